@@ -1,0 +1,39 @@
+# Everything starts with `make setup`, which installs what is missing and takes a second when nothing is.
+
+SHELL := bash
+bin := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup engine demo test lab bench lock clean
+
+help: ## list what there is to make
+	@sed -En 's/^([a-z]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+
+setup: ## install what is missing: system packages (binder/apt.txt), then .venv (requirements.lock)
+	@binder/setup
+
+engine: setup ## build the virtual-time guest: a few minutes, once
+	$(bin)/netlab engine build
+
+demo: engine ## run the notebook on parallel streams live; leaves out/02-parallel-streams.html
+	mkdir -p out
+	$(bin)/papermill --progress-bar --cwd notebooks notebooks/02-parallel-streams.ipynb out/02-parallel-streams.ipynb
+	$(bin)/jupyter nbconvert --to html out/02-parallel-streams.ipynb
+
+test: engine ## run the tests; ARGS="-k fairness" chooses some
+	$(bin)/python -m pytest $(ARGS)
+
+lab: engine ## open the notebooks in JupyterLab
+	$(bin)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
+
+bench: engine ## measure how fast the engine is
+	$(bin)/python -m pytest tests/benchmarks $(ARGS)
+
+lock: setup ## renew requirements.lock from pyproject.toml
+	test -x .setup/uv/bin/uv || { $(bin)/python -m venv .setup/uv && .setup/uv/bin/pip install --quiet uv; }
+	.setup/uv/bin/uv pip compile --upgrade --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+		--all-extras --group build --no-annotate --custom-compile-command "make lock" --quiet -o requirements.lock pyproject.toml
+
+clean: ## remove what was made here (the engine is kept, in its cache)
+	rm -rf .venv .setup out .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

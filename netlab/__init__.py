@@ -1,0 +1,44 @@
+"""Notebooks on TCP parallel streams and fairness, over real Mininet and iperf3 experiments that repeat to the byte."""
+
+from netlab import models, readers, units
+from netlab.errors import (
+    CommandError,
+    EmulationError,
+    EngineError,
+    GuestError,
+    NetlabError,
+    ReadError,
+    SpecificationError,
+)
+from netlab.experiment import Experiment, Result, load, run
+from netlab.fairness import jain_index
+from netlab.network import Network
+from netlab.topology import Host, Link, Switch, Topology, wan
+from netlab.traffic import Iperf3, Ping, Shell
+
+__all__ = [
+    "CommandError",
+    "EmulationError",
+    "EngineError",
+    "Experiment",
+    "GuestError",
+    "Host",
+    "Iperf3",
+    "Link",
+    "NetlabError",
+    "Network",
+    "Ping",
+    "ReadError",
+    "Result",
+    "Shell",
+    "SpecificationError",
+    "Switch",
+    "Topology",
+    "jain_index",
+    "load",
+    "models",
+    "readers",
+    "run",
+    "units",
+    "wan",
+]

@@ -1,0 +1,229 @@
+"""The one script that talks to Mininet: it runs as root beside the network and does what it is told over a line.
+
+Every message in is a JSON object with an ``op``; every message out is an event: ``{"job", "out"}`` (a program printed),
+``{"tick"}`` (seconds this wait has lasted), or ``{"done"}``, which ends the answer.  Messages travel in pieces of at most 60,000
+bytes, each behind ``+`` (more follows) or ``.`` (the last).  Needs nothing but Python and Mininet.
+
+In a guest the line is /dev/netlab: reading it is one blocking call of the whole kernel, so time stands still until the parent
+has answered.  What this script does costs virtual time, so its text is part of the engine's identity.
+"""
+
+import codecs
+import ctypes
+import fcntl
+import json
+import os
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+PIECE = 60_000
+TICK_NS = 50_000_000                     # between two looks for an interrupt while something runs
+GRACE_NS = 1_000_000_000                 # between ^C and SIGKILL
+
+
+class GuestLine:
+    """The line to the parent of a guest."""
+
+    def __init__(self):
+        self.wire = os.open("/dev/netlab", os.O_RDWR)
+        self.bell = os.open("/dev/netlab", os.O_RDWR | os.O_NONBLOCK)
+
+    def send(self, **message):
+        data = json.dumps(message).encode()
+        while len(data) > PIECE:
+            os.write(self.wire, b"+" + data[:PIECE])
+            data = data[PIECE:]
+        os.write(self.wire, b"." + data)
+
+    def receive(self):
+        data = b""
+        while True:
+            piece = os.read(self.wire, 65536)
+            if not piece:
+                self.hang_up()
+            data += piece[1:]
+            if piece[:1] == b".":
+                return json.loads(data)
+
+    def interrupted(self):
+        """What the parent rang: b"I" (as Ctrl-C), b"K" (kill), or None. Never waits, and always costs the same."""
+        byte = os.read(self.bell, 1)
+        if not byte:
+            self.hang_up()
+        return None if byte == b"\0" else byte
+
+    def hang_up(self):
+        """Power the guest off at once."""
+        ctypes.CDLL(None).reboot(0x4321FEDC)
+
+
+class Job:
+    """A program on a host, with a terminal of its own."""
+
+    def __init__(self, number, node, command):
+        self.number, self.status = number, None
+        self.terminal, theirs = os.openpty()
+        modes = termios.tcgetattr(theirs)
+        modes[1] &= ~termios.ONLCR
+        modes[3] &= ~(termios.ECHO | termios.ECHOCTL)
+        termios.tcsetattr(theirs, termios.TCSANOW, modes)
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
+        self.process = subprocess.Popen(["mnexec", "-a", str(node.pid), "bash", "-c", command], stdin=theirs, stdout=theirs,
+                                        stderr=theirs, cwd="/root", start_new_session=True, preexec_fn=take_terminal)
+        os.close(theirs)
+        os.set_blocking(self.terminal, False)
+        self.ended = os.pidfd_open(self.process.pid)
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def pump(self, line):
+        """Send on what was printed since; False once the program has ended and nothing holds its terminal any more."""
+        if self.status is None and select.select([self.ended], [], [], 0)[0]:
+            self.status = self.process.wait()
+        for _ in range(1 if self.status is None else 64):     # bounded: `yes` must not keep us from looking at the bell
+            try:
+                data = os.read(self.terminal, 32768)
+            except BlockingIOError:                            # nothing new, but somebody holds the other end
+                return True
+            except OSError:
+                return self.status is None
+            line.send(job=self.number, out=self.decoder.decode(data))
+        return True
+
+    def signal(self, key):
+        if key == b"I":
+            os.write(self.terminal, b"\x03")                   # as Ctrl-C on its terminal
+        else:
+            subprocess.call(["pkill", "-KILL", "-s", str(self.process.pid)])
+
+    def close(self):
+        os.close(self.terminal)
+        os.close(self.ended)
+
+
+def take_terminal():
+    """In the child: make its standard input its controlling terminal, and let Ctrl-C end it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+class Agent:
+    """Carries out one message after another; `jobs` are all programs so far, `open` those whose terminal is still held."""
+
+    def __init__(self, line):
+        self.line, self.net, self.jobs, self.open = line, None, {}, []
+
+    def serve(self):
+        while True:
+            message = self.line.receive()
+            try:
+                answer = getattr(self, "do_" + message.pop("op"))(**message)
+            except Exception as error:
+                answer = {"error": f"{type(error).__name__}: {error}"}
+            self.line.send(done=True, clock_ns=time.monotonic_ns(), **answer)
+            if answer.get("bye"):
+                return
+
+    def do_up(self, hosts, switches, links, setup):
+        """Start the network and run the set-up commands on its nodes."""
+        from mininet.link import Link
+        from mininet.log import setLogLevel
+        from mininet.net import Mininet
+        from mininet.nodelib import LinuxBridge
+        setLogLevel("warning")
+        self.net = Mininet(switch=LinuxBridge, controller=None, link=Link, autoSetMacs=True)
+        for name, address in hosts:
+            self.net.addHost(name, ip=address)
+        for name in switches:
+            self.net.addSwitch(name)
+        for ends in links:
+            self.net.addLink(*ends)
+        self.net.start()
+        for name, command in setup:
+            done = subprocess.run(["mnexec", "-a", str(self.net[name].pid), "sh", "-c", command], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
+            if done.returncode:
+                return {"failed": [name, command, done.stdout]}
+        return {}
+
+    def do_start(self, host, command):
+        number = len(self.jobs) + 1
+        job = self.jobs[number] = Job(number, self.net[host], command)
+        self.open.append(job)
+        return {"job": number}
+
+    def do_wait(self, numbers, limit_s):
+        """Let time run until these jobs have ended; at the limit, or when the bell rings, end them."""
+        return self.finish([self.jobs[number] for number in numbers], int(float(limit_s) * 1e9), b"I")
+
+    def do_stop(self, number):
+        """Ctrl-C for a job, then SIGKILL if that does not end it."""
+        job = self.jobs[number]
+        if job.status is None:
+            job.signal(b"I")
+        return self.finish([job], GRACE_NS, b"K")
+
+    def do_sleep(self, seconds):
+        return {"rung": self.run_time(time.monotonic_ns() + int(float(seconds) * 1e9))}
+
+    def do_quit(self):
+        for job in self.open:
+            job.signal(b"K")
+        if self.net:
+            self.net.stop()
+        return {"bye": True}
+
+    def finish(self, jobs, limit_ns, key_at_limit):
+        rung = self.run_time(time.monotonic_ns() + limit_ns, jobs, key_at_limit)
+        self.pump()                                            # what is left in their terminals
+        return {"status": [job.status for job in jobs], "rung": rung}
+
+    def run_time(self, end, jobs=None, key_at_end=None):
+        """Let time run, passing on what programs print, until `end` or, given jobs, until they have all ended.
+
+        The bell ends a sleep, and is passed on to the jobs; so is `key_at_end` when the end comes before theirs.
+        Returns "", "interrupt" or "limit": what happened before they ended by themselves.
+        """
+        start = time.monotonic_ns()
+        ticks = seconds = 0
+        rung = ""
+        while any(job.status is None for job in jobs) if jobs is not None else time.monotonic_ns() < end:
+            now = time.monotonic_ns()
+            if now - start >= (ticks + 1) * TICK_NS:
+                ticks = (now - start) // TICK_NS
+                if ticks * TICK_NS // 10**9 > seconds:
+                    seconds = ticks * TICK_NS // 10**9
+                    self.line.send(tick=seconds)
+                key = self.line.interrupted()
+                if key:
+                    rung = "interrupt"
+                    if jobs is None:
+                        return rung
+                elif jobs is not None and now >= end:
+                    key, key_at_end, end, rung = key_at_end, b"K", now + GRACE_NS, rung or "limit"
+                for job in jobs or [] if key else []:
+                    if job.status is None:
+                        job.signal(key)
+                continue
+            poll = select.poll()
+            for job in self.open:
+                poll.register(job.terminal, select.POLLIN)
+                if job.status is None:
+                    poll.register(job.ended, select.POLLIN)
+            wake = start + (ticks + 1) * TICK_NS if jobs is not None else min(start + (ticks + 1) * TICK_NS, end)
+            poll.poll(max(0, (wake - now) // 1_000_000) + 1)
+            self.pump()
+        return rung
+
+    def pump(self):
+        for job in list(self.open):
+            if not job.pump(self.line):
+                job.close()
+                self.open.remove(job)
+
+
+if __name__ == "__main__":
+    Agent(GuestLine()).serve()

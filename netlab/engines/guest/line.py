@@ -1,0 +1,109 @@
+"""The parent's end of the line to an agent: one question, many events, one answer.
+
+While nobody has asked anything the agent waits in one blocking read. In a guest that read holds the whole kernel, so virtual
+time stands still between two calls of `Line.ask`, for as long as it takes.
+"""
+
+import json
+import os
+import signal
+import socket
+import threading
+import time
+
+PIECE = 60_000
+
+
+class LineDown(Exception):
+    """The other end has gone."""
+
+
+class OutOfTime(Exception):
+    """The wall-clock limit has passed."""
+
+
+class Line:
+    """A socket for messages, and a pipe of which this side keeps both ends for ringing the agent's bell."""
+
+    def __init__(self):
+        self.socket, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for end in (self.socket, self.theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        self.bell, self.rope = os.pipe()
+        os.set_blocking(self.bell, False)
+
+    def ask(self, on_event, deadline, **question):
+        """Send a question, hand every event to `on_event`, return the answer.
+
+        Ctrl-C never raises in here, which would leave the two ends out of step: the first is passed on as Ctrl-C to what is
+        running, the second as SIGKILL, the third raises `LineDown`. An exception in `on_event` is raised after the answer.
+        """
+        pressed, failure = 0, None
+
+        def press(*_):
+            nonlocal pressed
+            pressed += 1
+            if pressed > 2:
+                self.socket.shutdown(socket.SHUT_RDWR)
+            else:
+                os.write(self.rope, b"I" if pressed == 1 else b"K")
+
+        in_main = threading.current_thread() is threading.main_thread()
+        before = signal.signal(signal.SIGINT, press) if in_main else None
+        try:
+            self._send(question)
+            while True:
+                event = self._receive(deadline)
+                if event.pop("done", False):
+                    self._unring()
+                    if failure:
+                        raise failure
+                    return event
+                try:
+                    on_event(event)
+                except Exception as error:
+                    failure = failure or error
+        finally:
+            if in_main:
+                signal.signal(signal.SIGINT, before)
+
+    def _send(self, message):
+        data = json.dumps(message).encode()
+        try:
+            while len(data) > PIECE:
+                self.socket.send(b"+" + data[:PIECE])
+                data = data[PIECE:]
+            self.socket.send(b"." + data)
+        except OSError as error:
+            raise LineDown from error
+
+    def _receive(self, deadline):
+        data = b""
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise OutOfTime
+            self.socket.settimeout(left)
+            try:
+                piece = self.socket.recv(65536)
+            except TimeoutError:
+                raise OutOfTime from None
+            except OSError as error:
+                raise LineDown from error
+            if not piece:
+                raise LineDown
+            data += piece[1:]
+            if piece[:1] == b".":
+                return json.loads(data)
+
+    def _unring(self):
+        """Take back a bell that came too late: the agent is in its next blocking read by now and looks no more."""
+        try:
+            os.read(self.bell, 64)
+        except BlockingIOError:
+            pass
+
+    def close(self):
+        self.socket.close()
+        os.close(self.bell)
+        os.close(self.rope)

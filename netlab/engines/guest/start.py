@@ -1,0 +1,230 @@
+"""Start a guest: one process tree that ends with its parent, and whose bytes depend on the seed and the engine alone.
+
+The kernel mixes its command line into its random numbers, so that line is the same text every time: a private folder with two
+links, ``r`` (root file system) and ``j`` (job folder), hides every path of the host.
+"""
+
+import contextlib
+import fcntl
+import mmap
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+
+from netlab.engines.guest import store
+from netlab.engines.guest.line import Line, LineDown, OutOfTime
+from netlab.errors import EngineError, GuestError
+
+MEMORY_MB = 1024
+CLOCKS = {"virtual": ["time-travel=inf-cpu"], "cpu": ["time-travel"], "real": []}
+COMMAND_LINE = [f"mem={MEMORY_MB}M", "time-travel-start=1700000000000000000", "norandmaps", "seccomp=on", "uml_dir=.", "umid=u",
+                "rootfstype=hostfs", "rootflags=r", "ro", "init=/netlab-init", "con=null", "con0=null,fd:1", "quiet",
+                "JOB=j", "PYTHONHASHSEED=0", "GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-FMA4,-POPCNT", "tt_syscall_ns=1000",
+                "tt_byte_shift=4"]
+# Waits for a process group to look after, then for a word of farewell. If the parent dies first, by whatever cause: clean up.
+WATCH = 'read -r group && read -r word && exit 0; [ -n "$group" ] && kill -KILL -- "-$group"; sleep 0.2; rm -rf -- "$1"'
+
+
+class Guest:
+    """A running guest.
+
+    Parameters
+    ----------
+    build : store.Build
+    seed : int
+        Every random number of the guest's kernel comes from it.
+    clock : {"virtual", "cpu", "real"}
+    wall_limit_s : float
+        The guest is ended when its answers have taken so long in all; the time between two questions does not count. [s]
+    """
+
+    def __init__(self, build, seed, clock, wall_limit_s):
+        sweep()
+        self.wall_limit_s, self.wall_s, self.closed = wall_limit_s, 0.0, False
+        self.folder = Path(tempfile.mkdtemp(prefix="guest-", dir=run_folder()))
+        self.lock = hold(self.folder / "lock")
+        self.line = Line()
+        self.cpu = pick_cpu()
+        watch, rope = os.pipe()
+        self.watcher = subprocess.Popen(["sh", "-c", WATCH, "netlab-watch", self.folder], stdin=watch, stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL, start_new_session=True, cwd="/")
+        os.close(watch)
+        self.farewell = os.fdopen(rope, "w", buffering=1)
+        try:
+            self._start(build, seed, clock)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, build, seed, clock):
+        job = self.folder / "j"
+        job.mkdir()
+        (self.folder / "r").symlink_to(build.rootfs)
+        for source in store.BOOTED[:2]:
+            shutil.copy(source, job)
+        command = ["taskset", "-c", str(self.cpu.number), *fixed_layout(), str(build.linux), *CLOCKS[clock], *COMMAND_LINE,
+                   f"hostfs={self.folder}"]
+        environment = {"LD_PRELOAD": str(build.shim), "NETLAB_SEED": str(seed), "TMPDIR": str(memory_folder()),
+                       "PATH": os.environ["PATH"], "NETLAB_FD": "0", "NETLAB_INT_FD": str(self.line.bell)}
+        with open(self.folder / "console", "wb") as console:
+            # a session of its own: Jupyter's interrupt goes to the whole process group
+            self.process = subprocess.Popen(command, env=environment, cwd=self.folder, stdin=self.line.theirs, stdout=console,
+                                            stderr=subprocess.STDOUT, start_new_session=True, pass_fds=[self.line.bell])
+        self.line.theirs.close()
+        self.farewell.write(f"{self.process.pid}\n")
+
+    def ask(self, on_event=lambda event: None, **question):
+        """One question to the agent; see `line.Line.ask`.
+
+        Raises
+        ------
+        GuestError
+            The guest died, or the wall-clock limit has passed.
+        """
+        if self.closed:
+            raise GuestError("this guest has been closed")
+        asked = time.monotonic()
+        try:
+            return self.line.ask(on_event, asked + self.wall_limit_s - self.wall_s, **question)
+        except OutOfTime:
+            failure = (f"the guest was ended: its limit of {self.wall_limit_s:g} wall-clock seconds has passed. Ask for less, or "
+                       "give it more with wall_limit_s.")
+        except LineDown:
+            failure = f"the guest died ({self._cause()})"
+        finally:
+            self.wall_s += time.monotonic() - asked
+        self._fail(failure)
+
+    def _cause(self):
+        try:
+            status = self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            return "it was interrupted"
+        known = {134: "its memory file did not fit: set TMPDIR to a folder with more room", -6: "its kernel panicked",
+                 -7: "its memory file did not fit: set TMPDIR to a folder with more room",
+                 -9: "it was killed, perhaps because this machine ran out of memory"}
+        return known.get(status, f"status {status}")
+
+    def _fail(self, message):
+        """End the guest, keep everything it left, raise."""
+        self._kill()
+        evidence = store.cache_folder() / "evidence" / f"{time.strftime('%Y%m%d-%H%M%S')}-{self.folder.name}"
+        evidence.mkdir(parents=True)
+        console = ""
+        for name in ("console", "j/agent.log"):
+            with contextlib.suppress(OSError):
+                shutil.copy(self.folder / name, evidence)
+                console += (self.folder / name).read_text(errors="replace")[-3000:]
+        self.close()
+        raise GuestError(f"{message}\n{console.strip()}\nEverything it left is in {evidence}", console, evidence)
+
+    def _kill(self):
+        process = getattr(self, "process", None)
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, 9)
+        process.wait()
+
+    def close(self):
+        """End the guest at once and leave nothing behind."""
+        if self.closed:
+            return
+        self.closed = True
+        self._kill()
+        self.line.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        with contextlib.suppress(BrokenPipeError):
+            self.farewell.write("\nbye\n" if getattr(self, "process", None) is None else "bye\n")
+            self.farewell.close()
+        self.watcher.wait()
+        self.cpu.release()
+        os.close(self.lock)
+
+
+def run_folder():
+    """The folder of this user's running guests."""
+    folder = Path(tempfile.gettempdir()) / f"netlab-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.stat().st_uid != os.getuid():
+        raise EngineError(f"{folder} belongs to somebody else: set TMPDIR to a folder of your own")
+    return folder
+
+
+def hold(path, wait=False):
+    """Lock a file for as long as this process lives; -> descriptor, or None where another process holds it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def sweep():
+    """Delete the folders of guests whose parent and watcher were both killed."""
+    for folder in run_folder().glob("guest-*"):
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime > 60 and (descriptor := hold(folder / "lock")) is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(descriptor)
+
+
+class pick_cpu:
+    """One of the CPUs this process may use, held by a lock so that guests running at once are pinned to different ones."""
+
+    def __init__(self):
+        usable = sorted(os.sched_getaffinity(0))
+        for self.number in usable:
+            self.descriptor = hold(run_folder() / f"cpu-{self.number}")
+            if self.descriptor is not None:
+                return
+        self.number = usable[os.getpid() % len(usable)]          # more guests than CPUs: share
+
+    def release(self):
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+
+
+@cache
+def fixed_layout():
+    """The words before a command that switch address randomisation off, where the host allows it (else the shim helps)."""
+    words = ["setarch", "-R"]
+    return words if subprocess.run([*words, "true"], capture_output=True).returncode == 0 else []
+
+
+@cache
+def memory_folder():
+    """A folder for the guest's memory file: it must allow executable mappings and have room.
+
+    Raises
+    ------
+    EngineError
+        None of the usual folders will do; the message says why for each.
+    """
+    refused = []
+    for folder in filter(None, [os.environ.get("TMPDIR"), "/dev/shm", "/tmp", "/var/tmp", str(Path.home())]):
+        reason = unfit(folder)
+        if reason is None:
+            return Path(folder)
+        refused.append(f"{folder}: {reason}")
+    raise EngineError(f"no folder can hold the guest's memory of {MEMORY_MB} MB ({'; '.join(refused)}): set TMPDIR to one that can")
+
+
+def unfit(folder):
+    """Why a folder cannot hold the guest's memory file, or None."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.truncate(4096)
+            mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC, flags=mmap.MAP_SHARED).close()
+        free_mb = shutil.disk_usage(folder).free >> 20
+        return None if free_mb >= MEMORY_MB else f"only {free_mb} MB free"
+    except PermissionError:
+        return "programs may not run from it (noexec), or it is not yours"
+    except OSError as error:
+        return error.strerror

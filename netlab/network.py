@@ -1,0 +1,257 @@
+"""A topology that is up: commands on its hosts, and a clock that stands still between them."""
+
+import time
+
+from netlab import engines, units
+from netlab.errors import CommandError, EmulationError, SpecificationError
+from netlab.progress import progress
+from netlab.readers import read_ping
+from netlab.specification import Specification
+
+SETTLE_S = 1                         # before this, ping skips its interval and bridges are still learning
+RTT_MARGIN_S = 0.001                 # what a check ping may take beyond the emulated delay
+
+
+class Network:
+    """A network that is up.
+
+    Time passes only inside `run`, `sleep` and a job's `wait` and `stop`, however long you think in between, so what happens
+    depends on the commands and the seed alone.
+
+    Parameters
+    ----------
+    topology : Topology
+    seed : int
+        All that is random comes from it.
+    clock : {"virtual", "cpu", "real"}
+        ``"virtual"``: hosts are infinitely fast, only the network limits. ``"cpu"``: computing takes the time it takes here, and
+        waiting is skipped. ``"real"``: as on the wall.
+    engine : str, optional
+        What to run on; None is the first that works here.
+    wall_limit_s : float
+        How long its commands may take in all, on the wall. [s]
+
+    Raises
+    ------
+    SpecificationError
+        A value is not allowed; nothing has been started.
+    EngineError
+        No engine works here.
+    EmulationError
+        The network that came up has not the delays that were asked for, or could not be set up.
+
+    Examples
+    --------
+    >>> with Network(wan("100mbit", "20ms")) as net:                                    # doctest: +SKIP
+    ...     net.run("h1", "ping -c 4 10.0.0.2")
+    """
+
+    def __init__(self, topology, seed=1, clock="virtual", engine=None, wall_limit_s=3600.0):
+        if not isinstance(topology, Specification):
+            raise SpecificationError(f"topology = {topology!r}: a netlab.Topology, such as netlab.wan() gives")
+        if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
+            raise SpecificationError(f"seed = {seed!r}: a whole number from 0 to 2**63 - 1")
+        if not wall_limit_s > 0:
+            raise SpecificationError(f"wall_limit_s = {wall_limit_s!r}: more than 0")
+        self.engine = engines.pick(engine)
+        if clock not in self.engine.clocks:
+            raise SpecificationError(f"clock = {clock!r}: one of {', '.join(self.engine.clocks)}")
+        self.topology, self.seed, self.commands, self.jobs, self._clock_ns = topology, seed, [], {}, 0
+        self._started = time.monotonic()
+        self._agent = self.engine.connect(seed, clock, wall_limit_s)
+        try:
+            self._set_up()
+        except BaseException:
+            self._agent.close()
+            raise
+
+    def _set_up(self):
+        setup = list(self.topology.setup())
+        self.commands += [f"{host} {command}" for host, command in setup]
+        answer = self._ask(op="up", hosts=[[host.name, host.address] for host in self.topology.hosts],
+                           switches=[switch.name for switch in self.topology.switches],
+                           links=[[link.a, link.b] for link in self.topology.links], setup=setup)
+        if "failed" in answer:
+            node, command, output = answer["failed"]
+            raise EmulationError(f"{node} could not be set up, so nothing was measured: `{command}` said: {output.strip()}")
+        self._ask(op="sleep", seconds=SETTLE_S)
+        self._check_delays()
+
+    def _check_delays(self):
+        """Ping every host from the first; refuse a network whose round trips are not those asked for."""
+        first, *others = self.topology.hosts
+        for other in others:
+            lossy = any(link.lossy for link, _ in self.topology.path(first.name, other.name))
+            expected_s = self.topology.rtt_s(first.name, other.name)
+            text = self._quietly(first.name, f"ping -c {20 if lossy else 2} -i {expected_s + 0.01:.3f} -W 5 {other.ip}")
+            check_rtt(text, expected_s, f"{first.name} and {other.name}",
+                      max((units.fraction(link.loss) for link, _ in self.topology.path(first.name, other.name)), default=0))
+        for host in self.topology.hosts:                     # as if nobody had pinged yet
+            self._quietly(host.name, "ip neigh flush all")
+
+    def _quietly(self, host, command):
+        job = self._start(host, command)
+        self._wait([job], 60)
+        return job.text
+
+    def _ask(self, on_tick=lambda seconds: None, echo=None, **question):
+        def on_event(event):
+            if "tick" in event:
+                on_tick(event["tick"])
+            else:
+                self.jobs[event["job"]].text += event["out"]
+                if echo and event["job"] in echo:
+                    print(event["out"], end="", flush=True)
+        answer = self._agent.ask(on_event, **question)
+        self._clock_ns = answer["clock_ns"]
+        if "error" in answer:
+            raise CommandError(f"the agent could not do this: {answer['error']}")
+        return answer
+
+    def _start(self, host, command):
+        answer = self._ask(op="start", host=host, command=command)
+        job = self.jobs[answer["job"]] = Job(self, answer["job"], host, command)
+        return job
+
+    def _wait(self, jobs, limit_s, echo=(), total_s=None):
+        with progress(total_s) as on_tick:
+            answer = self._ask(on_tick, [job.number for job in echo], op="wait", numbers=[job.number for job in jobs],
+                               limit_s=f"{limit_s:016.6f}")
+        for job, status in zip(jobs, answer["status"], strict=True):
+            job.status = status
+        return answer["rung"]
+
+    @property
+    def clock(self):
+        """Virtual time since the network's hosts booted. [s]"""
+        return self._clock_ns / 1e9
+
+    @property
+    def wall_s(self):
+        """Time on the wall since the network was asked for. [s]"""
+        return time.monotonic() - self._started
+
+    def run(self, host, command, limit_s=600, echo=True):
+        """Run a command on a host and wait until it has ended. Ctrl-C ends the command, not the network.
+
+        Parameters
+        ----------
+        host : str
+        command : str
+            A line for bash.
+        limit_s : float
+            It is ended (Ctrl-C, then SIGKILL) after so long. [virtual s]
+        echo : bool
+            Print its output as it comes.
+
+        Returns
+        -------
+        Job
+            With ``status`` and ``text``.
+        """
+        job = self._begin(host, command, "")
+        self._wait([job], limit_s, echo=[job] if echo else [])
+        return job
+
+    def start(self, host, command):
+        """Start a command on a host and leave it running; -> `Job`."""
+        return self._begin(host, command, " &")
+
+    def _begin(self, host, command, suffix):
+        self.topology.host(host)
+        if not isinstance(command, str) or not command.strip():
+            raise SpecificationError(f"command = {command!r}: a line for bash")
+        self.commands.append(f"{host} {command}{suffix}")
+        return self._start(host, command)
+
+    def wait(self, *jobs, limit_s=600, total_s=None):
+        """Let time pass until these jobs have ended; at the limit, or on Ctrl-C, they are ended.
+
+        Returns
+        -------
+        str
+            ``""``, or ``"limit"`` or ``"interrupt"`` for what ended them.
+        """
+        return self._wait(jobs, limit_s, total_s=total_s)
+
+    def sleep(self, seconds):
+        """Let time pass. [virtual s]"""
+        if not 0 <= seconds <= 1e6:
+            raise SpecificationError(f"seconds = {seconds!r}: from 0 to a million")
+        self.commands.append(f"sh sleep {seconds:g}")
+        self._ask(op="sleep", seconds=f"{seconds:016.6f}")
+
+    def close(self):
+        """Stop everything that runs in it, and the network. Its jobs keep their text."""
+        self._agent.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __repr__(self):
+        hosts = ", ".join(host.name for host in self.topology.hosts)
+        return f"<Network {hosts}; {self.clock:.3f} s on {self.engine.name}>"
+
+
+class Job:
+    """A command on a host.
+
+    Attributes
+    ----------
+    host, command : str
+    text : str
+        What it has printed so far.
+    status : int or None
+        Its exit status, negative for a signal; None while it runs.
+    """
+
+    def __init__(self, network, number, host, command):
+        self.network, self.number, self.host, self.command = network, number, host, command
+        self.text, self.status = "", None
+
+    def wait(self, limit_s=600):
+        """Let time pass until it has ended; -> itself."""
+        self.network._wait([self], limit_s)
+        return self
+
+    def stop(self):
+        """End it as Ctrl-C would, after a second by SIGKILL; -> itself."""
+        if self.status is None:
+            (self.status,) = self.network._ask(op="stop", number=self.number)["status"]
+        return self
+
+    def __repr__(self):
+        return f"<Job {self.host} {self.command!r}: {'running' if self.status is None else f'status {self.status}'}>"
+
+
+def check_rtt(text, expected_s, between, loss=0.0):
+    """Refuse what a check ping contradicts.
+
+    Parameters
+    ----------
+    text : str
+        Output of ping.
+    expected_s : float
+        Round-trip time that was asked for. [s]
+    between : str
+        Whom, for the message.
+    loss : float
+        Where the path loses half of its packets or more, silence proves nothing. [1]
+
+    Raises
+    ------
+    EmulationError
+        No answer, or a round-trip time that is not the one asked for.
+    """
+    measured = read_ping(text)
+    if not measured.meta["received"]:
+        if loss < 0.5:
+            raise EmulationError(f"no answer to {measured.meta['transmitted']} pings between {between}, so nothing was measured:\n{text}")
+        return
+    best = measured.meta["rtt_min_s"]
+    if not expected_s - 0.0001 <= best <= expected_s * 1.01 + RTT_MARGIN_S:
+        raise EmulationError(f"the round-trip time between {between} is {best * 1000:.3f} ms where {expected_s * 1000:.3f} ms was asked "
+                             "for, so nothing was measured. Is netem there (`tc qdisc show`)?")

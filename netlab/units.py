@@ -1,0 +1,271 @@
+"""tc's notation <-> SI numbers: ``"10gbit"``, ``"20ms"``, ``"1%"``, ``"5mb"``.
+
+The one place where units are converted. The notation is that of tc(8), sections RATES, TIMES and SIZES, and of
+tc-netem(8), both in iproute2 (https://man7.org/linux/man-pages/man8/tc.8.html): upper or lower case, no space between
+number and unit. Three of its habits surprise people:
+
+- ``bps`` means *bytes* per second: ``"1mbps"`` is 8 Mbit/s;
+- sizes count in 1024s (``"5mb"`` is 5,242,880 bytes, ``"5mbit"`` an eighth of that), rates in 1000s (``"5mbit"`` is
+  5,000,000 bit/s, and ``"5mibit"`` counts in 1024s);
+- a time without a unit is in *microseconds*, a loss without a unit in *percent*. Here both are refused.
+
+Arithmetic is exact, so that formatting and reading again gives the very same number.
+"""
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import NamedTuple
+
+__all__ = [
+    "delay_s",
+    "format_delay",
+    "format_fraction",
+    "format_rate",
+    "format_size",
+    "fraction",
+    "rate_bps",
+    "size_bytes",
+]
+
+_NUMBER = re.compile(r"((?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:e[+-]?[0-9]{1,2})?)([a-z%]*)", re.IGNORECASE)
+
+_SI = {"t": 1000**4, "g": 1000**3, "m": 1000**2, "k": 1000, "": 1}
+_IEC = {"ti": 1024**4, "gi": 1024**3, "mi": 1024**2, "ki": 1024}
+_RATES = {prefix + "bit": scale for prefix, scale in (_SI | _IEC).items()} | {"": 1}
+_RATES |= {prefix + "bps": 8 * scale for prefix, scale in (_SI | _IEC).items()}
+_S, _MS, _US = Fraction(1), Fraction(1, 1000), Fraction(1, 1000**2)
+_TIMES = dict.fromkeys(("s", "sec", "secs"), _S)
+_TIMES |= dict.fromkeys(("ms", "msec", "msecs"), _MS) | dict.fromkeys(("us", "usec", "usecs"), _US)
+_SIZES = {"g": 1024**3, "m": 1024**2, "k": 1024, "": 1}
+_SIZES |= {prefix + "b": scale for prefix, scale in _SIZES.items()}
+_SIZES |= {prefix + "bit": 1024**power // 8 for power, prefix in enumerate("kmg", start=1)}
+_PERCENT = {"%": Fraction(1, 100)}
+
+
+class _Kind(NamedTuple):
+    name: str
+    units: dict  # read
+    written: tuple  # units, the largest first
+    most: Fraction  # what iproute2 can hold
+    form: str
+
+
+_RATE = _Kind(
+    "rate",
+    _RATES,
+    ("tbit", "gbit", "mbit", "kbit", "bit"),
+    Fraction(8 * (2**64 - 1)),  # get_rate64(): 64-bit bytes per second
+    "a number above 0 (and below 2^67) with bit, kbit, mbit, gbit or tbit, as in '10gbit' (bps, kbps, ... are BYTES/s)",
+)
+_DELAY = _Kind(
+    "delay",
+    _TIMES,
+    ("s", "ms", "us"),
+    (2**32 - 1) * _US,  # tc(8): "we can specify a max time value of 4294967295 usecs"
+    "a number with s, ms or us, from 0 to 4294.967295s, as in '20ms' (tc would read a bare number as microseconds)",
+)
+_SHARE = _Kind(
+    "percentage",
+    _PERCENT,
+    ("%",),
+    Fraction(1),
+    "a number with %, from 0% to 100%, as in '0.01%' (tc would read a bare number as percent)",
+)
+_SIZE = _Kind(
+    "size",
+    _SIZES,
+    ("gb", "mb", "kb", ""),
+    Fraction(2**32 - 1),  # tc(8): "we can specify a max size of 4294967295 bytes"
+    "whole bytes from 0 to 4294967295, bare or with b, kb, mb, gb (1024s) or kbit, mbit, gbit, as in '5mb' or 5000000",
+)
+
+
+def rate_bps(text):
+    """Read a rate.
+
+    Parameters
+    ----------
+    text : str
+        A number with ``bit``, ``kbit``, ``mbit``, ``gbit``, ``tbit`` (1000s); ``kibit``, ``mibit``, ... (1024s);
+        ``bps``, ``kbps``, ``kibps``, ... (*bytes* per second); or no unit, which is bits per second.
+
+    Returns
+    -------
+    int, or float where the rate is not a whole number
+        [bit/s]
+
+    Raises
+    ------
+    ValueError
+        If it is not such a text, or zero.
+
+    Examples
+    --------
+    >>> rate_bps("10gbit"), rate_bps("1mbps")
+    (10000000000, 8000000)
+    """
+    bps = _read(text, _RATE)
+    return int(bps) if bps.denominator == 1 else float(bps)
+
+
+def delay_s(text):
+    """Read a length of time.
+
+    Parameters
+    ----------
+    text : str
+        A number with ``s``, ``sec``, ``secs``; ``ms``, ``msec``, ``msecs``; ``us``, ``usec`` or ``usecs``.
+
+    Returns
+    -------
+    float
+        [s]
+
+    Raises
+    ------
+    ValueError
+        If it is not such a text, has no unit, or is longer than tc can say (4294967295 us).
+
+    Examples
+    --------
+    >>> delay_s("20ms")
+    0.02
+    """
+    return float(_read(text, _DELAY))
+
+
+def fraction(text):
+    """Read a share in percent, such as netem's loss.
+
+    Parameters
+    ----------
+    text : str
+        A number from 0 to 100 with ``%``.
+
+    Returns
+    -------
+    float
+        From 0 to 1. [1]
+
+    Raises
+    ------
+    ValueError
+        If it is not such a text, has no ``%``, or is above 100 %.
+
+    Examples
+    --------
+    >>> fraction("1%")
+    0.01
+    """
+    return float(_read(text, _SHARE))
+
+
+def size_bytes(size):
+    """Read an amount of data.
+
+    Parameters
+    ----------
+    size : str or int or float
+        A number with ``kb`` or ``k``, ``mb`` or ``m``, ``gb`` or ``g`` (1024s); ``kbit``, ``mbit``, ``gbit`` (an
+        eighth of those); ``b`` or no unit, which is bytes. A number that is not text is in bytes too.
+
+    Returns
+    -------
+    int
+        [byte]
+
+    Raises
+    ------
+    ValueError
+        If it is neither, not a whole number of bytes, or more than tc can say (4294967295).
+
+    Examples
+    --------
+    >>> size_bytes("5mb"), size_bytes(5_000_000)
+    (5242880, 5000000)
+    """
+    return int(_allowed(_exact(size), size, _SIZE) if _is_number(size) else _read(size, _SIZE))
+
+
+def format_rate(bps):
+    """Write a rate [bit/s]: a whole number of the largest unit that allows it. `rate_bps` gives it back exactly.
+
+    Examples
+    --------
+    >>> format_rate(1e10), format_rate(2_500_000)
+    ('10gbit', '2500kbit')
+    """
+    return _write(bps, _RATE)
+
+
+def format_delay(seconds):
+    """Write a length of time [s]: a whole number of the largest unit that allows it. `delay_s` gives it back exactly.
+
+    Examples
+    --------
+    >>> format_delay(0.02), format_delay(0.0205)
+    ('20ms', '20500us')
+    """
+    return _write(seconds, _DELAY)
+
+
+def format_fraction(share):
+    """Write a share from 0 to 1 in percent. `fraction` gives it back exactly.
+
+    Examples
+    --------
+    >>> format_fraction(0.0001)
+    '0.01%'
+    """
+    return _write(share, _SHARE)
+
+
+def format_size(size):
+    """Write an amount of data [byte]: in gb, mb or kb where it is a whole number of them. `size_bytes` gives it back.
+
+    Examples
+    --------
+    >>> format_size(5_242_880), format_size(5_000_000)
+    ('5mb', '5000000')
+    """
+    return _write(size, _SIZE)
+
+
+def _read(text, kind):
+    match = _NUMBER.fullmatch(text) if isinstance(text, str) else None
+    if not match or match[2].lower() not in kind.units:
+        raise ValueError(f"{text!r} is not a {kind.name}: write {kind.form}")
+    return _allowed(Fraction(match[1]) * kind.units[match[2].lower()], text, kind)
+
+
+def _write(value, kind):
+    if not _is_number(value):
+        raise ValueError(f"{value!r} is not a {kind.name} as a number: give one in SI units, or write {kind.form}")
+    exact = _allowed(_exact(value), value, kind)
+    for unit in kind.written:
+        count = exact / kind.units[unit]
+        if count.denominator == 1 and count > 0:
+            return f"{count.numerator}{unit}"
+    return f"{Decimal(count.numerator) / Decimal(count.denominator):f}{unit}"
+
+
+def _allowed(exact, value, kind):
+    if exact is None or not 0 <= exact <= kind.most or (kind is _RATE and exact == 0):
+        raise ValueError(f"{value!r} is not a {kind.name}: write {kind.form}")
+    if kind is _SIZE and exact.denominator != 1:
+        raise ValueError(f"{value!r} is not a whole number of bytes: write {kind.form}")
+    return exact
+
+
+def _is_number(value):
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _exact(number):
+    """The number as people read it, so that 0.1 is 1/10; None where it is not finite."""
+    if isinstance(number, Integral) or float(number).is_integer():
+        return Fraction(int(number))
+    return Fraction(repr(float(number))) if math.isfinite(number) else None

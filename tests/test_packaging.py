@@ -1,0 +1,166 @@
+"""The files that say what to install agree with each other, and `make setup` asks for nothing it does not need."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+DEPENDENCIES = [Requirement(line) for line in PROJECT["project"]["dependencies"]]
+EXTRAS = [Requirement(line) for lines in PROJECT["project"]["optional-dependencies"].values() for line in lines]
+BUILD = [Requirement(line) for line in PROJECT["build-system"]["requires"] + PROJECT["dependency-groups"]["build"]]
+PYTHONS = ["3.11", "3.12", "3.13"]
+
+
+def read_lock():
+    """The pins of requirements.lock, each with its list of hashes."""
+    text = (ROOT / "requirements.lock").read_text().replace("\\\n", "")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    parts = [line.split("--hash=sha256:") for line in lines]
+    return [(Requirement(pin), [text.strip() for text in hashes]) for pin, *hashes in parts]
+
+
+def pins(python):
+    """Name -> version of what the lock installs on Linux for one version of Python."""
+    machine = default_environment() | {
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+        "implementation_name": "cpython",
+        "os_name": "posix",
+        "platform_system": "Linux",
+        "sys_platform": "linux",
+    }
+    chosen = [pin for pin, _ in read_lock() if pin.marker is None or pin.marker.evaluate(machine)]
+    names = [canonicalize_name(pin.name) for pin in chosen]
+    assert sorted(names) == sorted(set(names)), "a package is pinned twice"
+    return {name: next(iter(pin.specifier)).version for name, pin in zip(names, chosen, strict=True)}
+
+
+def read_apt():
+    """(package, tool, purpose) for each line of binder/apt.txt, read as repo2docker reads it: what is before a #."""
+    lines = [line.partition("#") for line in (ROOT / "binder/apt.txt").read_text().splitlines()]
+    return [(package.strip(), *comment.strip().split(": ", 1)) for package, _, comment in lines if package.strip()]
+
+
+def test_plotly_7_and_the_notebook_tools_are_dependencies():
+    bounds = {requirement.name: requirement.specifier for requirement in DEPENDENCIES}
+    assert {"ipywidgets", "jupyterlab", "nbval", "pandas", "papermill", "plotly"} <= bounds.keys()
+    assert not bounds["plotly"].contains("6.9.9") and bounds["plotly"].contains("7.1.0")
+    assert not bounds["pandas"].contains("2.1.9") and bounds["pandas"].contains("2.2.0")
+
+
+def test_the_conda_environment_has_the_same_packages_and_bounds():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    python, pip, *packages = environment["dependencies"]
+    assert environment["channels"] == ["conda-forge"]
+    assert pip == "pip"
+    assert re.fullmatch(r"python=3\.1[123]", python)  # with =, else repo2docker does not see it
+    assert {str(Requirement(package)) for package in packages} == {str(requirement) for requirement in DEPENDENCIES}
+    assert packages == sorted(packages)
+
+
+def test_binder_uses_the_same_conda_environment():
+    assert os.readlink(ROOT / "binder/environment.yml") == "../environment.yml"
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_the_lock_satisfies_the_project(python):
+    pinned = pins(python)
+    for requirement in DEPENDENCIES + EXTRAS + BUILD:
+        name = canonicalize_name(requirement.name)
+        assert name in pinned, f"{requirement} is not in requirements.lock: make lock"
+        assert requirement.specifier.contains(pinned[name]), f"{requirement}, locked is {pinned[name]}: make lock"
+
+
+def test_every_pin_is_exact_and_has_hashes():
+    for pin, hashes in read_lock():
+        assert [specifier.operator for specifier in pin.specifier] == ["=="], pin
+        assert hashes and all(re.fullmatch("[0-9a-f]{64}", text) for text in hashes), pin
+        assert pin.url is None
+
+
+REGISTRY = re.compile(
+    r"pypi[.]org|pythonhosted[.]org|anaconda[.]org|npmjs[.](org|com)|crates[.]io|proxy[.]golang[.]org"
+    r"|(deb|security|snapshot|ftp[.\w]*)[.]debian[.]org|(archive|security|ports)[.]ubuntu[.]com|--(extra-)?index[-]url",
+    re.IGNORECASE,
+)
+
+
+def test_no_file_names_a_package_registry():
+    """Everybody's own configuration says where packages come from: a mirror, a proxy, a classroom's cache."""
+    assert not [f"{path}: {found[0]}" for path, text in text_files() for found in REGISTRY.finditer(text)]
+
+
+def text_files():
+    """(path, text) of what git tracks or would add; where there is no git, of everything that is not made here."""
+    listing = ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        names = subprocess.run(listing, capture_output=True, check=True, text=True).stdout.split("\0")[:-1]
+    except (OSError, subprocess.CalledProcessError):
+        made_here = {".git", ".setup", ".venv", "__pycache__", "out"}
+        names = [path.relative_to(ROOT) for path in ROOT.rglob("*")]
+        names = [name for name in names if not made_here & set(name.parts)]
+    for path in (ROOT / name for name in names):
+        if path.is_file() and not path.is_symlink():
+            with contextlib.suppress(UnicodeDecodeError):
+                yield path, path.read_text(encoding="utf-8")
+
+
+def test_each_system_package_has_its_tool_and_purpose():
+    packages = read_apt()
+    assert packages
+    for package, *rest in packages:
+        assert re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", package)  # repo2docker refuses anything else
+        tool, purpose = rest
+        assert tool and purpose
+
+
+@pytest.fixture
+def bare_machine(tmp_path):
+    """A function that runs binder/setup where hardly any command is there; scripts given by name stand in for others."""
+    (tmp_path / "binder").mkdir()
+    (tmp_path / "bin").mkdir()
+    for name in ["setup", "apt.txt"]:
+        shutil.copy(ROOT / "binder" / name, tmp_path / "binder")
+    for tool in ["bash", "dirname", "cut", "paste", "sed", "env"]:
+        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
+
+    def setup(user_id, **stubs):
+        for name, script in {"id": f"echo {user_id}", "apt_get": "exit 1", **stubs}.items():
+            stub = tmp_path / "bin" / name.replace("_", "-")
+            stub.write_text(f"#!{tmp_path}/bin/bash\n{script}\n")
+            stub.chmod(0o755)
+        environment = {"PATH": str(tmp_path / "bin"), "PYTHON": "no-python"}
+        return subprocess.run([tmp_path / "binder/setup"], env=environment, capture_output=True, text=True, input="")
+
+    return setup
+
+
+@pytest.mark.parametrize("stubs", [{}, {"sudo": "exit 1"}], ids=["no sudo", "sudo that wants a password"])
+def test_setup_without_an_administrator_says_what_to_ask_for(bare_machine, stubs):
+    run = bare_machine(1000, **stubs)
+    assert run.returncode == 1
+    for package, tool, purpose in read_apt():
+        if not tool.startswith("/"):  # this machine may have that file
+            assert f"{package}: {purpose}" in run.stdout
+    assert re.search(r"Please ask for:\n.* apt-get update && apt-get install --yes .*\bmmdebstrap\b", run.stderr)
+
+
+@pytest.mark.parametrize("user_id", [0, 1000], ids=["root", "ordinary user"])
+def test_setup_installs_what_is_missing_and_only_that(bare_machine, user_id):
+    run = bare_machine(user_id, flex="", apt_get='echo "apt-get $*"', sudo='echo "sudo $*"; [[ $1 = -n ]] || "$@"')
+    assert re.search(r"apt-get .*install --yes --no-install-recommends .*\bbison\b", run.stdout)
+    assert not re.search(r"apt-get .*install .*\bflex\b", run.stdout)
+    assert ("sudo" in run.stdout) == (user_id != 0)
+    assert run.returncode == 1
+    assert "still missing after the installation" in run.stderr  # since that apt-get does nothing

@@ -1,0 +1,221 @@
+"""data/published.csv: every number that the five source documents report, in SI units, and the physics between them."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+CSV = Path(__file__).parents[1] / "data" / "published.csv"
+COLUMNS = ["id", "source", "item", "quantity", "kind", "unit", "value", "conditions"]
+published = pd.read_csv(CSV)
+value = published.set_index("id").value
+
+
+def values(pattern):
+    """The values whose whole id matches, in file order; never none."""
+    found = value[value.index.str.fullmatch(pattern)]
+    assert len(found), pattern
+    return found
+
+
+def jain(x):
+    return x.sum() ** 2 / (len(x) * (x**2).sum())
+
+
+# --- the file
+
+
+def test_columns_and_no_gaps():
+    assert list(published.columns) == COLUMNS
+    assert published.value.dtype == float
+    assert not published.isna().any(axis=None)
+
+
+def test_ids_are_unique_kebab_case_and_begin_with_their_source():
+    assert published.id.is_unique
+    assert published.id.str.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+").all()
+    assert (published.id.str.split("-").str[0] == published.source).all()
+
+
+def test_words_come_from_fixed_sets():
+    assert set(published.source) == {"lab9", "lab10", "ornl", "portfolio"}
+    assert set(published.kind) == {"measured", "set", "computed", "expected"}
+    assert set(published.unit) == {"bit/s", "bit", "byte", "s", "packet", "1"}
+    assert published.quantity.str.fullmatch(r"[a-z]+(_[a-z]+)*").all()
+
+
+def test_values_are_plain_decimals_without_float_noise():
+    text = pd.read_csv(CSV, dtype=str).value
+    assert text.str.fullmatch(r"\d+|\d+\.\d*[1-9]").all()
+    assert (text.str.replace(".", "").str.strip("0").str.len() <= 12).all()
+
+
+@pytest.mark.parametrize(
+    ("id", "unit", "expected"),
+    [
+        ("lab9-fig9-ping-seq-2-rtt", "s", 56e-6),
+        ("lab9-fig13-rtt-min", "s", 0.02008),
+        ("lab9-fig13-rtt-avg", "s", 0.025284),
+        ("lab9-fig15-received", "bit/s", 3_230_000_000),
+        ("lab9-fig15-throughput-text", "bit/s", 3_220_000_000),
+        ("lab9-fig15-sent-bytes", "byte", 4_058_744_094.72),  # 3.78 GBytes of 1024^3
+        ("lab9-fig15-second-3-4-sent", "bit/s", 3_300_000_000),
+        ("lab9-fig15-second-3-4-cwnd", "byte", 16_882_073.6),  # 16.1 MBytes of 1024^2
+        ("lab9-fig17-stream-23-second-0-1-sent", "bit/s", 539_000_000),
+        ("lab9-fig18-throughput", "bit/s", 9_500_000_000),
+        ("lab9-fig23-second-6-7-cwnd", "byte", 2_897.92),  # 2.83 KBytes: two segments of 1448
+        ("lab9-fig23-retransmits", "1", 64_491),
+        ("lab9-fig25-stream-25-second-0-1-sent", "bit/s", 931_000_000),
+        ("lab9-fig26-sum-received", "bit/s", 9_550_000_000),
+        ("lab9-sec4-netem-loss", "1", 0.01),
+        ("lab10-fig13-rtt-max", "s", 0.040956),
+        ("lab10-fig21-throughput", "bit/s", 9_380_000_000),
+        ("lab10-h2-tcp-wmem-max", "byte", 52_428_800),
+        ("lab10-fig24-jain-8-streams", "1", 0.91395),
+        ("lab10-fig29-jain-reno-reno", "1", 0.99595),
+        ("lab10-fig33-jain-reno-bbr", "1", 0.86036),
+        ("ornl-alice-3-flows-bob-share", "1", 0.25),
+        ("ornl-8-streams-250k-throughput", "bit/s", 224_000_000),
+        ("ornl-8-streams-1m-buffer", "byte", 1_048_576),
+        ("ornl-aimd-1-stream-4m-retransmits", "1", 412),
+        ("portfolio-case1-h1-h4-interval", "s", 0.00056076),
+        ("portfolio-case2-l2-rtt-measured", "s", 0.047692),
+        ("portfolio-l3-max-queue", "packet", 33),
+        ("portfolio-case4-1-h1-h4-throughput-measured", "bit/s", 11_200_000),
+        ("portfolio-case5-h1-h4-client-2-throughput-measured", "bit/s", 4_400_000),
+    ],
+)
+def test_known_figures(id, unit, expected):
+    assert value[id] == expected
+    assert published.set_index("id").unit[id] == unit
+
+
+# --- the labs
+
+
+@pytest.mark.parametrize("figure", ["lab9-fig9", "lab9-fig13"])
+def test_ping_lines_agree_with_their_summary(figure):
+    lines = values(rf"{figure}-ping-seq-\d-rtt")  # without the line that OCR doubled in Figure 13
+    assert len(lines) == value[f"{figure}-ping-received"]
+    assert lines.mean() == pytest.approx(value[f"{figure}-rtt-avg"], abs=2e-5)
+    assert lines.min() == pytest.approx(value[f"{figure}-rtt-min"], abs=5e-5)
+    assert lines.max() == pytest.approx(value[f"{figure}-rtt-max"], abs=5e-5)
+
+
+@pytest.mark.parametrize("what", ["", "-bytes"])
+def test_no_more_is_received_than_sent(what):
+    for id, received in values(rf".*-received{what}").drop(values(r".*-ping-received").index, errors="ignore").items():
+        assert received <= value[id.replace("received", "sent")]
+
+
+def test_rates_are_bytes_over_duration():
+    for end in ("sent", "received"):
+        for id, transferred in values(rf"lab9-fig(15|23|26-.*)-{end}-bytes").items():
+            duration = value["-".join(id.split("-")[:2]) + f"-{end}-duration"]
+            assert transferred * 8 / duration == pytest.approx(value[id.removesuffix("-bytes")], rel=0.01)
+    for id, transferred in values(r"lab9-.*-second-\d-\d+-sent-bytes").items():
+        assert transferred * 8 == pytest.approx(value[id.removesuffix("-bytes")], rel=0.01)
+
+
+@pytest.mark.parametrize("figure", ["lab9-fig15", "lab9-fig23"])
+def test_ten_seconds_average_to_the_total(figure):
+    rates, transferred = values(rf"{figure}-second-.*-sent"), values(rf"{figure}-second-.*-sent-bytes")
+    assert len(rates) == len(transferred) == 10
+    assert rates.mean() == pytest.approx(value[f"{figure}-sent"], abs=1e7)
+    assert transferred.sum() == pytest.approx(value[f"{figure}-sent-bytes"], rel=0.002)
+
+
+@pytest.mark.parametrize(
+    ("streams", "total"),
+    [
+        (r"lab9-fig17-stream-\d\d-second-0-1", "lab9-fig17-sum-second-0-1"),
+        (r"lab9-fig25-stream-\d\d-second-0-1", "lab9-fig25-sum-second-0-1"),
+        (r"lab9-fig26-stream-\d\d", "lab9-fig26-sum"),
+    ],
+)
+def test_eight_streams_add_up_to_the_sum(streams, total):
+    assert len(values(rf"{streams}-sent")) == value["lab9-sec3-streams"] == 8
+    for what in ("sent", "sent-bytes"):
+        assert values(f"{streams}-{what}").sum() == pytest.approx(value[f"{total}-{what}"], rel=0.005)
+
+
+def test_retransmits_add_up_exactly():
+    assert values(r"lab9-fig23-second-.*-retransmits").sum() == value["lab9-fig23-retransmits"]
+    assert values(r"lab9-fig17-stream-.*-retransmits").sum() == value["lab9-fig17-sum-second-0-1-retransmits"]
+    assert values(r"lab9-fig26-stream-.*-retransmits").sum() == value["lab9-fig26-sum-retransmits"]
+    # Figure 15: the copy lost the first second's count
+    others = values(r"lab9-fig15-second-.*-retransmits")
+    assert len(others) == 9 and others.sum() == 0 and "lab9-fig15-second-0-1-retransmits" not in value
+
+
+def test_jain_example():
+    flows = values(r"lab10-jain-example-flow-\d")
+    assert list(flows) == [5e9, 3e9, 1e9]
+    assert round(jain(flows), 2) == value["lab10-jain-example-index"] == 0.77
+    assert jain(values(r"lab10-jain-example-mbps-flow-\d")) == pytest.approx(jain(flows))
+    assert flows.sum() == value["lab10-jain-example-capacity"] == 3 * value["lab10-jain-example-fair-share"]
+
+
+def test_bandwidth_delay_product():
+    bits = value["lab10-bdp-rate"] * value["lab10-bdp-rtt"]
+    assert bits == value["lab10-bdp-bits"] == 8 * value["lab10-bdp-bytes"]
+    assert value["lab10-bdp-bytes-1024"] == 25 * value["lab10-bdp-mbyte"] == 25 * 1024**2  # 4.9 % more than 25,000,000
+    assert value["lab10-bdp-twice"] == 2 * value["lab10-bdp-bytes-1024"]
+    assert set(values(r"lab10-h[12]-tcp-[rw]mem-max")) == {value["lab10-bdp-twice"]}
+
+
+# --- ORNL
+
+
+def test_one_loss_among_k_flows_takes_one_over_2k():
+    assert value["ornl-single-decrease"] == 1 / 2
+    assert value["ornl-4-streams-one-loses-decrease"] == 1 / (2 * value["ornl-4-streams"])
+    assert round(1 / (2 * value["ornl-wad-streams-compared"]), 2) == value["ornl-wad-aimd-decrease"]
+    assert value["ornl-wad-aimd-increase"] == value["ornl-wad-streams-compared"]
+
+
+@pytest.mark.parametrize("n", [3, 9])
+def test_bob_gets_one_share_among_all_flows(n):
+    assert value[f"ornl-alice-{n}-flows-bob-share"] == 1 / (value[f"ornl-alice-{n}-flows"] + 1)
+
+
+# --- the portfolio
+
+PATHS = {"h1-h4": ["l1", "l2"], "h2-h5": ["l1", "l2"], "h3-h6": ["l1", "l2"]}
+PATHS |= {"h1-h9": ["l1", "l2", "l3"], "h7-h9": ["l2", "l3"], "h8-h9": ["l3"], "l1": ["l1"], "l2": ["l2"], "l3": ["l3"]}
+ALONE = [(2, "l1"), (2, "l2"), (2, "l3"), (3, "h1-h4"), (3, "h1-h9"), (3, "h7-h9")]
+TOGETHER = {"4-1": "h1-h4 h2-h5", "4-2": "h1-h4 h2-h5 h3-h6", "4-3": "h1-h4 h7-h9", "4-4": "h1-h4 h8-h9"}
+CASES = [(case, path, [path]) for case, path in ALONE]
+CASES += [(case, path, flows.split()) for case, flows in TOGETHER.items() for path in flows.split()]
+
+
+@pytest.mark.parametrize(("case", "path", "flows"), CASES)
+def test_expected_is_the_scarcest_link_over_its_flows_and_twice_the_delays(case, path, flows):
+    name, links = f"portfolio-case{case}-{path}", PATHS[path]
+    share = min(value[f"portfolio-{link}-rate"] / sum(link in PATHS[flow] for flow in flows) for link in links)
+    assert value[f"{name}-throughput-expected"] == share
+    assert value[f"{name}-rtt-expected"] == pytest.approx(2 * sum(value[f"portfolio-{link}-delay"] for link in links))
+    assert value[f"{name}-throughput-measured"] < share  # simpleperf filled no link
+    assert value[f"{name}-rtt-measured"] > value[f"{name}-rtt-expected"]
+
+
+def test_case_5_shares_the_second_link_among_four_connections():
+    each = value["portfolio-case5-bottleneck"] / value["portfolio-case5-flows"]
+    single = values(r"portfolio-case5-(h1-h4-client-\d|h2-h5|h3-h6)-throughput-expected")
+    assert list(single) == [each] * 4 == [7.5e6] * 4
+    assert value["portfolio-case5-h1-h4-throughput-expected"] == 2 * each
+    assert value["portfolio-case5-bottleneck"] == min(value["portfolio-l1-rate"], value["portfolio-l2-rate"])
+
+
+@pytest.mark.parametrize(("path", "megabits"), [("h1-h4", 20), ("h1-h9", 13), ("h7-h9", 12)])
+def test_case_1_offered_less_than_the_bottleneck(path, megabits):
+    """The column "Interval (us)" is iperf's gap between datagrams of 1470 bytes: measured is what was offered."""
+    offered = 1470 * 8 / value[f"portfolio-case1-{path}-interval"]
+    assert offered == pytest.approx(megabits * 1024**2, rel=1e-5)
+    assert value[f"portfolio-case1-{path}-throughput"] == pytest.approx(offered, rel=0.01)
+    assert offered < value[f"portfolio-case1-{path}-bottleneck"]
+
+
+def test_case_4_prints_each_rtt_twice():
+    for id, short in values(r"portfolio-case4-.*-rtt-measured-short").items():
+        assert 0 <= value[id.removesuffix("-short")] - short < 1e-4 + 1e-9  # cut off, not rounded

@@ -1,0 +1,149 @@
+"""tc's notation: what tc(8) says, nothing else, and back again."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlab import units
+
+
+# Units and meanings: tc(8), iproute2, sections RATES, TIMES and SIZES.
+@pytest.mark.parametrize(
+    ("text", "bps"),
+    [
+        ("10gbit", 10**10),
+        ("10Gbit", 10**10),
+        ("1tbit", 10**12),
+        ("0.1mbit", 100_000),
+        ("56kbit", 56_000),
+        ("1e6", 10**6),
+        ("1500000", 1_500_000),
+        ("1mibit", 2**20),
+        ("1bps", 8),
+        ("1mbps", 8 * 10**6),
+        ("1gbps", 8 * 10**9),
+        ("1kibps", 8 * 1024),
+        ("1.5bit", 1.5),
+    ],
+)
+def test_rates(text, bps):
+    assert units.rate_bps(text) == bps
+    assert type(units.rate_bps(text)) is type(bps)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        *[("20ms", 0.02), ("20msec", 0.02), ("20MSECS", 0.02), ("2s", 2), ("1.5sec", 1.5), ("3secs", 3), ("0ms", 0)],
+        *[("250us", 250e-6), ("1usec", 1e-6), (".5usecs", 5e-7), ("4294967295us", 4294.967295)],
+    ],
+)
+def test_delays(text, seconds):
+    assert units.delay_s(text) == seconds
+
+
+@pytest.mark.parametrize(("text", "share"), [("0%", 0), ("1%", 0.01), ("0.01%", 1e-4), ("1e-3%", 1e-5), ("100%", 1)])
+def test_fractions(text, share):
+    assert units.fraction(text) == share
+
+
+@pytest.mark.parametrize(
+    ("size", "count"),
+    [
+        *[("5mb", 5 * 2**20), ("5m", 5 * 2**20), ("1kb", 1024), ("1K", 1024), ("1gb", 2**30), ("2g", 2**31), ("7b", 7)],
+        *[("1kbit", 128), ("1mbit", 2**17), ("1gbit", 2**27), ("1.5kb", 1536)],
+        *[("5000000", 5_000_000), (5_000_000, 5_000_000), (5e6, 5_000_000), (np.int64(1500), 1500), (0, 0)],
+    ],
+)
+def test_sizes(size, count):
+    assert units.size_bytes(size) == count
+    assert type(units.size_bytes(size)) is int
+
+
+NONSENSE = ["", "fast", "nan", "inf", "infs", "nan%", "-5ms", "-5mbit", "-1%", "-1", "1,5ms", "10 gbit", " 1s", "1s\n"]
+NONSENSE += ["0x10ms", "1_000", "1/2s", "٣ms", "1e99bit", "1e99b", "1e99%", "1e99s", "1e999s", "9" * 300]
+NONSENSE += ["9" * 5000 + "s", None, True, [1]]
+
+
+@pytest.mark.parametrize(
+    ("read", "example", "refused"),
+    [
+        (units.rate_bps, "'10gbit'", ["10gbits", "10gb", "10Gbit/s", "20ms", "0bit", "0", 10, 1e10, *NONSENSE]),
+        (units.delay_s, "'20ms'", ["20", "0", "20m", "10gbit", "5000s", "1ns", 20, 0.02, *NONSENSE]),
+        (units.fraction, "'0.01%'", ["1", "0.01", "150%", "100.1%", "1%%", "1 %", 1, 0.01, *NONSENSE]),
+        (units.size_bytes, "'5mb'", ["5tb", "5mib", "0.3kb", "4gb", -1, 1.5, 2**32, float("nan"), np.inf, *NONSENSE]),
+    ],
+)
+def test_refuses_what_it_cannot_mean(read, example, refused):
+    for value in refused:
+        with pytest.raises(ValueError) as error:
+            read(value)
+        assert repr(value) in str(error.value), "names the value"
+        assert example in str(error.value), "says how to write it"
+
+
+def test_says_what_tc_would_make_of_a_bare_number():
+    with pytest.raises(ValueError, match="microseconds"):
+        units.delay_s("20")
+    with pytest.raises(ValueError, match="percent"):
+        units.fraction("1")
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (units.format_rate(1e10), "10gbit"),
+        (units.format_rate(1_234_567), "1234567bit"),
+        (units.format_rate(10**12), "1tbit"),
+        (units.format_rate(np.float64(0.5)), "0.5bit"),
+        (units.format_delay(0.02), "20ms"),
+        (units.format_delay(1.5), "1500ms"),
+        (units.format_delay(0), "0us"),
+        (units.format_delay(1.5e-7), "0.15us"),
+        (units.format_fraction(0.01), "1%"),
+        (units.format_fraction(1e-5), "0.001%"),
+        (units.format_fraction(0), "0%"),
+        (units.format_size(5_242_880), "5mb"),
+        (units.format_size(5_000_000), "5000000"),
+        (units.format_size(1536 * 1024), "1536kb"),
+        (units.format_size(0), "0"),
+    ],
+)
+def test_written_as_people_write_it(written, text):
+    assert written == text
+
+
+@pytest.mark.parametrize(
+    ("write", "refused"),
+    [
+        (units.format_rate, [0, -1, 1e21, float("nan"), float("inf"), "10gbit", None, True]),
+        (units.format_delay, [-1, 5000, float("nan"), "20ms"]),
+        (units.format_fraction, [-0.1, 1.5, float("nan"), "1%"]),
+        (units.format_size, [-1, 1.5, 2**32, "5mb"]),
+    ],
+)
+def test_refuses_to_write_nonsense(write, refused):
+    for value in refused:
+        with pytest.raises(ValueError, match="is not a"):
+            write(value)
+
+
+@given(st.integers(1, 10**15) | st.floats(0, 1e20, exclude_min=True))
+def test_rate_round_trip(bps):
+    assert units.rate_bps(units.format_rate(bps)) == bps
+
+
+@given(st.floats(0, 4294.967295) | st.integers(0, 4 * 10**9).map(lambda us: us / 1e6))
+def test_delay_round_trip(seconds):
+    assert units.delay_s(units.format_delay(seconds)) == seconds
+
+
+@given(st.floats(0, 1))
+def test_fraction_round_trip(share):
+    assert units.fraction(units.format_fraction(share)) == share
+
+
+@given(st.integers(0, 2**32 - 1) | st.integers(0, 4095).map(lambda mb: mb * 2**20))
+def test_size_round_trip(count):
+    assert units.size_bytes(units.format_size(count)) == count
