@@ -13,6 +13,7 @@ from netlab.errors import (
 from netlab.experiment import Experiment, Result, load, run
 from netlab.fairness import jain_index
 from netlab.network import Network
+from netlab.sweep import sweep
 from netlab.topology import Host, Link, Switch, Topology, wan
 from netlab.traffic import Iperf3, Ping, Shell
 
@@ -39,6 +40,7 @@ __all__ = [
     "models",
     "readers",
     "run",
+    "sweep",
     "units",
     "wan",
 ]

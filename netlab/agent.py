@@ -14,7 +14,6 @@ import fcntl
 import json
 import os
 import select
-import signal
 import struct
 import subprocess
 import termios
@@ -72,8 +71,9 @@ class Job:
         modes[3] &= ~(termios.ECHO | termios.ECHOCTL)
         termios.tcsetattr(theirs, termios.TCSANOW, modes)
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
-        self.process = subprocess.Popen(["mnexec", "-a", str(node.pid), "bash", "-c", command], stdin=theirs, stdout=theirs,
-                                        stderr=theirs, cwd="/root", start_new_session=True, preexec_fn=take_terminal)
+        # setsid makes the terminal the session's, so that Ctrl-C works on it
+        self.process = subprocess.Popen(["mnexec", "-a", str(node.pid), "setsid", "-c", "bash", "-c", command], stdin=theirs,
+                                        stdout=theirs, stderr=theirs, cwd="/root")
         os.close(theirs)
         os.set_blocking(self.terminal, False)
         self.ended = os.pidfd_open(self.process.pid)
@@ -102,12 +102,6 @@ class Job:
     def close(self):
         os.close(self.terminal)
         os.close(self.ended)
-
-
-def take_terminal():
-    """In the child: make its standard input its controlling terminal, and let Ctrl-C end it."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 class Agent:

@@ -5,9 +5,12 @@ NaN means *missing*, and gives NaN. Anything outside the model's domain raises `
 
 A connection gets the least of what loss (`mathis_bps`), its buffers (`buffer_limited_bps`) and the link
 (`goodput_bps`) allow; `parallel_bps` puts several on one link; `aimd_trace` draws the sawtooth behind Mathis's formula.
+A `Model` is such a function bound to the columns of a frame of runs: `mathis`, `mathis_labs`.
 """
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -16,11 +19,14 @@ from pandas.api.types import is_numeric_dtype
 
 __all__ = [
     "MATHIS_C",
+    "Model",
     "aimd_trace",
     "bandwidth_delay_product_bytes",
     "buffer_limited_bps",
     "goodput_bps",
+    "mathis",
     "mathis_bps",
+    "mathis_labs",
     "parallel_bps",
 ]
 
@@ -364,3 +370,61 @@ def _scalar(name, value, **limits):
 
 def _plain(result):
     return float(result) if np.ndim(result) == 0 else result
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model bound to a frame's columns, as `netlab.plots.prediction` takes it.
+
+    Parameters
+    ----------
+    label : str
+        What a legend calls it.
+    predict : callable
+        From a frame of runs to what all streams of each row carry together. [bit/s]
+
+    Raises
+    ------
+    ValueError
+        When called: if the frame lacks a column.
+
+    Examples
+    --------
+    >>> twice = Model("twice the labs'", lambda runs: 2 * mathis_labs(runs))
+    >>> runs = pd.DataFrame({"mss_bytes": [1448], "base_rtt_s": [0.020], "loss_rate": [0.01], "streams": [8]})
+    >>> (mathis_labs(runs) / 1e6).tolist(), (twice(runs) / 1e6).tolist()
+    ([46.336], [92.672])
+    """
+
+    label: str
+    predict: Callable
+
+    def __call__(self, frame):
+        try:
+            return self.predict(frame)
+        except KeyError as error:
+            raise ValueError(f"{self.label} needs the column {error}, not among {', '.join(map(str, frame))}") from None
+
+
+def _mathis(label, c):
+    def predict(runs):
+        single = mathis_bps(runs["mss_bytes"], runs["base_rtt_s"], runs["loss_rate"], c)
+        return parallel_bps(single, runs["streams"], _link_bps(runs))
+
+    return Model(label, predict)
+
+
+def _link_bps(runs):
+    """What each run's slowest link carries; infinity where it has no rate, or none is known. [bit/s]"""
+    if "bottleneck_bps" not in runs:
+        return np.inf
+    rate, mss = runs["bottleneck_bps"], runs["mss_bytes"]
+    return goodput_bps(rate.where(rate < np.inf), mss, mss + 66).fillna(np.inf)  # headers: 14 Ethernet, 20 IPv4, 32 TCP
+
+
+mathis = _mathis("Mathis, C = √(3/2)", MATHIS_C["periodic"])
+"""`mathis_bps` of the columns ``mss_bytes``, ``base_rtt_s``, ``loss_rate`` and ``streams``, periodic loss, each segment
+acknowledged; never more than the link carries where there is a column ``bottleneck_bps``. Ignores queueing. [bit/s]"""
+
+mathis_labs = _mathis("Mathis, C = 1 (the labs)", MATHIS_C["labs"])
+"""As `mathis`, with the labs' constant. [bit/s]"""

@@ -78,16 +78,17 @@ class Network:
         self._check_delays()
 
     def _check_delays(self):
-        """Ping every host from the first; refuse a network whose round trips are not those asked for."""
-        first, *others = self.topology.hosts
-        for other in others:
-            lossy = any(link.lossy for link, _ in self.topology.path(first.name, other.name))
-            expected_s = self.topology.rtt_s(first.name, other.name)
-            text = self._quietly(first.name, f"ping -c {20 if lossy else 2} -i {expected_s + 0.01:.3f} -W 5 {other.ip}")
-            check_rtt(text, expected_s, f"{first.name} and {other.name}",
-                      max((units.fraction(link.loss) for link, _ in self.topology.path(first.name, other.name)), default=0))
-        for host in self.topology.hosts:                     # as if nobody had pinged yet
-            self._quietly(host.name, "ip neigh flush all")
+        """Ping across every link that emulates something; refuse a network whose round trips are not those asked for."""
+        unchecked = [link for link in self.topology.links if link.delay or link.lossy]
+        while unchecked:
+            start, end, path = self.topology.across(unchecked[0])
+            loss = max(units.fraction(link.loss) for link in path)
+            expected_s = self.topology.rtt_s(start.name, end.name)
+            text = self._quietly(start.name, f"ping -c {20 if loss else 2} -i {expected_s + 0.01:.3f} -W 5 {end.ip}")
+            check_rtt(text, expected_s, f"{start.name} and {end.name}", loss)
+            for host in (start, end):                        # as if nobody had pinged yet
+                self._quietly(host.name, "ip neigh flush all")
+            unchecked = [link for link in unchecked if link not in path]
 
     def _quietly(self, host, command):
         job = self._start(host, command)
@@ -148,9 +149,16 @@ class Network:
         -------
         Job
             With ``status`` and ``text``.
+
+        Raises
+        ------
+        CommandError
+            It was ended at the limit.
         """
         job = self._begin(host, command, "")
-        self._wait([job], limit_s, echo=[job] if echo else [])
+        if self._wait([job], limit_s, echo=[job] if echo else []) == "limit":
+            raise CommandError(f"`{command}` on {host} was ended after {limit_s:g} virtual seconds: give it a limit_s, or an end of its "
+                               f"own (`ping -c 4`). It printed:\n{job.text[-2000:]}", command, job.text, job.status)
         return job
 
     def start(self, host, command):

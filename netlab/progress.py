@@ -1,4 +1,4 @@
-"""One line of progress while time passes: virtual seconds of total, wall seconds, rate. NETLAB_PROGRESS=off is quiet."""
+"""Progress while time passes. It is shown on a terminal and in notebooks; NETLAB_PROGRESS=off is quiet."""
 
 import contextlib
 import os
@@ -6,14 +6,26 @@ import sys
 
 from tqdm import tqdm
 
-LAYOUT = "{desc} {n:.0f} of {total:.0f} virtual s |{bar:24}| {elapsed_s:.0f} s on the wall, {rate_fmt}"
+SECONDS = "{desc} {n:.0f} of {total:.0f} virtual s |{bar:24}| {elapsed_s:.0f} s on the wall, {rate_fmt}"
+COUNT = "{desc} {n} of {total} |{bar:24}| {elapsed} so far, {remaining} left"
+
+
+def shown():
+    return os.environ.get("NETLAB_PROGRESS") != "off" and (sys.stderr.isatty() or "ipykernel" in sys.modules)
 
 
 @contextlib.contextmanager
-def progress(total_s, title="Experiment:"):
+def progress(total_s):
     """A function to be told how many virtual seconds have passed. [s]"""
-    if total_s is None or os.environ.get("NETLAB_PROGRESS") == "off" or not (sys.stderr.isatty() or "ipykernel" in sys.modules):
+    if total_s is None or not shown():
         yield lambda seconds: None
         return
-    with tqdm(total=total_s, desc=title, bar_format=LAYOUT, unit=" virtual s/s", leave=False) as bar:
+    with tqdm(total=total_s, desc="Experiment:", bar_format=SECONDS, unit=" virtual s/s", leave=False) as bar:
         yield lambda seconds: bar.update(min(seconds, total_s) - bar.n)
+
+
+@contextlib.contextmanager
+def counting(total):
+    """A function to be called each time one of `total` experiments has ended."""
+    with tqdm(total=total, desc="Experiments:", bar_format=COUNT, leave=False, disable=not shown()) as bar:
+        yield bar.update

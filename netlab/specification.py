@@ -79,6 +79,8 @@ class speaking:
                 continue
             field = ".".join([self.name, *(str(part) for part in found["loc"])])
             problem = str(cause) if cause else found["msg"][0].lower() + found["msg"][1:]
+            if found["type"] == "json_invalid":
+                problem = f"this is not JSON: {found['ctx']['error']}"
             if found["type"] == "missing":
                 lines.append(f"{field} is missing: it is required")
             elif found["type"] == "extra_forbidden":

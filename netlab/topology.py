@@ -158,6 +158,15 @@ class Topology(Specification):
                         waiting.append(far)
         return found.get(end)
 
+    def across(self, link):
+        """Two hosts that can check a link, and the links between them: the first host is on the side of its `a`."""
+        for start in self.hosts:
+            for end in self.hosts:
+                path = self.path(start.name, end.name)
+                if (link, True) in path:
+                    return start, end, [step for step, _ in path]
+        raise SpecificationError(f"no two hosts are joined by link {link.a}-{link.b}: what it emulates could not be checked")
+
     def rtt_s(self, start, end):
         """Round-trip time between two nodes that the links' delays add up to, queues left out. [s]"""
         there, back = self.path(start, end), self.path(end, start)

@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 import stat
-import tarfile
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -165,15 +165,20 @@ def export(path):
     build = current()
     path = Path(path)
     partial = path.with_name(path.name + ".part")
+    parts = [build.linux.parent.name, build.rootfs.name, "engine.json"]
     try:
-        with tarfile.open(partial, "w:xz", preset=3) as tar:
-            for folder in (build.linux.parent, build.rootfs):
-                tar.add(folder, folder.name)
-            tar.add(cache_folder() / "engine.json", "engine.json")
+        tar("--create", "--gzip", "--file", partial.absolute(), "--directory", cache_folder(), *parts)
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
     return build
+
+
+def tar(*words):
+    """Run tar, which keeps modes and times, and never writes outside the folder it unpacks into."""
+    done = subprocess.run(["tar", *map(str, words)], capture_output=True, text=True)
+    if done.returncode:
+        raise OSError(done.stderr.strip())
 
 
 def import_file(path):
@@ -186,12 +191,11 @@ def import_file(path):
     """
     with workshop() as folder:
         try:
-            with tarfile.open(path) as tar:
-                tar.extractall(folder, filter="tar")
+            tar("--extract", "--no-same-owner", "--file", Path(path).absolute(), "--directory", folder)
             record = json.loads((folder / "engine.json").read_text())
             kernel, rootfs = folder / f"kernel-{record['kernel']}", folder / f"rootfs-{record['rootfs']}"
             found = digest_of(kernel / "linux", kernel / "shim.so"), tree_digest(rootfs)
-        except (OSError, EOFError, tarfile.TarError, KeyError, ValueError) as error:
+        except (OSError, KeyError, ValueError) as error:
             raise EngineError(f"{path} is not an engine that `netlab engine export` wrote: {error}") from error
         if found != (record["kernel_binary"], record["rootfs"]):
             raise EngineError(f"{path} was altered or damaged: it says {record['kernel_binary']}, {record['rootfs']} and is "

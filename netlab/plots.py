@@ -1,0 +1,398 @@
+"""Tidy frames in, `plotly.graph_objects.Figure` out.
+
+Frames are in SI units; a figure takes the prefix that suits its numbers and says so in the axis title. Nothing here shows a
+figure (a notebook does, where it is a cell's last line), and no frame is changed.
+"""
+
+from itertools import cycle, pairwise
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from netlab.fairness import jain_index
+from netlab.models import goodput_bps
+
+__all__ = ["aimd", "comparison", "prediction", "streams", "throughput"]
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#777777")  # Okabe and Ito's
+INK, FAINT = "#222222", "#6E6E6E"
+DASHES = ("solid", "dash", "dot", "dashdot")
+SYMBOLS = ("circle", "diamond-open", "square-open", "triangle-up-open")
+
+_AXIS = dict(
+    showline=True, linecolor=INK, gridcolor="#E3E3E3", zeroline=False, ticks="outside", automargin=True,
+    exponentformat="none", title_standoff=10,
+)  # fmt: skip
+TEMPLATE = go.layout.Template(layout=dict(
+    font=dict(family="Arial, Helvetica, sans-serif", size=17, color=INK), colorway=COLOURS, hoverlabel_font_size=15,
+    title=dict(x=0, xref="container", pad_l=16, font_size=21, subtitle_font=dict(size=16, color=FAINT)),
+    paper_bgcolor="white", plot_bgcolor="white", height=500, margin=dict(l=80, r=20, t=80, b=65),
+    xaxis=_AXIS, yaxis=_AXIS, legend_itemsizing="constant",
+))  # fmt: skip
+
+_PREFIXES = {
+    "bit/s": {"Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3},
+    "s": {"s": 1, "ms": 1e-3, "µs": 1e-6},
+    "byte": {"GB": 1e9, "MB": 1e6, "kB": 1e3},
+}
+_NOUNS = {"bit/s": "throughput", "s": "time", "byte": "data"}
+
+
+def throughput(result, capacity=True):
+    """Throughput over time: a stepped line per stream, and a thicker one for their sum.
+
+    Parameters
+    ----------
+    result : Result
+        Its ``intervals`` are drawn, but for those that iperf3 omits from its totals: as the receiver counts where it did,
+        else as the sender does, who includes what is still in its buffers. Its ``flows`` say how the legend calls them,
+        its topology has the links' rates.
+    capacity : bool
+        Say what the slowest link on each flow's path carries in full segments of 1448 bytes: as a line where that is
+        within four times the highest throughput, else as a note.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Throughput [Gbit/s, Mbit/s, ...] over time [s]. One flow's streams have a colour each; several flows have one each.
+
+    Raises
+    ------
+    ValueError
+        If there are no intervals, they lack a column, or nothing was measured in them.
+
+    Notes
+    -----
+    Flows that do not start together report at different times. Their sum is taken in steps of one interval, over which each
+    flow's throughput is averaged.
+    """
+    rows = _measured("throughput", result.intervals, "flow", "stream", "src", "dst", "start_s", "end_s", "omitted")
+    rows = rows.assign(start_s=rows.start_s.round(3), end_s=rows.end_s.round(3))  # streams report within microseconds
+    rows = rows[~rows.omitted.astype(bool) & (rows.end_s > rows.start_s)]
+    if not rows.bps.notna().any():
+        raise ValueError("throughput: no interval, but for omitted ones, has received_bps or sent_bps")
+    names, flows = _flow_names(result), list(rows.groupby("flow"))
+    alone, count = len(flows) == 1, rows.groupby(["flow", "stream"]).ngroups
+    begin, end, step = rows.start_s.min(), rows.end_s.max(), (rows.end_s - rows.start_s).median()
+    together = _bounds(rows) if alone else np.linspace(begin, end, max(1, round((end - begin) / step)) + 1)
+    scale, unit = _scale("bit/s", np.nanmax(_total(rows, together)))
+    fig = go.Figure()
+
+    def draw(part, bounds, name, **look):
+        x, y = np.repeat(bounds, 2)[1:-1], np.repeat(_total(part, bounds), 2) / scale
+        fig.add_scatter(x=x, y=y, name=name, mode="lines", hovertemplate=f"%{{x:.4g}} s: %{{y:.3g}} {unit}", **look)
+
+    for (flow, part), colour in zip(flows, cycle(COLOURS), strict=False):
+        parts = list(part.groupby("stream"))
+        for (stream, own), own_colour in zip(parts, cycle(COLOURS), strict=False):
+            if len(parts) == 1:
+                look = dict(name=names[flow], line=dict(color=colour, width=3.5))
+            elif alone:
+                few = len(parts) <= len(COLOURS)
+                look = dict(name=f"stream {stream}", line=dict(color=own_colour, width=2), showlegend=few)
+            else:
+                look = dict(name=f"{names[flow]}, stream {stream}", line=dict(color=colour, width=1.5), opacity=0.5)
+                look |= dict(showlegend=False, legendgroup=names[flow])
+            draw(own, _bounds(own), **look)
+        if len(parts) > 1 and not alone:
+            draw(part, _bounds(part), names[flow], line=dict(color=colour, width=3.5), legendgroup=names[flow])
+    if count > 1:
+        draw(rows, together, "sum", line=dict(color=INK, width=4))
+    if capacity:
+        _draw_capacity(fig, result.experiment.topology, rows, scale)
+    what = names[flows[0][0]] if alone else f"{len(flows)} flows"
+    fig.update_layout(xaxis=dict(title="time [s]", rangemode="tozero"), yaxis=dict(title=f"throughput [{unit}]", rangemode="tozero"))
+    return _finish(fig, what + (f", {count} streams" if count > len(flows) else ""), _counted(rows), showlegend=True)
+
+
+def streams(result):
+    """What each stream got, and how fair that is.
+
+    Parameters
+    ----------
+    result : Result
+        Its ``streams`` are drawn as the receiver counts, else, hatched, as the sender does; its ``flows`` name them.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        A bar per stream: throughput [Gbit/s, Mbit/s, ...]; a line at the equal share; Jain's index [1] in the title.
+
+    Raises
+    ------
+    ValueError
+        If there are no streams, they lack a column, or the throughput of one of them.
+    """
+    rows = _measured("streams", result.streams, "flow", "stream", "src", "dst").sort_values(["flow", "stream"])
+    for lost in rows[rows.bps.isna()].itertuples():
+        raise ValueError(f"streams: stream {lost.stream} of flow {lost.flow} has neither received_bps nor sent_bps")
+    names, flows, share = _flow_names(result), list(rows.groupby("flow")), rows.bps.mean()
+    scale, unit = _scale("bit/s", rows.bps.max())
+    fig = go.Figure()
+    for (flow, part), colour in zip(flows, cycle(COLOURS), strict=False):
+        labels = [str(stream) for stream in part.stream]
+        hatched = ["" if received else "/" for received in part.received]
+        fig.add_bar(
+            x=labels if len(flows) == 1 else [[names[flow]] * len(part), labels], y=part.bps / scale, name=names[flow],
+            marker=dict(color=colour, pattern_shape=hatched), hovertemplate=f"stream %{{x}}: %{{y:.3g}} {unit}",
+        )  # fmt: skip
+    fig.add_hline(share / scale, line=dict(color=INK, width=2.5, dash="dash"))
+    fig.add_annotation(
+        text=f"equal share<br>{_say(share, 'bit/s')}", x=1, xref="paper", xanchor="left", y=share / scale,
+        xshift=6, align="left", showarrow=False,
+    )  # fmt: skip
+    subtitle = [names[flow] for flow, _ in flows[:1] if len(flows) == 1] + [f"{len(rows)} stream{'s' * (len(rows) > 1)}"]
+    subtitle += [f"{_say(rows.bps.sum(), 'bit/s')} together", _counted(rows)]
+    fig.update_layout(xaxis_title="stream", yaxis=dict(title=f"throughput [{unit}]", rangemode="tozero"), margin_r=125, bargap=0.25)
+    return _finish(fig, f"Jain's index {jain_index(rows.bps):.3f}", ", ".join(subtitle), showlegend=False)
+
+
+def comparison(table):
+    """Quantities as measured here, predicted and published: a row each, and the numbers beside it.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        One row per quantity: ``quantity`` (its name), ``measured``, ``predicted``, ``published`` (NaN where there is none)
+        and their ``unit``: "bit/s", "s" or "byte", which get a prefix, or any other, "1" where there is none.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        A panel per unit. Its axis starts at 0, or is logarithmic where values differ by more than a factor of 50.
+
+    Raises
+    ------
+    ValueError
+        If the table is empty or lacks a column.
+    """
+    kinds = {
+        "published": dict(symbol="square-open", size=22, color=COLOURS[2], line_width=3),
+        "predicted": dict(symbol="line-ns", size=26, color=COLOURS[1], line=dict(width=4, color=COLOURS[1])),
+        "measured": dict(symbol="circle", size=14, color=COLOURS[0]),
+    }  # the last is drawn on top
+    _need("comparison", table, "quantity", "measured", "predicted", "published", "unit")
+    panels = list(table.groupby("unit", sort=False, dropna=False))
+    row_px, gap_px = 46, 90
+    inner_px = row_px * len(table) + gap_px * (len(panels) - 1)
+    fig = make_subplots(len(panels), row_heights=[len(panel) for _, panel in panels], vertical_spacing=gap_px / inner_px)
+
+    def beside(text, column, **place):
+        fig.add_annotation(
+            text=text, font_color=kinds[column]["color"], showarrow=False, x=1, xref="x domain", xanchor="right",
+            xshift=320 - 105 * list(kinds).index(column), **place,
+        )  # fmt: skip
+
+    for row, (unit, panel) in enumerate(panels, 1):
+        values, where = panel[list(kinds)].astype(float), np.arange(len(panel))
+        scale, shown = _scale(unit, values.abs().max(axis=None))
+        values /= scale
+        low, high = values.min(axis=1), values.max(axis=1)
+        axis = dict(type="log", dtick=1) if 0 < 50 * low.min() < high.max() else dict(rangemode="tozero")
+        spans = np.column_stack([low, high, np.full(len(panel), np.nan)]).ravel()
+        at = dict(row=row, col=1)
+        fig.add_scatter(x=spans, y=np.repeat(where, 3), mode="lines", line=dict(color="#BBBBBB", width=3), hoverinfo="skip", **at)
+        for kind, marker in kinds.items():
+            fig.add_scatter(
+                x=values[kind], y=where, name=kind, mode="markers", marker=marker, text=panel.quantity, cliponaxis=False,
+                hovertemplate=f"%{{text}}, {kind}: %{{x:.4g}} {shown}<extra></extra>", **at,
+            )  # fmt: skip
+            for position, value in enumerate(values[kind]):
+                beside("-" if np.isnan(value) else _digits(value), kind, y=position, **at)
+        fig.update_xaxes(title=f"{_NOUNS.get(unit, 'value')} [{shown}]", **axis, **at)
+        fig.update_yaxes(tickvals=where, ticktext=panel.quantity, range=[len(panel) - 0.5, -0.5], ticks="", **at)
+    for kind, sign in dict(measured="●", predicted="|", published="□").items():
+        beside(f"{sign} {kind}", kind, y=1, yref="paper", yanchor="bottom")
+    return _finish(fig, showlegend=False, height=inner_px + 115, margin=dict(r=340, t=45, b=70))
+
+
+def prediction(grid, models):
+    """Throughput over loss, measured and as models have it, and the ratio of the two.
+
+    Parameters
+    ----------
+    grid : pandas.DataFrame
+        One row per run, as `netlab.sweep` gives: ``loss_rate`` [1], ``streams`` [1], ``seed``, ``received_bps`` [bit/s],
+        ``mss_bytes`` [byte], ``base_rtt_s`` [s] and ``bottleneck_bps`` [bit/s]. Runs without loss have no place on a
+        logarithmic axis: they are left out, and the title says how many.
+    models : iterable of netlab.models.Model
+        At least one, such as ``[models.mathis]``.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Over the loss rate [%]: a point per run, and a line per model and number of streams [Gbit/s, Mbit/s, ...]. Below:
+        measured over predicted [1], a point per run and model, and a line through each model's medians.
+
+    Raises
+    ------
+    ValueError
+        If the grid is empty, lacks a column, or no run has loss; if there is no model.
+    """
+    path = ["streams", "mss_bytes", "base_rtt_s", "bottleneck_bps"]
+    _need("prediction", grid, "loss_rate", "seed", "received_bps", *path)
+    runs, models = grid[grid.loss_rate > 0].sort_values("loss_rate").reset_index(), list(models)
+    if runs.empty or not models:
+        raise ValueError(f"prediction: {'models is empty' if len(runs) else 'no run of the grid has a loss_rate above 0'}")
+    scale, unit = _scale("bit/s", runs.received_bps.max())
+    looks = list(zip(models, DASHES, SYMBOLS, strict=False))
+    colours = dict(zip(sorted(runs.streams.unique()), cycle(COLOURS), strict=False))
+    ratios = {model.label: runs.received_bps / model(runs) for model in models}
+    fig = make_subplots(2, shared_xaxes=True, vertical_spacing=0.06, row_heights=[0.64, 0.36])
+    above, below = dict(row=1, col=1), dict(row=2, col=1)
+    losses = np.geomspace(runs.loss_rate.min() / 1.4, runs.loss_rate.max() * 1.4, 33)
+    for (count, *_), same in runs.groupby(path, dropna=False):
+        line = same.iloc[[0] * len(losses)].assign(loss_rate=losses)
+        for model, dash, _ in looks:
+            fig.add_scatter(
+                x=100 * losses, y=model(line) / scale, mode="lines", line=dict(color=colours[count], dash=dash),
+                legendgroup=model.label, showlegend=False, hoverinfo="skip", **above,
+            )  # fmt: skip
+    said = "".join(f"<br>%{{customdata[{n}]:.2f}} of {model.label}" for n, model in enumerate(models, 2))
+    for count, own in runs.groupby("streams"):
+        name, percent, measured = f"{count:g} stream{'s' * (count > 1)}", 100 * own.loss_rate, own.received_bps / scale
+        own_ratios = {label: ratio[own.index] for label, ratio in ratios.items()}
+        hover = dict(
+            customdata=np.column_stack([own.seed, measured, *own_ratios.values()]), hovertemplate=f"{name}, loss %{{x:.3g}} %, "
+            f"seed %{{customdata[0]}}<br>%{{customdata[1]:.3g}} {unit}{said}<extra></extra>",
+        )  # fmt: skip
+        marker = dict(color=colours[count], size=9, line=dict(color="white", width=1))
+        fig.add_scatter(x=percent, y=measured, name=name, mode="markers", marker=marker, legendgroup=name, **hover, **above)
+        for model, _, symbol in looks:
+            fig.add_scatter(
+                x=percent, y=own_ratios[model.label], name=model.label, mode="markers", legendgroup=name, showlegend=False,
+                marker=dict(color=colours[count], symbol=symbol, size=8), **hover, **below,
+            )  # fmt: skip
+    for model, dash, symbol in looks:
+        middle = ratios[model.label].groupby(runs.loss_rate).median()
+        fig.add_scatter(
+            x=100 * middle.index, y=middle, name=model.label, mode="lines", line=dict(color=FAINT, dash=dash),
+            legendgroup=model.label, legend="legend2", hoverinfo="skip", **below,
+        )  # fmt: skip
+    fig.add_hline(1, line=dict(color=INK, width=1.5), **below)
+    fig.update_xaxes(type="log", **_log_ticks(100 * losses))
+    fig.update_xaxes(title="loss rate [%]", **below)
+    fig.update_yaxes(title=f"throughput [{unit}]", type="log", **_log_ticks(runs.received_bps / scale), **above)
+    fig.update_yaxes(title="measured /<br>predicted [1]", rangemode="tozero", **below)
+    fig.update_layout(height=680, legend=dict(title_text="measured", tracegroupgap=0))
+    fig.update_layout(legend2=dict(title_text="predicted", tracegroupgap=0, y=0.34, yanchor="top"))
+    lossless = len(grid) - len(runs)
+    return _finish(fig, "Throughput under loss", f"{lossless} runs without loss are not shown" if lossless else "")
+
+
+def aimd(traces, colours=("#009E73", "#D55E00", *COLOURS[:2], *COLOURS[3:])):
+    """Congestion windows over time.
+
+    Parameters
+    ----------
+    traces : dict of pandas.DataFrame
+        By label: what `netlab.models.aimd_trace` gives, ``time_s`` [s] and ``cwnd_bytes`` [byte].
+    colours : sequence of str
+        In the order of the traces: green, red, then others.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The congestion window [MB, kB, ...; 1 kB = 1000 byte] over time [s].
+
+    Raises
+    ------
+    ValueError
+        If there are no traces, or one is empty or lacks a column.
+    """
+    if not traces:
+        raise ValueError("aimd: traces is empty, there is nothing to draw")
+    for label, trace in traces.items():
+        _need(f"aimd, {label!r}", trace, "time_s", "cwnd_bytes")
+    scale, unit = _scale("byte", max(trace.cwnd_bytes.max() for trace in traces.values()))
+    fig = go.Figure()
+    for (label, trace), colour in zip(traces.items(), cycle(colours), strict=False):
+        fig.add_scatter(
+            x=trace.time_s, y=trace.cwnd_bytes / scale, name=label, mode="lines", line=dict(color=colour, width=3),
+            hovertemplate=f"%{{x:.4g}} s: %{{y:.4g}} {unit}",
+        )  # fmt: skip
+    fig.update_layout(xaxis_title="time [s]", yaxis=dict(title=f"congestion window [{unit}]", rangemode="tozero"))
+    return _finish(fig, showlegend=True, margin_t=30)
+
+
+def _finish(fig, title="", subtitle="", **layout):
+    return fig.update_layout(template=TEMPLATE, title_text=title, title_subtitle_text=subtitle, **layout)
+
+
+def _need(plot, frame, *columns):
+    """Refuse a frame that is empty or lacks columns."""
+    if frame.empty:
+        raise ValueError(f"{plot}: the frame is empty, there is nothing to draw")
+    missing = [column for column in columns if column not in frame]
+    if missing:
+        raise ValueError(f"{plot}: the frame lacks {', '.join(missing)}; it has {', '.join(map(str, frame))}")
+
+
+def _measured(plot, frame, *columns):
+    """The frame with ``bps``, as the receiver counts where it did (which ``received`` says), else as the sender does."""
+    _need(plot, frame, *columns, "sent_bps", "received_bps")
+    return frame.assign(bps=frame.received_bps.fillna(frame.sent_bps), received=frame.received_bps.notna())
+
+
+def _counted(rows):
+    ends = rows.received.map({True: "counted by the receiver", False: "counted by the sender"}).unique()
+    return ends[0] if len(ends) == 1 else "counted by the receiver, else by the sender"
+
+
+def _flow_names(result):
+    """Flow -> what a legend calls it, such as "h1 → h2 reno"; with its number where two would be called the same."""
+    names = {
+        row.flow: f"{row.src} → {row.dst}" + (f" {row.congestion}" if isinstance(row.congestion, str) else "")
+        for row in result.flows.itertuples()
+    }
+    return names if len(set(names.values())) == len(names) else {flow: f"{flow}: {name}" for flow, name in names.items()}
+
+
+def _draw_capacity(fig, topology, rows, scale):
+    ends = rows[["src", "dst"]].drop_duplicates().itertuples(index=False)
+    for rate in sorted({topology.bottleneck_bps(*pair) for pair in ends} - {np.inf}):
+        carries = goodput_bps(rate)
+        text = f"link: {_say(carries, 'bit/s')}"
+        if carries / scale <= 4 * max(np.nanmax(trace.y) for trace in fig.data):
+            fig.add_hline(carries / scale, line=dict(color=FAINT, width=2.5, dash="dash"), name=text, showlegend=True)
+        else:
+            place = dict(x=1, y=1, xref="paper", yref="paper", xanchor="right", yanchor="bottom")
+            fig.add_annotation(text=f"↑ {text}", font_color=FAINT, showarrow=False, **place)
+
+
+def _bounds(rows):
+    return np.unique(rows[["start_s", "end_s"]])
+
+
+def _total(rows, bounds):
+    """The sum of the rows' rates, averaged between each two bounds; NaN where nothing was measured. [bit/s]"""
+    starts, ends, bps, total = rows.start_s.to_numpy(), rows.end_s.to_numpy(), rows.bps.to_numpy(float), []
+    for begin, end in pairwise(bounds):
+        share = (np.minimum(ends, end) - np.maximum(starts, begin)) / (end - begin)
+        here = share > 1e-6
+        total.append((share * bps)[here].sum() if here.any() else np.nan)
+    return np.array(total)
+
+
+def _scale(unit, largest):
+    """The prefix that suits a size: how many of the unit it stands for, and its name."""
+    return next(((size, name) for name, size in _PREFIXES.get(unit, {}).items() if largest >= size), (1, unit))
+
+
+def _say(value, unit):
+    scale, name = _scale(unit, value)
+    return f"{_digits(value / scale)} {name}"
+
+
+def _digits(value):
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _log_ticks(values):
+    """Ticks of a logarithmic axis, written out: 1, 2, 5, 10 ... or, where that is too many, 1, 10, 100 ..."""
+    low, high = np.min(values) / 2, np.max(values) * 2
+    decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
+    ticks = np.outer(decades, [1, 2, 5]).ravel()
+    ticks = ticks if high < 200 * low else decades
+    return dict(tickvals=ticks, ticktext=[_digits(tick) for tick in ticks])

@@ -1,0 +1,145 @@
+import hashlib
+import os
+import subprocess
+import sys
+
+import pytest
+
+import netlab as nl
+
+SMALL = nl.Experiment(nl.wan("100mbit", "20ms", "0.1%"), nl.Iperf3("h1", "h2", parallel=4, time=3),
+                      nl.Iperf3("h3", "h4", time=3, congestion="reno"), nl.Ping("h1", "h4"))
+
+
+def bytes_of(result):
+    return hashlib.sha256(repr(sorted(result.raw.items())).encode()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def small():
+    return nl.run(SMALL)
+
+
+def test_a_result_has_a_row_per_flow_stream_and_interval(small):
+    assert small.flows[["flow", "src", "dst", "streams", "congestion"]].values.tolist() == [
+        [1, "h1", "h2", 4, "cubic"], [2, "h3", "h4", 1, "reno"]]
+    assert small.streams[["flow", "stream"]].values.tolist() == [[1, 1], [1, 2], [1, 3], [1, 4], [2, 1]]
+    assert len(small.intervals) == 5 * 3
+    assert small.pings[["flow", "src", "dst"]].drop_duplicates().values.tolist() == [[3, "h1", "h4"]]
+    assert small.flows.received_bps.sum() < 100e6
+
+
+def test_flows_are_the_sum_of_their_streams(small):
+    by_flow = small.streams.groupby("flow").received_bps.sum()
+    assert small.flows.received_bps.tolist() == pytest.approx(by_flow.tolist())
+
+
+def test_starts_come_from_the_seed_within_the_stagger(small):
+    assert small.flows.start_s.tolist() == list(SMALL.starts_s[:2])
+    assert all(0 <= start < 0.1 for start in SMALL.starts_s)
+    assert SMALL.but(seed=2).starts_s != SMALL.starts_s
+    assert SMALL.but(stagger="0ms").starts_s == [0, 0, 0]
+
+
+def test_commands_can_be_typed_at_mininets_prompt(small):
+    assert "h1 ethtool -K h1-eth0 tso off gso off gro off" in small.commands
+    assert "h2 iperf3 -s -1 -p 5201 &" in small.commands
+    assert "h1 iperf3 -c 10.0.0.2 -p 5201 -t 3 -P 4 -i 1 -J &" in small.commands
+    assert "h3 iperf3 -c 10.0.0.4 -p 5202 -t 3 -P 1 -i 1 -C reno -J &" in small.commands
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not(small):
+    assert bytes_of(nl.run(SMALL)) == bytes_of(small)
+    assert bytes_of(nl.run(SMALL.but(seed=2))) != bytes_of(small)
+
+
+def test_the_other_core_another_folder_and_another_environment_change_no_byte(small, tmp_path):
+    (tmp_path / "experiment.json").write_text(SMALL.to_json())
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        subprocess.run([sys.executable, "-m", "netlab", "run", "experiment.json", "-o", "out"], cwd=tmp_path, check=True,
+                       env=os.environ | {"TMPDIR": str(tmp_path), "LC_ALL": "C", "PADDING": "x" * 5000})
+    finally:
+        busy.kill()
+    assert bytes_of(nl.load(tmp_path / "out")) == bytes_of(small)
+
+
+def test_saved_and_loaded_it_is_the_same(small, tmp_path):
+    small.save(tmp_path / "kept")
+    again = nl.load(tmp_path / "kept")
+    assert again.raw == small.raw and again.commands == small.commands and again.provenance == small.provenance
+    for name in ("flows", "streams", "intervals", "pings"):
+        assert getattr(again, name).equals(getattr(small, name))
+
+
+def test_provenance_says_where_it_comes_from(small):
+    assert {"seed", "clock", "engine", "engine_digest", "kernel", "iperf3", "mininet", "virtual_s", "wall_s",
+            "experiment"} <= small.provenance.keys()
+    assert nl.Experiment(**small.provenance["experiment"]) == SMALL
+
+
+def test_ping_takes_the_emulated_round_trip():
+    pings = nl.run(nl.wan(), nl.Ping("h1", "h2")).pings
+    assert pings.rtt_s.min() == pytest.approx(0.020, abs=0.0001)
+    assert pings.rtt_s.iloc[0] == pytest.approx(0.040, abs=0.0001), "ARP crosses the long link as well"
+
+
+def test_one_stream_with_buffers_of_two_bdp_fills_ten_gigabit():
+    flow = nl.run(nl.wan(buffers=52_428_800), nl.Iperf3("h1", "h2")).flows.iloc[0]
+    assert 9.2e9 <= flow.received_bps <= nl.models.goodput_bps(10e9)
+
+
+def test_eight_streams_fill_what_one_cannot():
+    one = nl.run(nl.wan(), nl.Iperf3("h1", "h2", time=5)).flows.iloc[0]
+    eight = nl.run(nl.wan(), nl.Iperf3("h1", "h2", time=10, parallel=8)).flows.iloc[0]
+    assert one.received_bps < 5e9 and one.retransmits == 0, "one stream is limited by its buffer, not by loss"
+    assert 9.0e9 <= eight.received_bps <= nl.models.goodput_bps(10e9)
+
+
+@pytest.mark.parametrize(("loss", "parallel"), [("0.1%", 1), ("1%", 8)])
+def test_reno_under_random_loss_follows_mathis(loss, parallel):
+    flow = nl.run(nl.wan("1gbit", "20ms", loss), nl.Iperf3("h1", "h2", parallel=parallel, time=20, congestion="reno", omit=3)).flows.iloc[0]
+    assert 1.1 < flow.received_bps / nl.models.mathis_bps(flow.mss_bytes, 0.02, nl.units.fraction(loss), streams=parallel) < 1.4
+
+
+def test_reverse_and_udp():
+    result = nl.run(nl.wan("100mbit", "20ms"), nl.Iperf3("h1", "h2", time=2, reverse=True), nl.Iperf3("h3", "h4", time=2, udp=True, bitrate="5mbit"))
+    assert result.flows[["src", "dst"]].values.tolist() == [["h2", "h1"], ["h3", "h4"]]
+    assert result.flows.received_bps.iloc[1] == pytest.approx(5e6, rel=0.02)
+
+
+def test_shell_output_is_kept():
+    result = nl.run(nl.wan("100mbit", "20ms"), nl.Shell("h1", "tc qdisc show; echo done"))
+    assert result.raw["1-shell-h1"].endswith("done\n")
+    assert "Result" in repr(result)
+
+
+def test_an_algorithm_that_the_kernel_lacks_is_refused_with_those_it_has(monkeypatch):
+    monkeypatch.setattr(nl.engines.guest.GuestEngine, "connect", lambda *_: pytest.fail("nothing must start"))
+    with pytest.raises(nl.SpecificationError, match="'vivaldi'.*bbr, bic, cubic"):
+        nl.run(nl.wan(), nl.Iperf3("h1", "h2", congestion="vivaldi"))
+
+
+def test_a_program_that_fails_raises_with_its_output_and_the_evidence():
+    with pytest.raises(nl.CommandError, match="status 3.*evidence") as failed:
+        nl.run(nl.wan("100mbit", "20ms"), nl.Shell("h1", "echo so far; exit 3"))
+    assert failed.value.output == "so far\n" and failed.value.status == 3
+
+
+def test_iperf3_that_reports_an_error_raises_with_the_raw_text():
+    with pytest.raises(nl.ReadError) as failed:
+        nl.run(nl.wan("100mbit", "20ms"), nl.Shell("h2", "iperf3 -s -1 -p 5202 & sleep 3"), nl.Iperf3("h1", "h2", time=1, mss=9000))
+    assert "error" in failed.value.raw
+
+
+def test_a_run_that_takes_too_long_is_ended_with_what_it_printed():
+    with pytest.raises(nl.CommandError, match="2 virtual seconds"):
+        nl.run(nl.wan("100mbit", "20ms"), nl.Iperf3("h1", "h2", time=100), virtual_limit_s=2)
+    with pytest.raises(nl.GuestError, match="limit of 2 wall-clock seconds") as ended:
+        nl.run(nl.wan(), nl.Iperf3("h1", "h2", time=1000, parallel=8), wall_limit_s=2)
+    assert ended.value.evidence.is_dir()
+
+
+def test_a_folder_that_is_no_result_is_refused(tmp_path):
+    with pytest.raises(nl.NetlabError, match="not a folder that Result.save left"):
+        nl.load(tmp_path)
