@@ -29,10 +29,11 @@ lab: engine ## open the notebooks in JupyterLab
 bench: engine ## measure how fast the engine is
 	$(bin)/python -m pytest tests/benchmarks $(ARGS)
 
-lock: setup ## renew requirements.lock from pyproject.toml
+lock: setup ## renew requirements.lock from pyproject.toml: the newest versions its bounds allow
 	test -x .setup/uv/bin/uv || { $(bin)/python -m venv .setup/uv && .setup/uv/bin/pip install --quiet uv; }
 	.setup/uv/bin/uv pip compile --upgrade --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
 		--all-extras --group build --no-annotate --custom-compile-command "make lock" --quiet -o requirements.lock pyproject.toml
+	binder/setup && $(bin)/python -m pip check
 
 clean: ## remove what was made here (the engine is kept, in its cache)
 	rm -rf .venv .setup out .pytest_cache .ruff_cache .hypothesis

@@ -10,9 +10,10 @@ from netlab.errors import (
     ReadError,
     SpecificationError,
 )
-from netlab.experiment import Experiment, Result, load, run
+from netlab.experiment import Experiment, load, run
 from netlab.fairness import jain_index
 from netlab.network import Network
+from netlab.result import Result
 from netlab.sweep import sweep
 from netlab.topology import Host, Link, Switch, Topology, wan
 from netlab.traffic import Iperf3, Ping, Shell

@@ -20,8 +20,8 @@ import termios
 import time
 
 PIECE = 60_000
-TICK_NS = 50_000_000                     # between two looks for an interrupt while something runs
-GRACE_NS = 1_000_000_000                 # between ^C and SIGKILL
+TICK_NS = 50_000_000  # between two looks for an interrupt while something runs
+GRACE_NS = 1_000_000_000  # between ^C and SIGKILL
 
 
 class GuestLine:
@@ -72,8 +72,13 @@ class Job:
         termios.tcsetattr(theirs, termios.TCSANOW, modes)
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
         # setsid makes the terminal the session's, so that Ctrl-C works on it
-        self.process = subprocess.Popen(["mnexec", "-a", str(node.pid), "setsid", "-c", "bash", "-c", command], stdin=theirs,
-                                        stdout=theirs, stderr=theirs, cwd="/root")
+        self.process = subprocess.Popen(
+            ["mnexec", "-a", str(node.pid), "setsid", "-c", "bash", "-c", command],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd="/root",
+        )
         os.close(theirs)
         os.set_blocking(self.terminal, False)
         self.ended = os.pidfd_open(self.process.pid)
@@ -83,10 +88,10 @@ class Job:
         """Send on what was printed since; False once the program has ended and nothing holds its terminal any more."""
         if self.status is None and select.select([self.ended], [], [], 0)[0]:
             self.status = self.process.wait()
-        for _ in range(1 if self.status is None else 64):     # bounded: `yes` must not keep us from looking at the bell
+        for _ in range(1 if self.status is None else 64):  # bounded: `yes` must not keep us from looking at the bell
             try:
                 data = os.read(self.terminal, 32768)
-            except BlockingIOError:                            # nothing new, but somebody holds the other end
+            except BlockingIOError:  # nothing new, but somebody holds the other end
                 return True
             except OSError:
                 return self.status is None
@@ -95,7 +100,7 @@ class Job:
 
     def signal(self, key):
         if key == b"I":
-            os.write(self.terminal, b"\x03")                   # as Ctrl-C on its terminal
+            os.write(self.terminal, b"\x03")  # as Ctrl-C on its terminal
         else:
             subprocess.call(["pkill", "-KILL", "-s", str(self.process.pid)])
 
@@ -127,6 +132,7 @@ class Agent:
         from mininet.log import setLogLevel
         from mininet.net import Mininet
         from mininet.nodelib import LinuxBridge
+
         setLogLevel("warning")
         self.net = Mininet(switch=LinuxBridge, controller=None, link=Link, autoSetMacs=True)
         for name, address in hosts:
@@ -137,8 +143,12 @@ class Agent:
             self.net.addLink(*ends)
         self.net.start()
         for name, command in setup:
-            done = subprocess.run(["mnexec", "-a", str(self.net[name].pid), "sh", "-c", command], stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True)
+            done = subprocess.run(
+                ["mnexec", "-a", str(self.net[name].pid), "sh", "-c", command],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
             if done.returncode:
                 return {"failed": [name, command, done.stdout]}
         return {}
@@ -172,7 +182,7 @@ class Agent:
 
     def finish(self, jobs, limit_ns, key_at_limit):
         rung = self.run_time(time.monotonic_ns() + limit_ns, jobs, key_at_limit)
-        self.pump()                                            # what is left in their terminals
+        self.pump()  # what is left in their terminals
         return {"status": [job.status for job in jobs], "rung": rung}
 
     def run_time(self, end, jobs=None, key_at_end=None):

@@ -8,8 +8,8 @@ from netlab.progress import progress
 from netlab.readers import read_ping
 from netlab.specification import Specification
 
-SETTLE_S = 1                         # before this, ping skips its interval and bridges are still learning
-RTT_MARGIN_S = 0.001                 # what a check ping may take beyond the emulated delay
+SETTLE_S = 1  # before this, ping skips its interval and bridges are still learning
+RTT_MARGIN_S = 0.001  # what a check ping may take beyond the emulated delay
 
 
 class Network:
@@ -68,9 +68,13 @@ class Network:
     def _set_up(self):
         setup = list(self.topology.setup())
         self.commands += [f"{host} {command}" for host, command in setup]
-        answer = self._ask(op="up", hosts=[[host.name, host.address] for host in self.topology.hosts],
-                           switches=[switch.name for switch in self.topology.switches],
-                           links=[[link.a, link.b] for link in self.topology.links], setup=setup)
+        answer = self._ask(
+            op="up",
+            hosts=[[host.name, host.address] for host in self.topology.hosts],
+            switches=[switch.name for switch in self.topology.switches],
+            links=[[link.a, link.b] for link in self.topology.links],
+            setup=setup,
+        )
         if "failed" in answer:
             node, command, output = answer["failed"]
             raise EmulationError(f"{node} could not be set up, so nothing was measured: `{command}` said: {output.strip()}")
@@ -86,7 +90,7 @@ class Network:
             expected_s = self.topology.rtt_s(start.name, end.name)
             text = self._quietly(start.name, f"ping -c {20 if loss else 2} -i {expected_s + 0.01:.3f} -W 5 {end.ip}")
             check_rtt(text, expected_s, f"{start.name} and {end.name}", loss)
-            for host in (start, end):                        # as if nobody had pinged yet
+            for host in (start, end):  # as if nobody had pinged yet
                 self._quietly(host.name, "ip neigh flush all")
             unchecked = [link for link in unchecked if link not in path]
 
@@ -103,6 +107,7 @@ class Network:
                 self.jobs[event["job"]].text += event["out"]
                 if echo and event["job"] in echo:
                     print(event["out"], end="", flush=True)
+
         answer = self._agent.ask(on_event, **question)
         self._clock_ns = answer["clock_ns"]
         if "error" in answer:
@@ -116,8 +121,13 @@ class Network:
 
     def _wait(self, jobs, limit_s, echo=(), total_s=None):
         with progress(total_s) as on_tick:
-            answer = self._ask(on_tick, [job.number for job in echo], op="wait", numbers=[job.number for job in jobs],
-                               limit_s=f"{limit_s:016.6f}")
+            answer = self._ask(
+                on_tick,
+                [job.number for job in echo],
+                op="wait",
+                numbers=[job.number for job in jobs],
+                limit_s=f"{limit_s:016.6f}",
+            )
         for job, status in zip(jobs, answer["status"], strict=True):
             job.status = status
         return answer["rung"]
@@ -157,8 +167,13 @@ class Network:
         """
         job = self._begin(host, command, "")
         if self._wait([job], limit_s, echo=[job] if echo else []) == "limit":
-            raise CommandError(f"`{command}` on {host} was ended after {limit_s:g} virtual seconds: give it a limit_s, or an end of its "
-                               f"own (`ping -c 4`). It printed:\n{job.text[-2000:]}", command, job.text, job.status)
+            raise CommandError(
+                f"`{command}` on {host} was ended after {limit_s:g} virtual seconds: give it a limit_s, or an end of its "
+                f"own (`ping -c 4`). It printed:\n{job.text[-2000:]}",
+                command,
+                job.text,
+                job.status,
+            )
         return job
 
     def start(self, host, command):
@@ -187,7 +202,8 @@ class Network:
         if not 0 <= seconds <= 1e6:
             raise SpecificationError(f"seconds = {seconds!r}: from 0 to a million")
         self.commands.append(f"sh sleep {seconds:g}")
-        self._ask(op="sleep", seconds=f"{seconds:016.6f}")
+        if self._ask(op="sleep", seconds=f"{seconds:016.6f}")["rung"]:
+            raise KeyboardInterrupt
 
     def close(self):
         """Stop everything that runs in it, and the network. Its jobs keep their text."""
@@ -257,9 +273,13 @@ def check_rtt(text, expected_s, between, loss=0.0):
     measured = read_ping(text)
     if not measured.meta["received"]:
         if loss < 0.5:
-            raise EmulationError(f"no answer to {measured.meta['transmitted']} pings between {between}, so nothing was measured:\n{text}")
+            raise EmulationError(
+                f"no answer to {measured.meta['transmitted']} pings between {between}, so nothing was measured:\n{text}"
+            )
         return
     best = measured.meta["rtt_min_s"]
     if not expected_s - 0.0001 <= best <= expected_s * 1.01 + RTT_MARGIN_S:
-        raise EmulationError(f"the round-trip time between {between} is {best * 1000:.3f} ms where {expected_s * 1000:.3f} ms was asked "
-                             "for, so nothing was measured. Is netem there (`tc qdisc show`)?")
+        raise EmulationError(
+            f"the round-trip time between {between} is {best * 1000:.3f} ms where {expected_s * 1000:.3f} ms was asked "
+            "for, so nothing was measured. Is netem there (`tc qdisc show`)?"
+        )

@@ -1,7 +1,7 @@
 """Tidy frames in, `plotly.graph_objects.Figure` out.
 
-Frames are in SI units; a figure takes the prefix that suits its numbers and says so in the axis title. Nothing here shows a
-figure (a notebook does, where it is a cell's last line), and no frame is changed.
+Frames are in SI units; a figure takes the prefix that suits its numbers and says so in the axis title. Nothing here
+shows a figure (a notebook does, where it is a cell's last line), and no frame is changed.
 """
 
 from itertools import cycle, pairwise
@@ -27,8 +27,8 @@ _AXIS = dict(
 TEMPLATE = go.layout.Template(layout=dict(
     font=dict(family="Arial, Helvetica, sans-serif", size=17, color=INK), colorway=COLOURS, hoverlabel_font_size=15,
     title=dict(x=0, xref="container", pad_l=16, font_size=21, subtitle_font=dict(size=16, color=FAINT)),
-    paper_bgcolor="white", plot_bgcolor="white", height=500, margin=dict(l=80, r=20, t=80, b=65),
-    xaxis=_AXIS, yaxis=_AXIS, legend_itemsizing="constant",
+    paper_bgcolor="white", plot_bgcolor="white", height=500, margin=dict(l=80, r=20, t=88, b=65),
+    xaxis=_AXIS, yaxis=_AXIS, legend=dict(itemsizing="constant", tracegroupgap=0),
 ))  # fmt: skip
 
 _PREFIXES = {
@@ -45,9 +45,9 @@ def throughput(result, capacity=True):
     Parameters
     ----------
     result : Result
-        Its ``intervals`` are drawn, but for those that iperf3 omits from its totals: as the receiver counts where it did,
-        else as the sender does, who includes what is still in its buffers. Its ``flows`` say how the legend calls them,
-        its topology has the links' rates.
+        Its ``intervals`` are drawn, but for those that iperf3 omits from its totals: as the receiver counts where it
+        did, else as the sender does, who includes what is still in its buffers. Its ``flows`` say how the legend calls
+        them, its topology has the links' rates.
     capacity : bool
         Say what the slowest link on each flow's path carries in full segments of 1448 bytes: as a line where that is
         within four times the highest throughput, else as a note.
@@ -55,7 +55,7 @@ def throughput(result, capacity=True):
     Returns
     -------
     plotly.graph_objects.Figure
-        Throughput [Gbit/s, Mbit/s, ...] over time [s]. One flow's streams have a colour each; several flows have one each.
+        Throughput [Gbit/s, Mbit/s, ...] over time [s]; a colour per flow or, where there is only one, per stream.
 
     Raises
     ------
@@ -64,11 +64,11 @@ def throughput(result, capacity=True):
 
     Notes
     -----
-    Flows that do not start together report at different times. Their sum is taken in steps of one interval, over which each
-    flow's throughput is averaged.
+    Flows that do not start together report at different times. Their sum is taken in steps of one interval, over which
+    each flow's throughput is averaged.
     """
     rows = _measured("throughput", result.intervals, "flow", "stream", "src", "dst", "start_s", "end_s", "omitted")
-    rows = rows.assign(start_s=rows.start_s.round(3), end_s=rows.end_s.round(3))  # streams report within microseconds
+    rows = rows.round({"start_s": 3, "end_s": 3})  # streams report within microseconds of one another
     rows = rows[~rows.omitted.astype(bool) & (rows.end_s > rows.start_s)]
     if not rows.bps.notna().any():
         raise ValueError("throughput: no interval, but for omitted ones, has received_bps or sent_bps")
@@ -81,7 +81,7 @@ def throughput(result, capacity=True):
 
     def draw(part, bounds, name, **look):
         x, y = np.repeat(bounds, 2)[1:-1], np.repeat(_total(part, bounds), 2) / scale
-        fig.add_scatter(x=x, y=y, name=name, mode="lines", hovertemplate=f"%{{x:.4g}} s: %{{y:.3g}} {unit}", **look)
+        fig.add_scatter(x=x, y=y, name=name, mode="lines", hovertemplate=f"%{{x:.4~g}} s: %{{y:.3~g}} {unit}", **look)
 
     for (flow, part), colour in zip(flows, cycle(COLOURS), strict=False):
         parts = list(part.groupby("stream"))
@@ -100,10 +100,11 @@ def throughput(result, capacity=True):
     if count > 1:
         draw(rows, together, "sum", line=dict(color=INK, width=4))
     if capacity:
-        _draw_capacity(fig, result.experiment.topology, rows, scale)
+        _draw_capacity(fig, result.experiment.topology, rows, scale, unit)
     what = names[flows[0][0]] if alone else f"{len(flows)} flows"
-    fig.update_layout(xaxis=dict(title="time [s]", rangemode="tozero"), yaxis=dict(title=f"throughput [{unit}]", rangemode="tozero"))
-    return _finish(fig, what + (f", {count} streams" if count > len(flows) else ""), _counted(rows), showlegend=True)
+    fig.update_layout(xaxis_title="time [s]", xaxis_rangemode="tozero")
+    fig.update_layout(yaxis_title=f"throughput [{unit}]", yaxis_rangemode="tozero", showlegend=True)
+    return _finish(fig, what + (f", {_plural(count, 'stream')}" if count > len(flows) else ""), _counted(rows))
 
 
 def streams(result):
@@ -127,25 +128,24 @@ def streams(result):
     rows = _measured("streams", result.streams, "flow", "stream", "src", "dst").sort_values(["flow", "stream"])
     for lost in rows[rows.bps.isna()].itertuples():
         raise ValueError(f"streams: stream {lost.stream} of flow {lost.flow} has neither received_bps nor sent_bps")
-    names, flows, share = _flow_names(result), list(rows.groupby("flow")), rows.bps.mean()
+    names, flows, share = _flow_names(result), rows.flow.unique(), rows.bps.mean()
     scale, unit = _scale("bit/s", rows.bps.max())
-    fig = go.Figure()
-    for (flow, part), colour in zip(flows, cycle(COLOURS), strict=False):
-        labels = [str(stream) for stream in part.stream]
+    fig, rows = go.Figure(), rows.assign(place=range(len(rows)))
+    for (flow, part), colour in zip(rows.groupby("flow"), cycle(COLOURS), strict=False):
         hatched = ["" if received else "/" for received in part.received]
         fig.add_bar(
-            x=labels if len(flows) == 1 else [[names[flow]] * len(part), labels], y=part.bps / scale, name=names[flow],
-            marker=dict(color=colour, pattern_shape=hatched), hovertemplate=f"stream %{{x}}: %{{y:.3g}} {unit}",
+            x=part.place, y=part.bps / scale, name=names[flow], marker=dict(color=colour, pattern_shape=hatched),
+            customdata=part.stream, hovertemplate=f"stream %{{customdata}}: %{{y:.3~g}} {unit}",
         )  # fmt: skip
-    fig.add_hline(share / scale, line=dict(color=INK, width=2.5, dash="dash"))
-    fig.add_annotation(
-        text=f"equal share<br>{_say(share, 'bit/s')}", x=1, xref="paper", xanchor="left", y=share / scale,
-        xshift=6, align="left", showarrow=False,
-    )  # fmt: skip
-    subtitle = [names[flow] for flow, _ in flows[:1] if len(flows) == 1] + [f"{len(rows)} stream{'s' * (len(rows) > 1)}"]
-    subtitle += [f"{_say(rows.bps.sum(), 'bit/s')} together", _counted(rows)]
-    fig.update_layout(xaxis_title="stream", yaxis=dict(title=f"throughput [{unit}]", rangemode="tozero"), margin_r=125, bargap=0.25)
-    return _finish(fig, f"Jain's index {jain_index(rows.bps):.3f}", ", ".join(subtitle), showlegend=False)
+    equal = f"equal share:<br>{_digits(share / scale)} {unit}"
+    fig.add_hline(share / scale, line=dict(color=INK, width=2.5, dash="dash"), name=equal, showlegend=True)
+    subtitle = names[flows[0]] if len(flows) == 1 else f"{len(flows)} flows"
+    subtitle += f", {_plural(len(rows), 'stream')}, {_say(rows.bps.sum(), 'bit/s')} together, {_counted(rows)}"
+    named = rows.iloc[:: len(rows) // 33 + 1]
+    fig.update_layout(xaxis=dict(title="stream", tickvals=named.place, ticktext=named.stream.astype(str)))
+    fig.update_layout(yaxis_title=f"throughput [{unit}]", yaxis_rangemode="tozero", bargap=0.25, showlegend=True)
+    fig.update_traces(showlegend=len(flows) > 1)
+    return _finish(fig, f"Jain's index {jain_index(rows.bps):.3f}", subtitle)
 
 
 def comparison(table):
@@ -154,8 +154,8 @@ def comparison(table):
     Parameters
     ----------
     table : pandas.DataFrame
-        One row per quantity: ``quantity`` (its name), ``measured``, ``predicted``, ``published`` (NaN where there is none)
-        and their ``unit``: "bit/s", "s" or "byte", which get a prefix, or any other, "1" where there is none.
+        One row per quantity: ``quantity`` (its name), ``measured``, ``predicted``, ``published`` (NaN where there is
+        none) and their ``unit``: "bit/s", "s" or "byte", which get a prefix, or any other, "1" where there is none.
 
     Returns
     -------
@@ -174,9 +174,10 @@ def comparison(table):
     }  # the last is drawn on top
     _need("comparison", table, "quantity", "measured", "predicted", "published", "unit")
     panels = list(table.groupby("unit", sort=False, dropna=False))
-    row_px, gap_px = 46, 90
-    inner_px = row_px * len(table) + gap_px * (len(panels) - 1)
-    fig = make_subplots(len(panels), row_heights=[len(panel) for _, panel in panels], vertical_spacing=gap_px / inner_px)
+    gaps_px = 90 * (len(panels) - 1)
+    inner_px = 46 * len(table) + gaps_px
+    heights, gap = [len(panel) for _, panel in panels], gaps_px / inner_px / max(1, len(panels) - 1)
+    fig = make_subplots(len(panels), row_heights=heights, vertical_spacing=gap)
 
     def beside(text, column, **place):
         fig.add_annotation(
@@ -191,12 +192,12 @@ def comparison(table):
         low, high = values.min(axis=1), values.max(axis=1)
         axis = dict(type="log", dtick=1) if 0 < 50 * low.min() < high.max() else dict(rangemode="tozero")
         spans = np.column_stack([low, high, np.full(len(panel), np.nan)]).ravel()
-        at = dict(row=row, col=1)
-        fig.add_scatter(x=spans, y=np.repeat(where, 3), mode="lines", line=dict(color="#BBBBBB", width=3), hoverinfo="skip", **at)
+        line, at = dict(color="#BBBBBB", width=3), dict(row=row, col=1)
+        fig.add_scatter(x=spans, y=np.repeat(where, 3), mode="lines", line=line, hoverinfo="skip", **at)
         for kind, marker in kinds.items():
             fig.add_scatter(
-                x=values[kind], y=where, name=kind, mode="markers", marker=marker, text=panel.quantity, cliponaxis=False,
-                hovertemplate=f"%{{text}}, {kind}: %{{x:.4g}} {shown}<extra></extra>", **at,
+                x=values[kind], y=where, name=kind, mode="markers", marker=marker, text=panel.quantity,
+                cliponaxis=False, hovertemplate=f"%{{text}}, {kind}: %{{x:.4~g}} {shown}<extra></extra>", **at,
             )  # fmt: skip
             for position, value in enumerate(values[kind]):
                 beside("-" if np.isnan(value) else _digits(value), kind, y=position, **at)
@@ -204,7 +205,7 @@ def comparison(table):
         fig.update_yaxes(tickvals=where, ticktext=panel.quantity, range=[len(panel) - 0.5, -0.5], ticks="", **at)
     for kind, sign in dict(measured="●", predicted="|", published="□").items():
         beside(f"{sign} {kind}", kind, y=1, yref="paper", yanchor="bottom")
-    return _finish(fig, showlegend=False, height=inner_px + 115, margin=dict(r=340, t=45, b=70))
+    return _finish(fig, showlegend=False, height=inner_px + 130, margin=dict(r=340, t=60, b=70))
 
 
 def prediction(grid, models):
@@ -213,32 +214,34 @@ def prediction(grid, models):
     Parameters
     ----------
     grid : pandas.DataFrame
-        One row per run, as `netlab.sweep` gives: ``loss_rate`` [1], ``streams`` [1], ``seed``, ``received_bps`` [bit/s],
-        ``mss_bytes`` [byte], ``base_rtt_s`` [s] and ``bottleneck_bps`` [bit/s]. Runs without loss have no place on a
-        logarithmic axis: they are left out, and the title says how many.
+        One row per run, as `netlab.sweep` gives: ``loss_rate`` [1], ``streams`` [1], ``seed``, ``received_bps``
+        [bit/s], ``mss_bytes`` [byte], ``base_rtt_s`` [s] and ``bottleneck_bps`` [bit/s]. Runs without loss have no
+        place on a logarithmic axis: they are left out, and the title says how many.
     models : iterable of netlab.models.Model
         At least one, such as ``[models.mathis]``.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Over the loss rate [%]: a point per run, and a line per model and number of streams [Gbit/s, Mbit/s, ...]. Below:
-        measured over predicted [1], a point per run and model, and a line through each model's medians.
+        Over the loss rate [%]: a point per run, and a line per model and number of streams [Gbit/s, Mbit/s, ...].
+        Below: measured over predicted [1], a point per run and model, and a line through each model's medians.
 
     Raises
     ------
     ValueError
-        If the grid is empty, lacks a column, or no run has loss; if there is no model.
+        If the grid is empty, lacks a column, or has no run with loss that received something; if there is no model.
     """
     path = ["streams", "mss_bytes", "base_rtt_s", "bottleneck_bps"]
     _need("prediction", grid, "loss_rate", "seed", "received_bps", *path)
-    runs, models = grid[grid.loss_rate > 0].sort_values("loss_rate").reset_index(), list(models)
-    if runs.empty or not models:
-        raise ValueError(f"prediction: {'models is empty' if len(runs) else 'no run of the grid has a loss_rate above 0'}")
+    runs, models = grid[grid.loss_rate > 0].sort_values("loss_rate", ignore_index=True), list(models)
+    if not models:
+        raise ValueError("prediction: models is empty, take [models.mathis]")
+    if not runs.received_bps.max() > 0:
+        raise ValueError("prediction: no run of the grid has loss_rate and received_bps above 0")
     scale, unit = _scale("bit/s", runs.received_bps.max())
-    looks = list(zip(models, DASHES, SYMBOLS, strict=False))
+    looks = list(zip(models, cycle(DASHES), cycle(SYMBOLS), strict=False))
     colours = dict(zip(sorted(runs.streams.unique()), cycle(COLOURS), strict=False))
-    ratios = {model.label: runs.received_bps / model(runs) for model in models}
+    ratios = [runs.received_bps / model(runs) for model in models]
     fig = make_subplots(2, shared_xaxes=True, vertical_spacing=0.06, row_heights=[0.64, 0.36])
     above, below = dict(row=1, col=1), dict(row=2, col=1)
     losses = np.geomspace(runs.loss_rate.min() / 1.4, runs.loss_rate.max() * 1.4, 33)
@@ -251,21 +254,20 @@ def prediction(grid, models):
             )  # fmt: skip
     said = "".join(f"<br>%{{customdata[{n}]:.2f}} of {model.label}" for n, model in enumerate(models, 2))
     for count, own in runs.groupby("streams"):
-        name, percent, measured = f"{count:g} stream{'s' * (count > 1)}", 100 * own.loss_rate, own.received_bps / scale
-        own_ratios = {label: ratio[own.index] for label, ratio in ratios.items()}
-        hover = dict(
-            customdata=np.column_stack([own.seed, measured, *own_ratios.values()]), hovertemplate=f"{name}, loss %{{x:.3g}} %, "
-            f"seed %{{customdata[0]}}<br>%{{customdata[1]:.3g}} {unit}{said}<extra></extra>",
+        name, measured = _plural(count, "stream"), own.received_bps / scale
+        own_ratios = [ratio[own.index] for ratio in ratios]
+        points = dict(
+            x=100 * own.loss_rate, mode="markers", name=name, legendgroup=name,
+            customdata=np.column_stack([own.seed, measured, *own_ratios]), hovertemplate=f"{name}, loss %{{x:.3~g}} %, "
+            f"seed %{{customdata[0]}}<br>%{{customdata[1]:.3~g}} {unit}{said}<extra></extra>",
         )  # fmt: skip
         marker = dict(color=colours[count], size=9, line=dict(color="white", width=1))
-        fig.add_scatter(x=percent, y=measured, name=name, mode="markers", marker=marker, legendgroup=name, **hover, **above)
-        for model, _, symbol in looks:
-            fig.add_scatter(
-                x=percent, y=own_ratios[model.label], name=model.label, mode="markers", legendgroup=name, showlegend=False,
-                marker=dict(color=colours[count], symbol=symbol, size=8), **hover, **below,
-            )  # fmt: skip
-    for model, dash, symbol in looks:
-        middle = ratios[model.label].groupby(runs.loss_rate).median()
+        fig.add_scatter(y=measured, marker=marker, **points, **above)
+        for ratio, (_, _, symbol) in zip(own_ratios, looks, strict=True):
+            marker = dict(color=colours[count], symbol=symbol, size=8)
+            fig.add_scatter(y=ratio, marker=marker, showlegend=False, **points, **below)
+    for ratio, (model, dash, _) in zip(ratios, looks, strict=True):
+        middle = ratio.groupby(runs.loss_rate).median()
         fig.add_scatter(
             x=100 * middle.index, y=middle, name=model.label, mode="lines", line=dict(color=FAINT, dash=dash),
             legendgroup=model.label, legend="legend2", hoverinfo="skip", **below,
@@ -275,8 +277,8 @@ def prediction(grid, models):
     fig.update_xaxes(title="loss rate [%]", **below)
     fig.update_yaxes(title=f"throughput [{unit}]", type="log", **_log_ticks(runs.received_bps / scale), **above)
     fig.update_yaxes(title="measured /<br>predicted [1]", rangemode="tozero", **below)
-    fig.update_layout(height=680, legend=dict(title_text="measured", tracegroupgap=0))
-    fig.update_layout(legend2=dict(title_text="predicted", tracegroupgap=0, y=0.34, yanchor="top"))
+    legend2 = dict(title_text="predicted", tracegroupgap=0, y=0.34, yanchor="top")
+    fig.update_layout(height=680, legend_title_text="measured", legend2=legend2)
     lossless = len(grid) - len(runs)
     return _finish(fig, "Throughput under loss", f"{lossless} runs without loss are not shown" if lossless else "")
 
@@ -310,7 +312,7 @@ def aimd(traces, colours=("#009E73", "#D55E00", *COLOURS[:2], *COLOURS[3:])):
     for (label, trace), colour in zip(traces.items(), cycle(colours), strict=False):
         fig.add_scatter(
             x=trace.time_s, y=trace.cwnd_bytes / scale, name=label, mode="lines", line=dict(color=colour, width=3),
-            hovertemplate=f"%{{x:.4g}} s: %{{y:.4g}} {unit}",
+            hovertemplate=f"%{{x:.4~g}} s: %{{y:.4~g}} {unit}",
         )  # fmt: skip
     fig.update_layout(xaxis_title="time [s]", yaxis=dict(title=f"congestion window [{unit}]", rangemode="tozero"))
     return _finish(fig, showlegend=True, margin_t=30)
@@ -330,9 +332,10 @@ def _need(plot, frame, *columns):
 
 
 def _measured(plot, frame, *columns):
-    """The frame with ``bps``, as the receiver counts where it did (which ``received`` says), else as the sender does."""
+    """The frame with ``bps``, as the receiver counts where it did (``received`` says so), else as the sender does."""
     _need(plot, frame, *columns, "sent_bps", "received_bps")
-    return frame.assign(bps=frame.received_bps.fillna(frame.sent_bps), received=frame.received_bps.notna())
+    sent, received = frame.sent_bps.astype(float), frame.received_bps.astype(float)
+    return frame.assign(bps=received.fillna(sent), received=received.notna())
 
 
 def _counted(rows):
@@ -342,23 +345,25 @@ def _counted(rows):
 
 def _flow_names(result):
     """Flow -> what a legend calls it, such as "h1 → h2 reno"; with its number where two would be called the same."""
+    _need("flows", result.flows, "flow", "src", "dst", "congestion")
     names = {
         row.flow: f"{row.src} → {row.dst}" + (f" {row.congestion}" if isinstance(row.congestion, str) else "")
         for row in result.flows.itertuples()
     }
-    return names if len(set(names.values())) == len(names) else {flow: f"{flow}: {name}" for flow, name in names.items()}
+    unique = len(set(names.values())) == len(names)
+    return names if unique else {flow: f"{flow}: {name}" for flow, name in names.items()}
 
 
-def _draw_capacity(fig, topology, rows, scale):
+def _draw_capacity(fig, topology, rows, scale, unit):
     ends = rows[["src", "dst"]].drop_duplicates().itertuples(index=False)
     for rate in sorted({topology.bottleneck_bps(*pair) for pair in ends} - {np.inf}):
         carries = goodput_bps(rate)
-        text = f"link: {_say(carries, 'bit/s')}"
         if carries / scale <= 4 * max(np.nanmax(trace.y) for trace in fig.data):
-            fig.add_hline(carries / scale, line=dict(color=FAINT, width=2.5, dash="dash"), name=text, showlegend=True)
+            look = dict(line=dict(color=FAINT, width=2.5, dash="dash"), name=f"link: {_digits(carries / scale)} {unit}")
+            fig.add_hline(carries / scale, showlegend=True, **look)
         else:
             place = dict(x=1, y=1, xref="paper", yref="paper", xanchor="right", yanchor="bottom")
-            fig.add_annotation(text=f"↑ {text}", font_color=FAINT, showarrow=False, **place)
+            fig.add_annotation(text=f"↑ link: {_say(carries, 'bit/s')}", font_color=FAINT, showarrow=False, **place)
 
 
 def _bounds(rows):
@@ -385,14 +390,18 @@ def _say(value, unit):
     return f"{_digits(value / scale)} {name}"
 
 
+def _plural(number, noun):
+    return f"{number:g} {noun}{'s' * (number != 1)}"
+
+
 def _digits(value):
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _log_ticks(values):
     """Ticks of a logarithmic axis, written out: 1, 2, 5, 10 ... or, where that is too many, 1, 10, 100 ..."""
-    low, high = np.min(values) / 2, np.max(values) * 2
+    low, high = values[values > 0].min() / 2, values.max() * 2
     decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     ticks = np.outer(decades, [1, 2, 5]).ravel()
-    ticks = ticks if high < 200 * low else decades
+    ticks = ticks if high < 500 * low else decades
     return dict(tickvals=ticks, ticktext=[_digits(tick) for tick in ticks])

@@ -10,9 +10,11 @@ from netlab.errors import SpecificationError
 
 def _checked(read):
     """A string in tc's notation that `read` understands, kept as it was written."""
+
     def check(text):
         read(text)
         return text
+
     return AfterValidator(check)
 
 

@@ -65,14 +65,18 @@ def sweep(function, seeds=(1,), engine=None, **axes):
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    return pd.concat([rows(place, experiment, future.result()) for (place, experiment), future in zip(cells, futures, strict=True)],
-                     ignore_index=True)
+    return pd.concat(
+        [rows(place, experiment, future.result()) for (place, experiment), future in zip(cells, futures, strict=True)],
+        ignore_index=True,
+    )
 
 
 def rows(place, experiment, result):
     """One run's rows of the frame."""
     network, flows = experiment.topology, result.flows
-    frame = pd.DataFrame({name: [value] * len(flows) for name, value in place.items()} | {"seed": experiment.seed}, index=flows.index)
+    frame = pd.DataFrame(
+        {name: [value] * len(flows) for name, value in place.items()} | {"seed": experiment.seed}, index=flows.index
+    )
     path = [network_of_path(network, flow.src, flow.dst) for flow in flows.itertuples()]
     return pd.concat([frame, flows, pd.DataFrame(path, index=flows.index)], axis=1)
 
@@ -82,4 +86,8 @@ def network_of_path(network, src, dst):
     passed = 1.0
     for link, forward in network.path(src, dst):
         passed *= 1 - units.fraction(link.loss) * forward
-    return {"loss_rate": round(1 - passed, 12), "base_rtt_s": network.rtt_s(src, dst), "bottleneck_bps": network.bottleneck_bps(src, dst)}
+    return {
+        "loss_rate": round(1 - passed, 12),
+        "base_rtt_s": network.rtt_s(src, dst),
+        "bottleneck_bps": network.bottleneck_bps(src, dst),
+    }

@@ -9,7 +9,7 @@ from netlab import units
 from netlab.errors import SpecificationError
 from netlab.specification import Delay, Fraction, Rate, Size, Specification
 
-NETEM_PACKETS = 1_000_000            # netem's own default, 1000, would make the delay line a second bottleneck
+NETEM_PACKETS = 1_000_000  # netem's own default, 1000, would make the delay line a second bottleneck
 
 
 class Host(Specification):
@@ -103,7 +103,7 @@ class Topology(Specification):
     buffers: Size | None = None
     offload: bool | None = None
 
-    BUFFERS: ClassVar[tuple[int, int]] = (10_240, 87_380)          # the labs' minimum and default
+    BUFFERS: ClassVar[tuple[int, int]] = (10_240, 87_380)  # the labs' minimum and default
 
     @model_validator(mode="after")
     def _check(self):
@@ -114,14 +114,18 @@ class Topology(Specification):
         for link in self.links:
             for name in (link.a, link.b):
                 if name not in names:
-                    raise ValueError(f"link {link.a}-{link.b} ends at {name!r}, which is not a node of this network ({', '.join(names)})")
+                    raise ValueError(
+                        f"link {link.a}-{link.b} ends at {name!r}, which is not a node of this network ({', '.join(names)})"
+                    )
         for name in names[1:]:
             if self.path(names[0], name) is None:
                 raise ValueError(f"no path from {names[0]!r} to {name!r}: add a link")
         if len(self.links) > len(names) - 1:
             raise ValueError(f"{len(names)} nodes and {len(self.links)} links make a loop: there must be one path only")
         if self.buffers is not None and units.size_bytes(self.buffers) < self.BUFFERS[1]:
-            raise ValueError(f"buffers = {self.buffers!r}: at least {self.BUFFERS[1]} bytes, the default size of a new socket's buffer")
+            raise ValueError(
+                f"buffers = {self.buffers!r}: at least {self.BUFFERS[1]} bytes, the default size of a new socket's buffer"
+            )
         return self
 
     @property
@@ -174,7 +178,10 @@ class Topology(Specification):
 
     def bottleneck_bps(self, start, end):
         """The lowest rate on the way from one node to another [bit/s]; infinity where no link has one."""
-        return min((units.rate_bps(link.rate) for link, forward in self.path(start, end) if forward and link.rate), default=float("inf"))
+        return min(
+            (units.rate_bps(link.rate) for link, forward in self.path(start, end) if forward and link.rate),
+            default=float("inf"),
+        )
 
     def interface(self, link, node):
         """The name of a node's interface on a link."""
@@ -185,7 +192,7 @@ class Topology(Specification):
     def setup(self):
         """What a person would type to make this network from plain cables: (node, command) pairs, in order."""
         for host in self.hosts:
-            yield host.name, "sysctl -w net.ipv4.tcp_no_metrics_save=1"      # one test must not shape the next
+            yield host.name, "sysctl -w net.ipv4.tcp_no_metrics_save=1"  # one test must not shape the next
             if self.buffers is not None:
                 size = units.size_bytes(self.buffers)
                 for way in ("rmem", "wmem"):
@@ -197,11 +204,17 @@ class Topology(Specification):
             if link.delay or link.lossy:
                 words = [f"delay {link.delay}"] if link.delay else []
                 words += [f"loss {link.loss}"] if link.lossy else []
-                yield link.a, f"tc qdisc add dev {interface} root handle 1: netem {' '.join(words)} limit {NETEM_PACKETS}"
+                yield (
+                    link.a,
+                    f"tc qdisc add dev {interface} root handle 1: netem {' '.join(words)} limit {NETEM_PACKETS}",
+                )
                 parent = "parent 1:"
             if link.rate:
                 burst, limit = units.size_bytes(link.burst), units.size_bytes(link.limit)
-                yield link.a, f"tc qdisc add dev {interface} {parent} handle 2: tbf rate {link.rate} burst {burst} limit {limit}"
+                yield (
+                    link.a,
+                    f"tc qdisc add dev {interface} {parent} handle 2: tbf rate {link.rate} burst {burst} limit {limit}",
+                )
 
 
 def wan(rate="10gbit", delay="20ms", loss="0%", burst=5_000_000, limit=15_000_000, buffers=None, pairs=2, offload=None):

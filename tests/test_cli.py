@@ -20,11 +20,14 @@ def test_run_leaves_what_save_leaves(tmp_path):
     assert again.returncode == 1 and "is there already" in again.stderr
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    (lambda text: text.replace('"seed"', '"sead"'), ["Experiment.sead", "no such field"]),
-    (lambda text: text.replace('"20ms"', '"-5ms"'), ["-5ms", "20ms"]),
-    (lambda text: text[:50], ["not JSON"]),
-])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda text: text.replace('"seed"', '"sead"'), ["Experiment.sead", "no such field"]),
+        (lambda text: text.replace('"20ms"', '"-5ms"'), ["-5ms", "20ms"]),
+        (lambda text: text[:50], ["not JSON"]),
+    ],
+)
 def test_a_bad_experiment_is_refused_in_words(tmp_path, change, words):
     (tmp_path / "bad.json").write_text(change(nl.Experiment(nl.wan(), nl.Ping("h1", "h2")).to_json()))
     done = netlab("run", tmp_path / "bad.json", "-o", tmp_path / "out")

@@ -7,8 +7,12 @@ import pytest
 
 import netlab as nl
 
-SMALL = nl.Experiment(nl.wan("100mbit", "20ms", "0.1%"), nl.Iperf3("h1", "h2", parallel=4, time=3),
-                      nl.Iperf3("h3", "h4", time=3, congestion="reno"), nl.Ping("h1", "h4"))
+SMALL = nl.Experiment(
+    nl.wan("100mbit", "20ms", "0.1%"),
+    nl.Iperf3("h1", "h2", parallel=4, time=3),
+    nl.Iperf3("h3", "h4", time=3, congestion="reno"),
+    nl.Ping("h1", "h4"),
+)
 
 
 def bytes_of(result):
@@ -22,7 +26,9 @@ def small():
 
 def test_a_result_has_a_row_per_flow_stream_and_interval(small):
     assert small.flows[["flow", "src", "dst", "streams", "congestion"]].values.tolist() == [
-        [1, "h1", "h2", 4, "cubic"], [2, "h3", "h4", 1, "reno"]]
+        [1, "h1", "h2", 4, "cubic"],
+        [2, "h3", "h4", 1, "reno"],
+    ]
     assert small.streams[["flow", "stream"]].values.tolist() == [[1, 1], [1, 2], [1, 3], [1, 4], [2, 1]]
     assert len(small.intervals) == 5 * 3
     assert small.pings[["flow", "src", "dst"]].drop_duplicates().values.tolist() == [[3, "h1", "h4"]]
@@ -57,8 +63,12 @@ def test_the_other_core_another_folder_and_another_environment_change_no_byte(sm
     (tmp_path / "experiment.json").write_text(SMALL.to_json())
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
-        subprocess.run([sys.executable, "-m", "netlab", "run", "experiment.json", "-o", "out"], cwd=tmp_path, check=True,
-                       env=os.environ | {"TMPDIR": str(tmp_path), "LC_ALL": "C", "PADDING": "x" * 5000})
+        subprocess.run(
+            [sys.executable, "-m", "netlab", "run", "experiment.json", "-o", "out"],
+            cwd=tmp_path,
+            check=True,
+            env=os.environ | {"TMPDIR": str(tmp_path), "LC_ALL": "C", "PADDING": "x" * 5000},
+        )
     finally:
         busy.kill()
     assert bytes_of(nl.load(tmp_path / "out")) == bytes_of(small)
@@ -73,8 +83,18 @@ def test_saved_and_loaded_it_is_the_same(small, tmp_path):
 
 
 def test_provenance_says_where_it_comes_from(small):
-    assert {"seed", "clock", "engine", "engine_digest", "kernel", "iperf3", "mininet", "virtual_s", "wall_s",
-            "experiment"} <= small.provenance.keys()
+    assert {
+        "seed",
+        "clock",
+        "engine",
+        "engine_digest",
+        "kernel",
+        "iperf3",
+        "mininet",
+        "virtual_s",
+        "wall_s",
+        "experiment",
+    } <= small.provenance.keys()
     assert nl.Experiment(**small.provenance["experiment"]) == SMALL
 
 
@@ -98,12 +118,18 @@ def test_eight_streams_fill_what_one_cannot():
 
 @pytest.mark.parametrize(("loss", "parallel"), [("0.1%", 1), ("1%", 8)])
 def test_reno_under_random_loss_follows_mathis(loss, parallel):
-    flow = nl.run(nl.wan("1gbit", "20ms", loss), nl.Iperf3("h1", "h2", parallel=parallel, time=20, congestion="reno", omit=3)).flows.iloc[0]
+    flow = nl.run(
+        nl.wan("1gbit", "20ms", loss), nl.Iperf3("h1", "h2", parallel=parallel, time=20, congestion="reno", omit=3)
+    ).flows.iloc[0]
     assert 1.1 < flow.received_bps / nl.models.mathis_bps(flow.mss_bytes, 0.02, nl.units.fraction(loss), streams=parallel) < 1.4
 
 
 def test_reverse_and_udp():
-    result = nl.run(nl.wan("100mbit", "20ms"), nl.Iperf3("h1", "h2", time=2, reverse=True), nl.Iperf3("h3", "h4", time=2, udp=True, bitrate="5mbit"))
+    result = nl.run(
+        nl.wan("100mbit", "20ms"),
+        nl.Iperf3("h1", "h2", time=2, reverse=True),
+        nl.Iperf3("h3", "h4", time=2, udp=True, bitrate="5mbit"),
+    )
     assert result.flows[["src", "dst"]].values.tolist() == [["h2", "h1"], ["h3", "h4"]]
     assert result.flows.received_bps.iloc[1] == pytest.approx(5e6, rel=0.02)
 
@@ -116,30 +142,34 @@ def test_shell_output_is_kept():
 
 def test_an_algorithm_that_the_kernel_lacks_is_refused_with_those_it_has(monkeypatch):
     monkeypatch.setattr(nl.engines.guest.GuestEngine, "connect", lambda *_: pytest.fail("nothing must start"))
-    with pytest.raises(nl.SpecificationError, match="'vivaldi'.*bbr, bic, cubic"):
+    with pytest.raises(nl.SpecificationError, match=r"'vivaldi'.*bbr, bic, cubic"):
         nl.run(nl.wan(), nl.Iperf3("h1", "h2", congestion="vivaldi"))
 
 
 def test_a_program_that_fails_raises_with_its_output_and_the_evidence():
-    with pytest.raises(nl.CommandError, match="status 3.*evidence") as failed:
+    with pytest.raises(nl.CommandError, match=r"status 3.*evidence") as failed:
         nl.run(nl.wan("100mbit", "20ms"), nl.Shell("h1", "echo so far; exit 3"))
     assert failed.value.output == "so far\n" and failed.value.status == 3
 
 
 def test_iperf3_that_reports_an_error_raises_with_the_raw_text():
     with pytest.raises(nl.ReadError) as failed:
-        nl.run(nl.wan("100mbit", "20ms"), nl.Shell("h2", "iperf3 -s -1 -p 5202 & sleep 3"), nl.Iperf3("h1", "h2", time=1, mss=9000))
+        nl.run(
+            nl.wan("100mbit", "20ms"),
+            nl.Shell("h2", "iperf3 -s -1 -p 5202 & sleep 3"),
+            nl.Iperf3("h1", "h2", time=1, mss=9000),
+        )
     assert "error" in failed.value.raw
 
 
 def test_a_run_that_takes_too_long_is_ended_with_what_it_printed():
-    with pytest.raises(nl.CommandError, match="2 virtual seconds"):
+    with pytest.raises(nl.CommandError, match=r"2 virtual seconds"):
         nl.run(nl.wan("100mbit", "20ms"), nl.Iperf3("h1", "h2", time=100), virtual_limit_s=2)
-    with pytest.raises(nl.GuestError, match="limit of 2 wall-clock seconds") as ended:
+    with pytest.raises(nl.GuestError, match=r"limit of 2 wall-clock seconds") as ended:
         nl.run(nl.wan(), nl.Iperf3("h1", "h2", time=1000, parallel=8), wall_limit_s=2)
     assert ended.value.evidence.is_dir()
 
 
 def test_a_folder_that_is_no_result_is_refused(tmp_path):
-    with pytest.raises(nl.NetlabError, match="not a folder that Result.save left"):
+    with pytest.raises(nl.NetlabError, match=r"not a folder that Result.save left"):
         nl.load(tmp_path)

@@ -7,8 +7,11 @@ import netlab
 
 def test_all_is_sorted_and_is_what_is_visible():
     assert netlab.__all__ == sorted(netlab.__all__)
-    visible = {name for name, value in vars(netlab).items()
-               if not name.startswith("_") and not (isinstance(value, types.ModuleType) and name not in netlab.__all__)}
+    visible = {
+        name
+        for name, value in vars(netlab).items()
+        if not name.startswith("_") and not (isinstance(value, types.ModuleType) and name not in netlab.__all__)
+    }
     assert visible == set(netlab.__all__)
 
 

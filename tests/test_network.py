@@ -16,9 +16,11 @@ def twelve_commands(pause_s):
     """A live session; -> a digest of every byte that was printed and of the clock after every command."""
     seen = []
     with Network(wan("100mbit", "20ms", "0.1%"), seed=3) as net:
+
         def note(job):
             time.sleep(pause_s)
             seen.extend([job.text, job.status, net.clock])
+
         note(net.run("h1", "date +%s.%N; od -An -tx1 -N16 /dev/urandom; cat /proc/interrupts", echo=False))
         note(net.run("h1", "ping -c 4 10.0.0.2", echo=False))
         server = net.start("h2", "iperf3 -s")
@@ -29,7 +31,7 @@ def twelve_commands(pause_s):
         net.sleep(1)
         flow = net.start("h1", "iperf3 -c 10.0.0.2 -t 5 --forceflush")
         net.sleep(1.5)
-        note(net.run("h1", "ping -c 3 10.0.0.2", echo=False))                # while the flow is running
+        note(net.run("h1", "ping -c 3 10.0.0.2", echo=False))  # while the flow is running
         note(flow.wait())
         note(net.run("h2", "ss -tin; cat /proc/net/snmp", echo=False))
         note(server.stop())
@@ -81,11 +83,11 @@ def test_the_second_ctrl_c_kills_what_ignores_the_first(network):
 
 
 def test_a_command_that_does_not_end_is_ended_at_its_virtual_limit(network):
-    with pytest.raises(CommandError, match="5 virtual seconds") as ended:
+    with pytest.raises(CommandError, match=r"5 virtual seconds") as ended:
         network.run("h1", "echo begun; sleep 1000", limit_s=5, echo=False)
     assert ended.value.output == "begun\n"
     with pytest.raises(CommandError):
-        network.run("h1", "trap '' INT; while true; do :; done", limit_s=0.1, echo=False)        # needs SIGKILL, makes no system call
+        network.run("h1", "trap '' INT; while true; do :; done", limit_s=0.1, echo=False)  # needs SIGKILL, makes no system call
     assert network.run("h1", "true").status == 0
 
 
@@ -115,21 +117,29 @@ def test_commands_are_what_a_person_would_type(network):
     assert "s1 tc qdisc add dev s1-eth2 root handle 1: netem delay 20ms limit 1000000" in network.commands
 
 
-@pytest.mark.parametrize(("bad", "words"), [
-    (lambda net: net.run("h9", "true"), "'h9'.*h1, h2, h3, h4"),
-    (lambda net: net.run("h1", ""), "command = ''"),
-    (lambda net: net.sleep(-1), "seconds = -1"),
-])
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (lambda net: net.run("h9", "true"), "'h9'.*h1, h2, h3, h4"),
+        (lambda net: net.run("h1", ""), "command = ''"),
+        (lambda net: net.sleep(-1), "seconds = -1"),
+    ],
+)
 def test_a_bad_call_is_refused_and_the_network_lives(network, bad, words):
     with pytest.raises(SpecificationError, match=words):
         bad(network)
     assert network.run("h1", "true").status == 0
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"seed": "one"}, "seed = 'one'"), ({"clock": "fast"}, "virtual, cpu, real"), ({"engine": "mine"}, "'mine'.*guest"),
-    ({"wall_limit_s": 0}, "wall_limit_s = 0"),
-])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"seed": "one"}, "seed = 'one'"),
+        ({"clock": "fast"}, "virtual, cpu, real"),
+        ({"engine": "mine"}, "'mine'.*guest"),
+        ({"wall_limit_s": 0}, "wall_limit_s = 0"),
+    ],
+)
 def test_bad_options_are_refused_before_anything_starts(options, words):
     with pytest.raises(SpecificationError, match=words):
         Network(wan(), **options)
@@ -147,18 +157,20 @@ def test_a_network_without_its_delay_is_refused(monkeypatch):
 
 
 def test_a_qdisc_that_the_kernel_lacks_is_refused(monkeypatch):
-    with pytest.raises(EmulationError, match="s1 could not be set up.*netem2"):
+    with pytest.raises(EmulationError, match=r"s1 could not be set up.*netem2"):
         sabotaged(monkeypatch, lambda setup: [(node, line.replace("netem", "netem2")) for node, line in setup])
 
 
 def test_a_network_that_does_not_answer_is_refused(monkeypatch):
-    with pytest.raises(EmulationError, match="no answer to 2 pings between h1 and h2"):
+    with pytest.raises(EmulationError, match=r"no answer to 2 pings between h1 and h2"):
         sabotaged(monkeypatch, lambda setup: [*setup, ("h2", "ip link set h2-eth0 down")])
 
 
 @pytest.mark.parametrize(("rtt_ms", "good"), [(20.0, True), (20.9, True), (19.0, False), (0.3, False), (40.0, False)])
 def test_a_check_ping_decides(rtt_ms, good):
-    text = PING.format(f"{rtt_ms:.3f}").join(["PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n\n--- 10.0.0.2 ping statistics ---\n", ""])
+    text = PING.format(f"{rtt_ms:.3f}").join(
+        ["PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n\n--- 10.0.0.2 ping statistics ---\n", ""]
+    )
     if good:
         check_rtt(text, 0.02, "h1 and h2")
     else:

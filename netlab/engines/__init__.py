@@ -1,4 +1,4 @@
-"""What a network runs on. An engine has ``name``, ``digest``, ``about``, ``clocks`` and ``connect(seed, clock, wall_limit_s)``."""
+"""What a network runs on: an engine has ``name``, ``digest``, ``about``, ``clocks`` ``connect(seed, clock, wall_limit_s)``."""
 
 from netlab.engines.guest import GuestEngine
 from netlab.errors import SpecificationError

@@ -39,8 +39,12 @@ class GuestEngine:
 
 def introduce(build):
     """Start an engine once and ask it what is in it."""
-    commands = {"kernel": "uname -r", "iperf3": "iperf3 --version | head -n 1 | cut -d' ' -f2", "mininet": "mn --version",
-                "congestion": "cat /proc/sys/net/ipv4/tcp_available_congestion_control"}
+    commands = {
+        "kernel": "uname -r",
+        "iperf3": "iperf3 --version | head -n 1 | cut -d' ' -f2",
+        "mininet": "mn --version",
+        "congestion": "cat /proc/sys/net/ipv4/tcp_available_congestion_control",
+    }
     about = {}
     guest = Guest(build, 1, "virtual", 60)
     try:

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from tqdm import tqdm
@@ -15,14 +16,35 @@ from tqdm import tqdm
 from netlab.engines.guest import store
 from netlab.errors import EngineError
 
-KERNEL = "7.2.12"                    # pinned: another kernel is another engine
+KERNEL = "7.2.12"  # pinned: another kernel is another engine
 KERNEL_SUITE, ROOTFS_SUITE = "trixie-backports", "trixie"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-TOOLS = {"gcc": "gcc", "make": "make", "flex": "flex", "bison": "bison", "bc": "bc", "patch": "patch", "xz": "xz-utils",
-         "mmdebstrap": "mmdebstrap", "dpkg-deb": "dpkg", "apt-get": "apt"}
-FREE_BYTES = 4 << 30                 # the kernel's source and objects, deleted afterwards
-TRIMMED = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/i18n", "var/cache", "var/lib/apt",
-           "etc/apt", "usr/share/bash-completion", "usr/share/lintian", "usr/share/common-licenses")
+TOOLS = {
+    "gcc": "gcc",
+    "make": "make",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+    "patch": "patch",
+    "xz": "xz-utils",
+    "mmdebstrap": "mmdebstrap",
+    "dpkg-deb": "dpkg",
+    "apt-get": "apt",
+}
+FREE_BYTES = 4 << 30  # the kernel's source and objects, deleted afterwards
+TRIMMED = (
+    "usr/share/doc",
+    "usr/share/man",
+    "usr/share/locale",
+    "usr/share/info",
+    "usr/share/i18n",
+    "var/cache",
+    "var/lib/apt",
+    "etc/apt",
+    "usr/share/bash-completion",
+    "usr/share/lintian",
+    "usr/share/common-licenses",
+)
 
 
 def build(kernel_source=None):
@@ -46,13 +68,19 @@ def build(kernel_source=None):
     with store.workshop() as folder:
         free = shutil.disk_usage(folder).free
         if free < FREE_BYTES:
-            raise EngineError(f"{folder.parent} has {free >> 20} MB free; building needs {FREE_BYTES >> 20}. Make room, or move "
-                              "the cache with NETLAB_CACHE.")
+            raise EngineError(
+                f"{folder.parent} has {free >> 20} MB free; building needs {FREE_BYTES >> 20}. Make room, or move "
+                "the cache with NETLAB_CACHE."
+            )
         rootfs = build_rootfs(folder)
         kernel, about = build_kernel(folder, kernel_source)
-        record = {"recipe": store.recipe_digest(), "kernel": kernel.name.removeprefix("kernel-"), "about": about,
-                  "kernel_binary": store.digest_of(kernel / "linux", kernel / "shim.so"),
-                  "rootfs": rootfs.name.removeprefix("rootfs-")}
+        record = {
+            "recipe": store.recipe_digest(),
+            "kernel": kernel.name.removeprefix("kernel-"),
+            "about": about,
+            "kernel_binary": store.digest_of(kernel / "linux", kernel / "shim.so"),
+            "rootfs": rootfs.name.removeprefix("rootfs-"),
+        }
         record["about"] |= try_out(record)
         return store.use(record)
 
@@ -62,8 +90,10 @@ def check_tools():
     if not KEYRING.exists():
         missing.append("debian-archive-keyring")
     if missing:
-        raise EngineError(f"building the engine needs {', '.join(missing)}: `sudo apt-get install {' '.join(missing)}`, or "
-                          "`netlab engine import FILE` with an engine built elsewhere.")
+        raise EngineError(
+            f"building the engine needs {', '.join(missing)}: `sudo apt-get install {' '.join(missing)}`, or "
+            "`netlab engine import FILE` with an engine built elsewhere."
+        )
 
 
 def mirror():
@@ -73,17 +103,27 @@ def mirror():
     listed = subprocess.run(["apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(SITE)"], capture_output=True, text=True)
     sites = [line.split()[2] for line in listed.stdout.splitlines() if line.startswith("Debian Debian ")]
     if not sites:
-        raise EngineError("apt on this machine knows no Debian mirror: run `sudo apt-get update`, or set NETLAB_DEBIAN_MIRROR to "
-                          "the address of one.")
+        raise EngineError(
+            "apt on this machine knows no Debian mirror: run `sudo apt-get update`, or set NETLAB_DEBIAN_MIRROR to "
+            "the address of one."
+        )
     return max(set(sites), key=sites.count)
 
 
 def step(title, command, expected_lines=None, **options):
     """Run one step of the build with a progress bar; raise with the end of its output when it fails."""
-    process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, text=True, errors="replace", **options)
+    process = subprocess.Popen(
+        [str(word) for word in command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        **options,
+    )
     tail, layout = [], "{desc:<28} {percentage:3.0f}%|{bar:30}| {elapsed}" if expected_lines else "{desc:<28} {elapsed}"
-    with process, tqdm(desc=title, total=expected_lines, bar_format=layout) as bar:
+    seldom = 0.1 if sys.stderr.isatty() else 30  # a log needs no moving bar
+    with process, tqdm(desc=title, total=expected_lines, bar_format=layout, mininterval=seldom) as bar:
         try:
             for line in process.stdout:
                 tail = [*tail[-30:], line]
@@ -102,29 +142,62 @@ def build_rootfs(folder):
     root = folder / "rootfs"
     packages = [line for line in (store.HERE / "rootfs.txt").read_text().splitlines() if not line.startswith("#")]
     source = f"deb [signed-by={KEYRING}] {mirror()} {ROOTFS_SUITE} main"
-    step("Root file system", ["mmdebstrap", "--mode=chrootless", "--variant=extract", f"--include={','.join(packages)}",
-                              ROOTFS_SUITE, root, source], env=os.environ | {"TMPDIR": str(folder)})
+    step(
+        "Root file system",
+        [
+            "mmdebstrap",
+            "--mode=chrootless",
+            "--variant=extract",
+            f"--include={','.join(packages)}",
+            ROOTFS_SUITE,
+            root,
+            source,
+        ],
+        env=os.environ | {"TMPDIR": str(folder)},
+    )
     for name in TRIMMED:
         shutil.rmtree(root / name, ignore_errors=True)
     for name in ("job", "dev", "proc", "sys", "run", "tmp", "var", "root"):
         (root / name).mkdir(exist_ok=True)
-    texts = {"passwd": "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
-             "group": "root:x:0:\nnogroup:x:65534:\n", "hosts": "127.0.0.1 localhost\n", "hostname": "netlab\n",
-             "resolv.conf": "", "cpuinfo": "processor\t: 0\nvendor_id\t: User Mode Linux\nmodel name\t: UML\n"}
+    texts = {
+        "passwd": "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+        "group": "root:x:0:\nnogroup:x:65534:\n",
+        "hosts": "127.0.0.1 localhost\n",
+        "hostname": "netlab\n",
+        "resolv.conf": "",
+        "cpuinfo": "processor\t: 0\nvendor_id\t: User Mode Linux\nmodel name\t: UML\n",
+    }
     for name, text in texts.items():
         (root / "etc" / name).unlink(missing_ok=True)
         (root / "etc" / name).write_text(text)
-    for link, target in {"awk": "mawk", "which": "which.debianutils"}.items():     # nothing is configured: no alternatives
+    for link, target in {"awk": "mawk", "which": "which.debianutils"}.items():  # nothing is configured: no alternatives
         (root / "usr/bin" / link).unlink(missing_ok=True)
         (root / "usr/bin" / link).symlink_to(target)
     init = root / "netlab-init"
-    init.write_text("#!/bin/sh\nmount -t proc proc /proc\nmount -t hostfs -o hostfs=$JOB none /job\nexec /bin/bash /job/boot.sh\n")
+    init.write_text(
+        "#!/bin/sh\nmount -t proc proc /proc\nmount -t hostfs -o hostfs=$JOB none /job\nexec /bin/bash /job/boot.sh\n"
+    )
     init.chmod(0o755)
     inside = [root / "lib64/ld-linux-x86-64.so.2", "--library-path", f"{root}/usr/lib/x86_64-linux-gnu"]
-    step("Library cache", [*inside, root / "usr/sbin/ldconfig", "-r", root])    # else the loader probes folders by CPU type
-    step("Python byte code", [*inside, root / "usr/bin/python3", "-S", "-m", "compileall", "-q", "-s", root, "--invalidation-mode",
-                              "unchecked-hash", root / "usr/lib/python3", root / "usr/lib/python3.13"],
-         env={"PYTHONHOME": f"{root}/usr", "PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"})
+    step("Library cache", [*inside, root / "usr/sbin/ldconfig", "-r", root])  # else the loader probes folders by CPU type
+    step(
+        "Python byte code",
+        [
+            *inside,
+            root / "usr/bin/python3",
+            "-S",
+            "-m",
+            "compileall",
+            "-q",
+            "-s",
+            root,
+            "--invalidation-mode",
+            "unchecked-hash",
+            root / "usr/lib/python3",
+            root / "usr/lib/python3.13",
+        ],
+        env={"PYTHONHOME": f"{root}/usr", "PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"},
+    )
     return store.keep(root, f"rootfs-{store.tree_digest(root)}")
 
 
@@ -145,8 +218,12 @@ def build_kernel(folder, tarball=None):
     for patch in sorted(store.HERE.glob("kernel/*.patch")):
         step(f"Patch {patch.stem}"[:28], ["patch", "-p1", "--forward", "-d", source, "-i", patch])
     jobs = len(os.sched_getaffinity(0))
-    environment = os.environ | {"KBUILD_BUILD_TIMESTAMP": "2026-01-01", "KBUILD_BUILD_USER": "netlab", "KBUILD_BUILD_HOST": "netlab",
-                                "KBUILD_BUILD_VERSION": "1"}
+    environment = os.environ | {
+        "KBUILD_BUILD_TIMESTAMP": "2026-01-01",
+        "KBUILD_BUILD_USER": "netlab",
+        "KBUILD_BUILD_HOST": "netlab",
+        "KBUILD_BUILD_VERSION": "1",
+    }
     make = ["make", "-C", source, "ARCH=um", f"-j{jobs}"]
     step("Kernel configuration", [*make, "x86_64_defconfig"], env=environment)
     with open(source / ".config", "a") as config:
@@ -165,20 +242,36 @@ def fetch_kernel(folder):
     (folder / "sources.list").write_text(f"deb [signed-by={KEYRING}] {mirror()} {KERNEL_SUITE} main\n")
     for name in ("lists/partial", "archives/partial"):
         (folder / name).mkdir(parents=True)
-    private = ["-o", f"Dir::Etc::sourcelist={folder}/sources.list", "-o", "Dir::Etc::sourceparts=/dev/null", "-o",
-               f"Dir::State::Lists={folder}/lists", "-o", f"Dir::Cache={folder}", "-o", "Dir::State::status=/dev/null", "-o",
-               "APT::Sandbox::User="]
+    private = [
+        "-o",
+        f"Dir::Etc::sourcelist={folder}/sources.list",
+        "-o",
+        "Dir::Etc::sourceparts=/dev/null",
+        "-o",
+        f"Dir::State::Lists={folder}/lists",
+        "-o",
+        f"Dir::Cache={folder}",
+        "-o",
+        "Dir::State::status=/dev/null",
+        "-o",
+        "APT::Sandbox::User=",
+    ]
     step("Package lists", ["apt-get", *private, "update"])
     listed = subprocess.run(["apt-cache", *private, "madison", package], capture_output=True, text=True).stdout
     versions = [line.split("|")[1].strip() for line in listed.splitlines()]
     if not versions:
-        raise EngineError(f"the mirror no longer has Linux {series}, which this version of netlab is built with. Use a newer "
-                          f"netlab, an engine built elsewhere (`netlab engine import FILE`), or a tarball of Linux {series}.x "
-                          "(`netlab engine build --kernel-source FILE`).")
+        raise EngineError(
+            f"the mirror no longer has Linux {series}, which this version of netlab is built with. Use a newer "
+            f"netlab, an engine built elsewhere (`netlab engine import FILE`), or a tarball of Linux {series}.x "
+            "(`netlab engine build --kernel-source FILE`)."
+        )
     chosen = next((version for version in versions if version.startswith(f"{KERNEL}-")), versions[0])
     if not chosen.startswith(f"{KERNEL}-"):
-        print(f"NOTE: the mirror no longer has Linux {KERNEL}; taking {chosen}. Results repeat on this engine, but its digest, and "
-              "its bytes, are not those of the pinned one.", flush=True)
+        print(
+            f"NOTE: the mirror no longer has Linux {KERNEL}; taking {chosen}. Results repeat on this engine, but its digest, and "
+            "its bytes, are not those of the pinned one.",
+            flush=True,
+        )
     step("Kernel download", ["apt-get", *private, "download", f"{package}={chosen}"], cwd=folder)
     (package_file,) = folder.glob(f"{package}_*.deb")
     step("Kernel unpacking", ["dpkg-deb", "-x", package_file, folder / "package"])
@@ -189,4 +282,5 @@ def fetch_kernel(folder):
 def try_out(record):
     """Start the new engine once; what it says of itself goes into its record."""
     from netlab.engines.guest import introduce
+
     return introduce(store.Build(store.cache_folder(), record))

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from netlab.engines.guest import GuestEngine, start, store
 from netlab.errors import EngineError
 
-MEMORY_BYTES = start.MEMORY_MB << 20
-REFERENCE = store.HERE / "reference.json"            # engine digest -> digest of the reference run's raw output
+MEMORY_BYTES = store.MEMORY_MB << 20
+REFERENCE = store.HERE / "reference.json"  # engine digest -> digest of the reference run's raw output
 CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 NR_PIVOT_ROOT, NR_SECCOMP = 155, 317
 
@@ -34,25 +34,42 @@ def machine():
     release = os.uname().release
     version = tuple(int(part) for part in release.split("-")[0].split(".")[:2])
     gvisor = version == (4, 4)
-    yield judge(version >= (5, 11) and not gvisor, "kernel", f"Linux {release}",
-                "this is gVisor, which the guest does not run on" if gvisor else "the guest needs Linux 5.11 or later")
+    yield judge(
+        version >= (5, 11) and not gvisor,
+        "kernel",
+        f"Linux {release}",
+        "this is gVisor, which the guest does not run on" if gvisor else "the guest needs Linux 5.11 or later",
+    )
     traps = in_child(seccomp_trap) == -signal.SIGSYS
     yield judge(traps, "seccomp filters", "allowed", "refused here: the guest cannot catch its programs' system calls")
     if start.fixed_layout():
         yield Finding("ok", "address layout", "randomisation can be switched off")
     else:
-        yield judge(can_set_break(), "address layout", "randomisation cannot be switched off; its one effect is undone",
-                    "randomisation cannot be switched off: results may differ from run to run", "note")
+        yield judge(
+            can_set_break(),
+            "address layout",
+            "randomisation cannot be switched off; its one effect is undone",
+            "randomisation cannot be switched off: results may differ from run to run",
+            "note",
+        )
     try:
         yield Finding("ok", "memory file", str(start.memory_folder()))
     except EngineError as error:
         yield Finding("FAIL", "memory file", str(error))
     limit = memory_limit_bytes()
-    yield judge(limit >= 512 << 20, "memory", f"{limit >> 20} MB may be used", f"only {limit >> 20} MB may be used; 512 are needed")
+    yield judge(
+        limit >= 512 << 20,
+        "memory",
+        f"{limit >> 20} MB may be used",
+        f"only {limit >> 20} MB may be used; 512 are needed",
+    )
     space = resource.getrlimit(resource.RLIMIT_AS)[0]
-    yield judge(space in (resource.RLIM_INFINITY,) or space > MEMORY_BYTES + (256 << 20), "address space",
-                "unlimited" if space == resource.RLIM_INFINITY else f"{space >> 20} MB",
-                f"`ulimit -v` allows {space >> 20} MB; {(MEMORY_BYTES >> 20) + 256} are needed")
+    yield judge(
+        space in (resource.RLIM_INFINITY,) or space > MEMORY_BYTES + (256 << 20),
+        "address space",
+        "unlimited" if space == resource.RLIM_INFINITY else f"{space >> 20} MB",
+        f"`ulimit -v` allows {space >> 20} MB; {(MEMORY_BYTES >> 20) + 256} are needed",
+    )
     cpus = sorted(os.sched_getaffinity(0))
     yield Finding("ok", "CPUs", f"{len(cpus)}: as many guests run at full speed at once")
 
@@ -64,8 +81,11 @@ def engine():
     except EngineError as error:
         yield Finding("FAIL", "engine", str(error))
         return
-    yield Finding("ok", "engine", f"{chosen.digest}: Linux {chosen.about['kernel']}, iperf3 {chosen.about['iperf3']}, Mininet "
-                                  f"{chosen.about['mininet']}")
+    yield Finding(
+        "ok",
+        "engine",
+        f"{chosen.digest}: Linux {chosen.about['kernel']}, iperf3 {chosen.about['iperf3']}, Mininet {chosen.about['mininet']}",
+    )
     try:
         found = reference_run(chosen)
     except EngineError as error:
@@ -75,8 +95,13 @@ def engine():
     if known is None:
         yield Finding("note", "reference run", f"runs ({found}); there are no published numbers of this engine to compare with")
     else:
-        yield judge(found == known, "reference run", f"runs, and its bytes are the published ones ({found})",
-                    f"runs, but its bytes ({found}) are not the published ones ({known}): results repeat here, not elsewhere", "note")
+        yield judge(
+            found == known,
+            "reference run",
+            f"runs, and its bytes are the published ones ({found})",
+            f"runs, but its bytes ({found}) are not the published ones ({known}): results repeat here, not elsewhere",
+            "note",
+        )
 
 
 def reference_run(engine=None):
@@ -84,8 +109,13 @@ def reference_run(engine=None):
     from netlab.experiment import run
     from netlab.topology import wan
     from netlab.traffic import Iperf3
-    result = run(wan("100mbit", "20ms", "0.1%"), Iperf3("h1", "h2", time=3, parallel=3), Iperf3("h3", "h4", time=3, congestion="reno"),
-                 engine=engine)
+
+    result = run(
+        wan("100mbit", "20ms", "0.1%"),
+        Iperf3("h1", "h2", time=3, parallel=3),
+        Iperf3("h3", "h4", time=3, congestion="reno"),
+        engine=engine,
+    )
     return hashlib.sha256("".join(f"{name}\n{text}" for name, text in sorted(result.raw.items())).encode()).hexdigest()[:16]
 
 
@@ -107,10 +137,15 @@ def in_child(function):
 def seccomp_trap():
     """Install a filter that traps one system call, then make it: ends by SIGSYS where filters work."""
     libc = ctypes.CDLL(None)
-    load, equal, allow, trap = (0x20, 0, 0, 0), (0x15, 0, 1, NR_PIVOT_ROOT), (0x06, 0, 0, 0x7FFF0000), (0x06, 0, 0, 0x00030000)
+    load, equal, allow, trap = (
+        (0x20, 0, 0, 0),
+        (0x15, 0, 1, NR_PIVOT_ROOT),
+        (0x06, 0, 0, 0x7FFF0000),
+        (0x06, 0, 0, 0x00030000),
+    )
     program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in (load, equal, trap, allow)))
     header = ctypes.create_string_buffer(struct.pack("HP", 4, ctypes.addressof(program)))
-    if libc.prctl(38, 1, 0, 0, 0) or libc.syscall(NR_SECCOMP, 1, 0, header):          # PR_SET_NO_NEW_PRIVS; a filter
+    if libc.prctl(38, 1, 0, 0, 0) or libc.syscall(NR_SECCOMP, 1, 0, header):  # PR_SET_NO_NEW_PRIVS; a filter
         return 1
     libc.syscall(NR_PIVOT_ROOT, 0, 0)
     return 2

@@ -4,6 +4,7 @@ While nobody has asked anything the agent waits in one blocking read. In a guest
 time stands still between two calls of `Line.ask`, for as long as it takes.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -35,8 +36,9 @@ class Line:
     def ask(self, on_event, deadline, **question):
         """Send a question, hand every event to `on_event`, return the answer.
 
-        Ctrl-C never raises in here, which would leave the two ends out of step: the first is passed on as Ctrl-C to what is
-        running, the second as SIGKILL, the third raises `LineDown`. An exception in `on_event` is raised after the answer.
+        Ctrl-C never raises between two messages, which would leave the two ends out of step: the first is passed on as Ctrl-C to
+        what is running, the second as SIGKILL, the third raises `LineDown`. Where nothing runs that it could end, it raises
+        KeyboardInterrupt after the answer; so does an exception in `on_event`.
         """
         pressed, failure = 0, None
 
@@ -58,6 +60,8 @@ class Line:
                     self._unring()
                     if failure:
                         raise failure
+                    if pressed and event.get("rung") != "interrupt":  # nothing was running that it could have ended
+                        raise KeyboardInterrupt
                     return event
                 try:
                     on_event(event)
@@ -98,10 +102,8 @@ class Line:
 
     def _unring(self):
         """Take back a bell that came too late: the agent is in its next blocking read by now and looks no more."""
-        try:
+        with contextlib.suppress(BlockingIOError):
             os.read(self.bell, 64)
-        except BlockingIOError:
-            pass
 
     def close(self):
         self.socket.close()

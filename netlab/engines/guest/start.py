@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import mmap
 import os
+import random
 import shutil
 import subprocess
 import tempfile
@@ -19,12 +20,7 @@ from netlab.engines.guest import store
 from netlab.engines.guest.line import Line, LineDown, OutOfTime
 from netlab.errors import EngineError, GuestError
 
-MEMORY_MB = 1024
 CLOCKS = {"virtual": ["time-travel=inf-cpu"], "cpu": ["time-travel"], "real": []}
-COMMAND_LINE = [f"mem={MEMORY_MB}M", "time-travel-start=1700000000000000000", "norandmaps", "seccomp=on", "uml_dir=.", "umid=u",
-                "rootfstype=hostfs", "rootflags=r", "ro", "init=/netlab-init", "con=null", "con0=null,fd:1", "quiet",
-                "JOB=j", "PYTHONHASHSEED=0", "GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-FMA4,-POPCNT", "tt_syscall_ns=1000",
-                "tt_byte_shift=4"]
 # Waits for a process group to look after, then for a word of farewell. If the parent dies first, by whatever cause: clean up.
 WATCH = 'read -r group && read -r word && exit 0; [ -n "$group" ] && kill -KILL -- "-$group"; sleep 0.2; rm -rf -- "$1"'
 
@@ -44,38 +40,60 @@ class Guest:
 
     def __init__(self, build, seed, clock, wall_limit_s):
         sweep()
-        self.wall_limit_s, self.wall_s, self.closed = wall_limit_s, 0.0, False
-        self.folder = Path(tempfile.mkdtemp(prefix="guest-", dir=run_folder()))
-        self.lock = hold(self.folder / "lock")
-        self.line = Line()
-        self.cpu = pick_cpu()
-        watch, rope = os.pipe()
-        self.watcher = subprocess.Popen(["sh", "-c", WATCH, "netlab-watch", self.folder], stdin=watch, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL, start_new_session=True, cwd="/")
-        os.close(watch)
-        self.farewell = os.fdopen(rope, "w", buffering=1)
+        self.wall_limit_s, self.wall_s, self.process = wall_limit_s, 0.0, None
+        self.exits = contextlib.ExitStack()  # undone in reverse order, as far as it has got
         try:
+            self.folder = Path(tempfile.mkdtemp(prefix="guest-", dir=run_folder()))
+            self.exits.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            self.exits.callback(os.close, hold(self.folder / "lock"))
+            self.watch = self.exits.enter_context(watched(self.folder))
+            self.cpu = self.exits.enter_context(one_cpu())
+            self.line = Line()
+            self.exits.callback(self.line.close)
             self._start(build, seed, clock)
         except BaseException:
-            self.close()
+            self.exits.close()
             raise
 
     def _start(self, build, seed, clock):
         job = self.folder / "j"
         job.mkdir()
         (self.folder / "r").symlink_to(build.rootfs)
-        for source in store.BOOTED[:2]:
+        for source in store.BOOTED:
             shutil.copy(source, job)
-        command = ["taskset", "-c", str(self.cpu.number), *fixed_layout(), str(build.linux), *CLOCKS[clock], *COMMAND_LINE,
-                   f"hostfs={self.folder}"]
-        environment = {"LD_PRELOAD": str(build.shim), "NETLAB_SEED": str(seed), "TMPDIR": str(memory_folder()),
-                       "PATH": os.environ["PATH"], "NETLAB_FD": "0", "NETLAB_INT_FD": str(self.line.bell)}
+        command = [
+            "taskset",
+            "-c",
+            str(self.cpu),
+            *fixed_layout(),
+            str(build.linux),
+            *CLOCKS[clock],
+            *store.COMMAND_LINE,
+            f"hostfs={self.folder}",
+        ]
+        environment = {
+            "LD_PRELOAD": str(build.shim),
+            "NETLAB_SEED": str(seed),
+            "TMPDIR": str(memory_folder()),
+            "PATH": os.environ["PATH"],
+            "NETLAB_FD": "0",
+            "NETLAB_INT_FD": str(self.line.bell),
+        }
         with open(self.folder / "console", "wb") as console:
             # a session of its own: Jupyter's interrupt goes to the whole process group
-            self.process = subprocess.Popen(command, env=environment, cwd=self.folder, stdin=self.line.theirs, stdout=console,
-                                            stderr=subprocess.STDOUT, start_new_session=True, pass_fds=[self.line.bell])
+            self.process = subprocess.Popen(
+                command,
+                env=environment,
+                cwd=self.folder,
+                stdin=self.line.theirs,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=[self.line.bell],
+            )
+        self.exits.callback(self._kill)
+        self.watch(self.process.pid)
         self.line.theirs.close()
-        self.farewell.write(f"{self.process.pid}\n")
 
     def ask(self, on_event=lambda event: None, **question):
         """One question to the agent; see `line.Line.ask`.
@@ -85,14 +103,16 @@ class Guest:
         GuestError
             The guest died, or the wall-clock limit has passed.
         """
-        if self.closed:
+        if self.process is None:
             raise GuestError("this guest has been closed")
         asked = time.monotonic()
         try:
             return self.line.ask(on_event, asked + self.wall_limit_s - self.wall_s, **question)
         except OutOfTime:
-            failure = (f"the guest was ended: its limit of {self.wall_limit_s:g} wall-clock seconds has passed. Ask for less, or "
-                       "give it more with wall_limit_s.")
+            failure = (
+                f"the guest was ended: its limit of {self.wall_limit_s:g} wall-clock seconds has passed. Ask for less, or "
+                "give it more with wall_limit_s."
+            )
         except LineDown:
             failure = f"the guest died ({self._cause()})"
         finally:
@@ -104,9 +124,12 @@ class Guest:
             status = self.process.wait(5)
         except subprocess.TimeoutExpired:
             return "it was interrupted"
-        known = {134: "its memory file did not fit: set TMPDIR to a folder with more room", -6: "its kernel panicked",
-                 -7: "its memory file did not fit: set TMPDIR to a folder with more room",
-                 -9: "it was killed, perhaps because this machine ran out of memory"}
+        known = {
+            134: "its memory file did not fit: set TMPDIR to a folder with more room",
+            -6: "its kernel panicked",
+            -7: "its memory file did not fit: set TMPDIR to a folder with more room",
+            -9: "it was killed, perhaps because this machine ran out of memory",
+        }
         return known.get(status, f"status {status}")
 
     def _fail(self, message):
@@ -123,27 +146,43 @@ class Guest:
         raise GuestError(f"{message}\n{console.strip()}\nEverything it left is in {evidence}", console, evidence)
 
     def _kill(self):
-        process = getattr(self, "process", None)
-        if process is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, 9)
-        process.wait()
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, 9)
+            self.process.wait()
 
     def close(self):
         """End the guest at once and leave nothing behind."""
-        if self.closed:
-            return
-        self.closed = True
-        self._kill()
-        self.line.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.exits.close()
+        self.process = None
+
+
+@contextlib.contextmanager
+def watched(folder):
+    """A watcher of its own session cleans up if this process is killed; -> a function that tells it the process group."""
+    theirs, ours = os.pipe()
+    watcher = subprocess.Popen(
+        ["sh", "-c", WATCH, "netlab-watch", folder],
+        stdin=theirs,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd="/",
+    )
+    os.close(theirs)
+    told = []
+
+    def tell(group):
+        told.append(group)
+        os.write(ours, f"{group}\n".encode())
+
+    try:
+        yield tell
+    finally:
         with contextlib.suppress(BrokenPipeError):
-            self.farewell.write("\nbye\n" if getattr(self, "process", None) is None else "bye\n")
-            self.farewell.close()
-        self.watcher.wait()
-        self.cpu.release()
-        os.close(self.lock)
+            os.write(ours, b"bye\n" if told else b"\nbye\n")
+        os.close(ours)
+        watcher.wait()
 
 
 def run_folder():
@@ -155,11 +194,11 @@ def run_folder():
     return folder
 
 
-def hold(path, wait=False):
+def hold(path):
     """Lock a file for as long as this process lives; -> descriptor, or None where another process holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
         return None
@@ -175,20 +214,19 @@ def sweep():
                 os.close(descriptor)
 
 
-class pick_cpu:
+@contextlib.contextmanager
+def one_cpu():
     """One of the CPUs this process may use, held by a lock so that guests running at once are pinned to different ones."""
-
-    def __init__(self):
-        usable = sorted(os.sched_getaffinity(0))
-        for self.number in usable:
-            self.descriptor = hold(run_folder() / f"cpu-{self.number}")
-            if self.descriptor is not None:
-                return
-        self.number = usable[os.getpid() % len(usable)]          # more guests than CPUs: share
-
-    def release(self):
-        if self.descriptor is not None:
-            os.close(self.descriptor)
+    usable = sorted(os.sched_getaffinity(0))
+    for number in usable:
+        descriptor = hold(run_folder() / f"cpu-{number}")
+        if descriptor is not None:
+            try:
+                yield number
+            finally:
+                os.close(descriptor)
+            return
+    yield random.choice(usable)  # more guests than CPUs: share
 
 
 @cache
@@ -213,7 +251,9 @@ def memory_folder():
         if reason is None:
             return Path(folder)
         refused.append(f"{folder}: {reason}")
-    raise EngineError(f"no folder can hold the guest's memory of {MEMORY_MB} MB ({'; '.join(refused)}): set TMPDIR to one that can")
+    raise EngineError(
+        f"no folder can hold the guest's memory of {store.MEMORY_MB} MB ({'; '.join(refused)}): set TMPDIR to one that can"
+    )
 
 
 def unfit(folder):
@@ -223,7 +263,7 @@ def unfit(folder):
             file.truncate(4096)
             mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC, flags=mmap.MAP_SHARED).close()
         free_mb = shutil.disk_usage(folder).free >> 20
-        return None if free_mb >= MEMORY_MB else f"only {free_mb} MB free"
+        return None if free_mb >= store.MEMORY_MB else f"only {free_mb} MB free"
     except PermissionError:
         return "programs may not run from it (noexec), or it is not yours"
     except OSError as error:

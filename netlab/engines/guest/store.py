@@ -22,7 +22,29 @@ from netlab.errors import EngineError
 
 HERE = Path(__file__).parent
 RECIPE = sorted([*HERE.glob("kernel/*"), HERE / "rootfs.txt", HERE / "shim.c"])
-BOOTED = [HERE.parent.parent / "agent.py", HERE / "boot.sh", HERE / "start.py"]      # what else decides a run's bytes
+# What else decides a run's bytes: the scripts a guest boots with, and its kernel's command line.
+BOOTED = [HERE.parent.parent / "agent.py", HERE / "boot.sh"]
+MEMORY_MB = 1024
+COMMAND_LINE = [
+    f"mem={MEMORY_MB}M",
+    "time-travel-start=1700000000000000000",
+    "norandmaps",
+    "seccomp=on",
+    "uml_dir=.",
+    "umid=u",
+    "rootfstype=hostfs",
+    "rootflags=r",
+    "ro",
+    "init=/netlab-init",
+    "con=null",
+    "con0=null,fd:1",
+    "quiet",
+    "JOB=j",
+    "PYTHONHASHSEED=0",
+    "GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-FMA4,-POPCNT",
+    "tt_syscall_ns=1000",
+    "tt_byte_shift=4",
+]
 HOW_TO_GET_ONE = "run `netlab engine build` (about five minutes, once), or `netlab engine import FILE` with one built elsewhere"
 
 
@@ -83,7 +105,7 @@ class Build:
         self.linux = cache / f"kernel-{record['kernel']}" / "linux"
         self.shim = self.linux.with_name("shim.so")
         self.rootfs = cache / f"rootfs-{record['rootfs']}"
-        self.digest = digest_of(record["kernel"], record["rootfs"], *BOOTED)
+        self.digest = digest_of(record["kernel"], record["rootfs"], *BOOTED, " ".join(COMMAND_LINE))
 
     def __repr__(self):
         return f"<Build {self.digest}: Linux {self.about.get('kernel')}, iperf3 {self.about.get('iperf3')}>"
@@ -135,7 +157,7 @@ def workshop():
         except BlockingIOError:
             print("Another build is under way: waiting for it.", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        for leftover in cache.glob("building-*"):          # of a builder that was killed: we hold its lock now
+        for leftover in cache.glob("building-*"):  # of a builder that was killed: we hold its lock now
             remove_tree(leftover)
         folder = Path(tempfile.mkdtemp(prefix="building-", dir=cache))
         try:
@@ -198,11 +220,15 @@ def import_file(path):
         except (OSError, KeyError, ValueError) as error:
             raise EngineError(f"{path} is not an engine that `netlab engine export` wrote: {error}") from error
         if found != (record["kernel_binary"], record["rootfs"]):
-            raise EngineError(f"{path} was altered or damaged: it says {record['kernel_binary']}, {record['rootfs']} and is "
-                              f"{found[0]}, {found[1]}. Ask for the file again.")
+            raise EngineError(
+                f"{path} was altered or damaged: it says {record['kernel_binary']}, {record['rootfs']} and is "
+                f"{found[0]}, {found[1]}. Ask for the file again."
+            )
         if record["recipe"] != recipe_digest():
-            raise EngineError(f"{path} was built by another version of netlab (recipe {record['recipe']}, this one has "
-                              f"{recipe_digest()}): use the same version as the one who exported it.")
+            raise EngineError(
+                f"{path} was built by another version of netlab (recipe {record['recipe']}, this one has "
+                f"{recipe_digest()}): use the same version as the one who exported it."
+            )
         keep(kernel, kernel.name)
         keep(rootfs, rootfs.name)
         return use(record)

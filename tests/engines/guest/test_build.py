@@ -6,14 +6,14 @@ from netlab.engines.guest import build, store
 
 def test_a_missing_tool_is_named_with_its_package(monkeypatch):
     monkeypatch.setattr(build.shutil, "which", lambda tool: None if tool == "flex" else "/usr/bin/" + tool)
-    with pytest.raises(EngineError, match="needs flex: `sudo apt-get install flex`.*netlab engine import"):
+    with pytest.raises(EngineError, match=r"needs flex: `sudo apt-get install flex`.*netlab engine import"):
         build.build()
 
 
 def test_a_full_disk_is_refused_before_anything_is_fetched(monkeypatch, tmp_path):
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
     monkeypatch.setattr(build, "FREE_BYTES", 1 << 60)
-    with pytest.raises(EngineError, match="MB free; building needs.*NETLAB_CACHE"):
+    with pytest.raises(EngineError, match=r"MB free; building needs.*NETLAB_CACHE"):
         build.build()
     assert not list(tmp_path.glob("building-*"))
 

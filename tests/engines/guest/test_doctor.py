@@ -6,7 +6,9 @@ from netlab.engines.guest import doctor
 def test_this_machine_runs_the_guest():
     findings = [*doctor.machine(), *doctor.engine()]
     assert [finding for finding in findings if finding.state == "FAIL"] == []
-    assert {"processor", "kernel", "seccomp filters", "memory file", "engine", "reference run"} <= {finding.name for finding in findings}
+    assert {"processor", "kernel", "seccomp filters", "memory file", "engine", "reference run"} <= {
+        finding.name for finding in findings
+    }
 
 
 def test_a_trial_that_cannot_be_undone_happens_in_a_child():

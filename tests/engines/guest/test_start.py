@@ -42,8 +42,12 @@ def survivors(tmp, within_s=5):
 def test_nothing_outlives_the_parent(how, tmp_path):
     random.seed(how)
     for _ in range(3):
-        victim = subprocess.Popen([sys.executable, "-c", VICTIM, "0.5" if how == "wall limit" else "60"], stdout=subprocess.PIPE,
-                                  stderr=subprocess.DEVNULL, env=os.environ | {"TMPDIR": str(tmp_path)})
+        victim = subprocess.Popen(
+            [sys.executable, "-c", VICTIM, "0.5" if how == "wall limit" else "60"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"TMPDIR": str(tmp_path)},
+        )
         victim.stdout.readline()
         if how in ("kill -9", "Ctrl-C"):
             time.sleep(random.uniform(0, 3))
@@ -55,22 +59,22 @@ def test_nothing_outlives_the_parent(how, tmp_path):
 def test_a_guest_that_is_killed_gives_its_evidence():
     net = Network(wan("100mbit", "20ms"))
     os.killpg(net._agent.process.pid, signal.SIGKILL)
-    with pytest.raises(GuestError, match="the guest died") as died:
+    with pytest.raises(GuestError, match=r"the guest died") as died:
         net.run("h1", "true")
     assert {path.name for path in died.value.evidence.iterdir()} == {"console", "agent.log"}
-    with pytest.raises(GuestError, match="closed"):
+    with pytest.raises(GuestError, match=r"closed"):
         net.run("h1", "true")
 
 
 def test_a_panic_shows_the_end_of_the_console():
     net = Network(wan("100mbit", "20ms"))
-    with pytest.raises(GuestError, match="panic"):
+    with pytest.raises(GuestError, match=r"panic"):
         net.run("h1", "echo c >/proc/sysrq-trigger; sleep 1")
 
 
 def test_running_out_of_memory_is_an_error_and_not_a_hang():
     net = Network(wan("100mbit", "20ms"), wall_limit_s=60)
-    with pytest.raises(GuestError, match="(?i)memory"):
+    with pytest.raises(GuestError, match=r"(?i)memory"):
         net.run("h1", "python3 -c 'x = [bytearray(1 << 20) for _ in range(2000)]'")
 
 
@@ -98,10 +102,10 @@ def test_folders_of_the_killed_are_swept_and_those_in_use_are_not(tmp_path, monk
 
 def test_a_folder_for_memory_must_have_room_and_allow_programs(monkeypatch, tmp_path):
     assert start.unfit(tmp_path) is None
-    monkeypatch.setattr(start, "MEMORY_MB", 10**12)
+    monkeypatch.setattr(start.store, "MEMORY_MB", 10**12)
     assert "MB free" in start.unfit(tmp_path)
     assert start.unfit(tmp_path / "missing")
     start.memory_folder.cache_clear()
-    with pytest.raises(start.EngineError, match="set TMPDIR"):
+    with pytest.raises(start.EngineError, match=r"set TMPDIR"):
         start.memory_folder()
     start.memory_folder.cache_clear()

@@ -22,7 +22,12 @@ def test_an_exported_engine_is_the_same_engine_elsewhere(exported, tmp_path, mon
     there = store.import_file(exported)
     assert there.digest == here.digest and there.about == here.about
     assert there.linux.is_relative_to(tmp_path) and os.access(there.linux, os.X_OK)
-    assert {path.name.split("-")[0] for path in (tmp_path / "elsewhere").iterdir()} == {"engine.json", "kernel", "rootfs", "lock"}
+    assert {path.name.split("-")[0] for path in (tmp_path / "elsewhere").iterdir()} == {
+        "engine.json",
+        "kernel",
+        "rootfs",
+        "lock",
+    }
     store.remove()
     assert {path.name for path in (tmp_path / "elsewhere").iterdir()} == {"lock"}
 
@@ -33,8 +38,14 @@ def test_an_altered_engine_is_refused(exported, tmp_path, monkeypatch):
     store.tar("--extract", "--file", exported, "--directory", tmp_path / "opened")
     (root,) = (tmp_path / "opened").glob("rootfs-*")
     (root / "etc/hostname").write_text("mallory\n")
-    store.tar("--create", "--file", tmp_path / "altered.tar", "--directory", tmp_path / "opened",
-              *(part.name for part in (tmp_path / "opened").iterdir()))
+    store.tar(
+        "--create",
+        "--file",
+        tmp_path / "altered.tar",
+        "--directory",
+        tmp_path / "opened",
+        *(part.name for part in (tmp_path / "opened").iterdir()),
+    )
     with pytest.raises(EngineError, match="altered or damaged"):
         store.import_file(tmp_path / "altered.tar")
     with pytest.raises(EngineError, match="no engine"):
@@ -65,7 +76,7 @@ def test_the_workshop_leaves_nothing_half_made(tmp_path, monkeypatch):
         (folder / "half").mkdir()
         raise KeyboardInterrupt
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]
-    (tmp_path / "building-killed").mkdir()                            # as kill -9 leaves it
+    (tmp_path / "building-killed").mkdir()  # as kill -9 leaves it
     with store.workshop():
         assert not (tmp_path / "building-killed").exists()
 
@@ -73,6 +84,7 @@ def test_the_workshop_leaves_nothing_half_made(tmp_path, monkeypatch):
 def test_a_tree_digest_sees_paths_modes_links_and_contents(tmp_path):
     def digest():
         return store.tree_digest(tmp_path)
+
     seen = {digest()}
     (tmp_path / "file").write_text("one")
     seen.add(digest())

@@ -1,0 +1,439 @@
+"""What the tools printed, as tidy tables: SI units, one row per thing, the same columns for every file.
+
+A reader takes a path or the text itself. What the tool did not measure is NaN, never 0; a text that is broken,
+cut off or not that tool's raises :class:`netlab.errors.ReadError`, which keeps the text in its ``raw``.
+"""
+
+import json
+import math
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from netlab.errors import ReadError
+
+NAN = math.nan
+
+# column: (whose figure, iperf3's name at a stream's end, iperf3's name in an interval, factor to SI)
+# "kernel" is the sender's TCP: of a stream that it only receives, iperf3 prints 0 or its own idle socket's figure.
+_FIGURES = {
+    "sent_bps": ("sender", "bits_per_second", "bits_per_second", 1),
+    "received_bps": ("receiver", "bits_per_second", "bits_per_second", 1),
+    "retransmits": ("sender", "retransmits", "retransmits", 1),
+    "cwnd_bytes": ("kernel", "max_snd_cwnd", "snd_cwnd", 1),
+    "rtt_s": ("kernel", "mean_rtt", "rtt", 1e-6),
+    "rtt_min_s": ("kernel", "min_rtt", None, 1e-6),
+    "rtt_max_s": ("kernel", "max_rtt", None, 1e-6),
+    "rttvar_s": ("kernel", None, "rttvar", 1e-6),
+    "jitter_s": ("receiver", "jitter_ms", "jitter_ms", 1e-3),
+    "packets": ("anyone", "packets", "packets", 1),
+    "lost_packets": ("receiver", "lost_packets", "lost_packets", 1),
+    "sent_bytes": ("sender", "bytes", "bytes", 1),
+    "received_bytes": ("receiver", "bytes", "bytes", 1),
+}
+# What iperf3 prints where it has no figure.
+_NOT_KNOWN = {"retransmits": -1, "cwnd_bytes": 0, "rtt_s": 0, "rtt_min_s": 0, "rtt_max_s": 0}
+
+_TEXT, _DATA = "object", "float64"
+_STREAMS = {
+    "stream": "int64", "src": _TEXT, "dst": _TEXT, "congestion": _TEXT, "sent_bps": _DATA, "received_bps": _DATA,
+    "retransmits": _DATA, "start_s": _DATA, "end_s": _DATA, "cwnd_bytes": _DATA, "rtt_s": _DATA, "rtt_min_s": _DATA,
+    "rtt_max_s": _DATA, "loss": _DATA, "jitter_s": _DATA, "packets": _DATA, "lost_packets": _DATA,
+    "sent_bytes": _DATA, "received_bytes": _DATA,
+}  # fmt: skip
+_INTERVALS = {
+    "stream": "int64", "src": _TEXT, "dst": _TEXT, "start_s": _DATA, "end_s": _DATA, "sent_bps": _DATA,
+    "received_bps": _DATA, "retransmits": _DATA, "cwnd_bytes": _DATA, "rtt_s": _DATA, "rttvar_s": _DATA,
+    "omitted": "bool", "loss": _DATA, "jitter_s": _DATA, "packets": _DATA, "lost_packets": _DATA,
+}  # fmt: skip
+_PINGS = {"seq": "int64", "rtt_s": _DATA, "ttl": _DATA, "dst": _TEXT}
+
+# A part of iperf3's own error: what to do about it.
+_AGAIN = "Keep both sides running until the test is over, and run it again."
+_REMEDIES = {
+    "busy": "Wait until that test ends, or give each test its own server: iperf3 -s -1 -p 5202.",
+    "unable to connect": "Start iperf3 -s on the other host first, and check its address and port.",
+    "terminated": _AGAIN,
+    "stream socket": _AGAIN,
+}
+_NAN_TOKEN = re.compile(r'(?<!\\)(":\s*)-?(?:nan|inf)(?:\(\w*\))?(?=\s*[,}\]])', re.I)  # printed by old versions
+
+_PING_HEAD = re.compile(r"^PING (?:\S+? ?\()?([^\s()]+)\)?.*bytes", re.M)
+_PING_ANSWER = re.compile(r"^(?:\[[\d.]+\] )?\d+ bytes from .*?: (icmp_)?seq=(\d+)(.*)")
+_PING_COUNT = re.compile(
+    r"^(\d+) packets transmitted, (\d+) (packets )?received(.*), [\d.]+% packet loss(?:, time (\d+)ms)?", re.M
+)
+_PING_TIMES = re.compile(r"^(?:rtt|round-trip) min/avg/max\S* = ([\d.]+)/([\d.]+)/([\d.]+)(?:/([\d.]+))? ms", re.M)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Iperf3Output:
+    """What one iperf3 report says.
+
+    Attributes
+    ----------
+    streams : DataFrame
+        One row per stream: ``stream`` (1, 2, ... as they connected; with ``--bidir`` those back come last), ``src``
+        and ``dst`` (addresses; ``src`` sends the data, also with ``-R``), ``congestion`` (of ``src``), ``sent_bps``,
+        ``received_bps`` [bit/s], ``retransmits``, ``start_s``, ``end_s`` [s], ``cwnd_bytes`` (the largest) [byte],
+        ``rtt_s`` (the mean), ``rtt_min_s``, ``rtt_max_s`` [s], ``loss`` (a fraction), ``jitter_s`` [s], ``packets``
+        (as its sender counts them, else its receiver), ``lost_packets``, ``sent_bytes``, ``received_bytes`` [byte].
+    intervals : DataFrame
+        One row per stream and interval: the same names, ``rttvar_s`` [s], and ``omitted`` (True in the time that
+        ``-O`` leaves out; the clock starts again at 0 after it). A packet counted as lost that arrives in a later
+        interval is taken off there, so ``lost_packets`` can be negative.
+    meta : dict
+        ``version``, ``role`` (who wrote this: "client" or "server"), ``protocol``, ``reverse``, ``bidirectional``,
+        ``streams`` (per direction), ``duration_s``, ``bytes_asked`` (``-t``, ``-n`` or ``-k``), ``omit_s``,
+        ``target_bps`` (``-b``, per stream; versions before 3.10 do not tell), ``block_bytes``, ``mss_bytes``,
+        ``sndbuf_bytes``, ``rcvbuf_bytes``, ``congestion`` (of the first stream), ``sent_bytes``, ``received_bytes``
+        (all streams), ``server``, ``port``, ``started_unix_s``, ``title``, ``client_cpu``, ``server_cpu`` (1 = one
+        core), ``interrupted`` and ``error`` (what iperf3 wrote of the interruption). Texts that are not there are None.
+    """
+
+    streams: pd.DataFrame
+    intervals: pd.DataFrame
+    meta: dict
+
+    def __repr__(self):
+        ways = dict.fromkeys(f"{src} -> {dst}" for src, dst in zip(self.streams.src, self.streams.dst, strict=True))
+        what = f"{len(self.streams)} streams, {len(self.intervals)} intervals, iperf3 {self.meta['version']}"
+        what += ", interrupted" * self.meta["interrupted"]
+        return f"Iperf3Output({self.meta['protocol']}, {', '.join(ways)}: {what})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PingOutput:
+    """What one ping says.
+
+    Attributes
+    ----------
+    pings : DataFrame
+        One row per probe: ``seq``, ``rtt_s`` [s], ``ttl``, ``dst`` (the address asked). A lost probe has NaN in
+        ``rtt_s`` and ``ttl``; of duplicate answers the first counts. No rows if ping was quiet (``-q``).
+    meta : dict
+        ``transmitted``, ``received``, ``duplicates``, ``loss`` (a fraction), ``rtt_min_s``, ``rtt_avg_s``,
+        ``rtt_max_s``, ``rtt_mdev_s`` [s], ``dst``, ``duration_s`` [s].
+    """
+
+    pings: pd.DataFrame
+    meta: dict
+
+    def __repr__(self):
+        m = self.meta
+        return f"PingOutput({m['dst']}: {m['received']} of {m['transmitted']}, mean {m['rtt_avg_s'] * 1e3:.3f} ms)"
+
+
+def read_iperf3(source):
+    """The report that ``iperf3 -J`` wrote, of any version from 3.0 on, client's or server's.
+
+    Parameters
+    ----------
+    source : path or str
+        A file, or its text.
+
+    Returns
+    -------
+    Iperf3Output
+
+    Raises
+    ------
+    ReadError
+        If the text is not one complete report: says what is wrong, and what to do next.
+
+    Notes
+    -----
+    Each side measures its own end. A client learns the other side's totals when the test is over; a server does not,
+    nor does an interrupted client: then the other side's columns are NaN, whatever zeros the file holds. Only the
+    sender's own report has ``cwnd_bytes`` and ``rtt_s``. With ``--get-server-output`` (and ``iperf3 -s -J``) the
+    server's figures fill the client's gaps; in an interval, if both sides' clocks agree to a tenth of its length.
+
+    Over UDP no version prints a received rate per stream. It is the file's total if there is one stream in that
+    direction (3.11 on), else the sum of the receiver's intervals if the file has them, else NaN.
+
+    A run that was interrupted on this side (Ctrl-C) is read, with ``meta["interrupted"]`` True. If the *other* side
+    stopped, iperf3 divides all bytes by the end of the last whole interval: such a file is refused.
+    """
+    text = _text(source)
+    try:
+        doc = _report(text)
+        streams, intervals = _side(doc)
+        if "server_output_json" in doc:
+            _check(doc["server_output_json"], text)
+            streams, intervals = _fill(streams, intervals, *_side(doc["server_output_json"]))
+        number = dict(zip(streams.port, range(1, len(streams) + 1), strict=True))
+        return Iperf3Output(
+            _frame(streams.assign(stream=streams.port.map(number)), _STREAMS),
+            _frame(intervals.assign(stream=intervals.port.map(number)), _INTERVALS),
+            _iperf3_meta(doc, streams),
+        )
+    except ReadError:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        what = f"This report lacks what every known iperf3 prints ({type(error).__name__}: {error})."
+        raise ReadError(f"{what} Look at the text: it is in this error's raw.", text) from error
+
+
+def _report(text):
+    """The JSON document in `text`, or a ReadError that says why there is none."""
+    body = _NAN_TOKEN.sub(r"\1NaN", text.strip().removeprefix("\ufeff"))
+    if not body:
+        raise ReadError("iperf3's output is empty. Run it with -J, and see what it writes to stderr.", text)
+    if re.match(r'\{\s*"event"', body):
+        raise ReadError("This is what iperf3 --json-stream writes. Run it with -J alone.", text)
+    if not body.startswith("{"):
+        if own := re.search(r"^iperf3: (.*)", body, re.M):
+            raise _own_error(own[1], text)
+        first = body.splitlines()[0][:80]
+        if "{" in body:
+            raise ReadError(f"There is text before iperf3's JSON: {first!r}. Keep only what iperf3 wrote.", text)
+        raise ReadError(f"This is neither JSON nor the name of a file: {first!r}. Run iperf3 with -J.", text)
+    try:
+        doc = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        problem, where = str(error), getattr(error, "pos", 0)
+        if problem.startswith("Extra data"):
+            what = f"There is text after iperf3's JSON: {body[where : where + 80]!r}. Keep one report per file."
+        elif problem.startswith("Unterminated") or where >= len(body) or not body.endswith("}"):
+            what = f"iperf3's JSON is cut off after {len(text)} characters. Let it finish, and run it again."
+        else:
+            what = f"iperf3's JSON is broken: {problem}. Something else was written into it; run it again."
+        raise ReadError(what, text) from error
+    _check(doc, text)
+    return doc
+
+
+def _own_error(message, text):
+    remedy = next((what for part, what in _REMEDIES.items() if part in message), "Mend that, and run it again.")
+    return ReadError(f"iperf3 says: {message.strip(' :.')}. {remedy}", text)
+
+
+def _check(doc, text):
+    """Refuse what is not the report of a test that ended, or was interrupted on this side."""
+    if not isinstance(doc, dict) or not ({"start", "intervals", "end"} <= doc.keys() or "error" in doc):
+        raise ReadError("This JSON is no report of iperf3: no start, intervals, end. Give what iperf3 -J wrote.", text)
+    if "error" in doc and not doc["error"].startswith("interrupt"):
+        raise _own_error(doc["error"], text)
+    if not doc["end"].get("streams"):
+        raise ReadError("iperf3 ended before it measured anything. See its stderr, and run it again.", text)
+    if len(doc["end"]["streams"]) != len(doc["start"]["connected"]):
+        raise ReadError("Not every stream that connected has an end in this report. Run it again.", text)
+    printed = [(s["socket"], s["start"], s["end"], s["omitted"]) for i in doc["intervals"] for s in i["streams"]]
+    if all(omitted for *_, omitted in printed):
+        raise ReadError("iperf3 ended before the first interval that counts. Run it for longer.", text)
+    if len(set(printed)) < len(printed):  # stopped between two intervals, iperf3 prints the last one again
+        raise ReadError(f"The other side stopped in mid-interval, so the totals here are wrong. {_AGAIN}", text)
+
+
+def _side(doc):
+    """What one side measured, and what the other side told it: (streams, intervals), by the client's port."""
+    client, test, end = "connecting_to" in doc["start"], doc["start"]["test_start"], doc["end"]
+    told = {"sender", "receiver"} if client and "error" not in doc else set()
+    totals = {(s.get("udp") or s["sender"])["socket"]: s for s in end["streams"]}
+    both_ways = _both_ways(doc)
+
+    streams, intervals, sockets = [], [], {}
+    for c in doc["start"]["connected"]:
+        entry = totals[c["socket"]].get("udp") or totals[c["socket"]]["sender"]
+        sends = entry.get("sender", client != bool(test["reverse"]))  # before 3.7 only the test says it
+        back = sends != client  # from the server to the client
+        src, dst = (c["local_host"], c["remote_host"])[:: 1 if sends else -1]
+        stream = {"port": c["local_port" if client else "remote_port"], "src": src, "dst": dst}
+        # "sender" means the data's sender; but with --bidir, in every version, the server
+        who = "receiver" if both_ways and not back else "sender"
+        stream |= {"congestion": end.get(f"{who}_tcp_congestion", NAN), "back": back}
+        measured = {"sender", "kernel", "anyone"} if sends else {"receiver", "anyone"}
+        sockets[c["socket"]] = stream, measured
+
+    for s in (s for interval in doc["intervals"] for s in interval["streams"]):
+        stream, measured = sockets[s["socket"]]
+        figures = _figures("interval", dict.fromkeys(measured, s))
+        intervals.append(stream | figures | _span(s) | {"omitted": s["omitted"]})
+    intervals = pd.DataFrame(intervals)
+
+    for socket, (stream, measured) in sockets.items():
+        ends, known = totals[socket], measured | told
+        if udp := ends.get("udp"):  # its rate and bytes are the sender's, its loss and jitter the receiver's
+            ends = {"sender": udp, "receiver": {k: udp[k] for k in ("jitter_ms", "lost_packets")}}
+        ends |= {"kernel": ends["sender"], "anyone": ends["sender"]}
+        row = stream | _figures("end", {who: ends[who] for who in known}) | _span(ends["sender"])
+        if udp and "receiver" in known:
+            total = end.get("sum_received_bidir_reverse" if both_ways and row["back"] else "sum_received")
+            if both_ways and "sum_received_bidir_reverse" not in end:
+                total = None  # older versions print both directions under one name
+            if total and test["num_streams"] == 1:
+                row |= {"received_bps": _number(total["bits_per_second"]), "received_bytes": _number(total["bytes"])}
+            elif "receiver" in measured:
+                mine = intervals[(intervals.port == row["port"]) & ~intervals.omitted]
+                row["received_bytes"] = mine.received_bytes.sum()
+                row["received_bps"] = 8 * row["received_bytes"] / (mine.end_s - mine.start_s).sum()
+        streams.append(row)
+    return pd.DataFrame(streams), intervals
+
+
+def _figures(when, entries):
+    """One row in SI units; `entries` are iperf3's objects, by whose figures they hold."""
+    row = {}
+    for column, (who, end, interval, factor) in _FIGURES.items():
+        value = _number(entries.get(who, {}).get(end if when == "end" else interval))
+        row[column] = NAN if value == _NOT_KNOWN.get(column) else value * factor
+    row["loss"] = row["lost_packets"] / (row["packets"] or NAN)
+    if math.isnan(row["rtt_s"]):
+        row["rttvar_s"] = NAN
+    return row
+
+
+def _span(entry):
+    return {"start_s": _number(entry["start"]), "end_s": _number(entry["end"])}
+
+
+def _fill(streams, intervals, other_streams, other_intervals):
+    """The client's tables, with the server's figures where the client has none."""
+    streams, other = streams.set_index("port"), other_streams.set_index("port")
+    streams = streams.fillna(other.reindex(streams.index)).reset_index()
+
+    def numbered(table):
+        nth = table.groupby(["port", "omitted"]).cumcount()
+        return table.assign(nth=nth).set_index(["port", "omitted", "nth"])
+
+    mine = numbered(intervals)
+    other = numbered(other_intervals).reindex(mine.index)
+    near = (mine.end_s - mine.start_s) / 10
+    same = ((mine.start_s - other.start_s).abs() <= near) & ((mine.end_s - other.end_s).abs() <= near)
+    return streams, mine.fillna(other.where(same)).reset_index()
+
+
+def _iperf3_meta(doc, streams):
+    start, end, test = doc["start"], doc["end"], doc["start"]["test_start"]
+    client, clock, first = "connecting_to" in start, start["timestamp"], start["connected"][0]
+    cpu = [_number(end.get("cpu_utilization_percent", {}).get(f"{side}_total")) / 100 for side in ("host", "remote")]
+    if not client or "error" in doc:
+        cpu[1] = NAN
+
+    def asked(value):  # 0 is iperf3's word for "not asked for"
+        return _number(value) or NAN
+
+    return {
+        "version": start["version"].removeprefix("iperf "),
+        "role": "client" if client else "server",
+        "protocol": test["protocol"],
+        "reverse": bool(test["reverse"]),
+        "bidirectional": _both_ways(doc),
+        "streams": test["num_streams"],
+        "duration_s": asked(test["duration"]),
+        "bytes_asked": asked(test["bytes"] or test["blocks"] * test["blksize"]),
+        "omit_s": _number(test["omit"]),
+        "target_bps": asked(test.get("target_bitrate", start.get("target_bitrate"))),
+        "block_bytes": _number(test["blksize"]),
+        "mss_bytes": asked(start.get("tcp_mss", start.get("tcp_mss_default"))),
+        "sndbuf_bytes": asked(start.get("sndbuf_actual")),
+        "rcvbuf_bytes": asked(start.get("rcvbuf_actual")),
+        "congestion": congestion if isinstance(congestion := streams.congestion.iloc[0], str) else None,
+        "sent_bytes": float(streams.sent_bytes.sum(skipna=False)),
+        "received_bytes": float(streams.received_bytes.sum(skipna=False)),
+        "server": first["remote_host" if client else "local_host"],
+        "port": first["remote_port" if client else "local_port"],
+        "started_unix_s": _number(clock.get("timemillisecs", clock["timesecs"] * 1000)) / 1000,
+        "title": doc.get("title"),
+        "client_cpu": cpu[0 if client else 1],
+        "server_cpu": cpu[1 if client else 0],
+        "interrupted": "error" in doc,
+        "error": doc.get("error"),
+    }
+
+
+def _both_ways(doc):
+    return len({(s.get("udp") or s["sender"]).get("sender") for s in doc["end"]["streams"]}) > 1
+
+
+def read_ping(source):
+    """What ``ping`` printed: that of iputils, or busybox's.
+
+    Parameters
+    ----------
+    source : path or str
+        A file, or its text.
+
+    Returns
+    -------
+    PingOutput
+
+    Raises
+    ------
+    ReadError
+        If the text is not the output of one ping that ended, or its lines and its statistics disagree.
+
+    Examples
+    --------
+    >>> ping = read_ping('''PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.
+    ... 64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=40.0 ms
+    ... 64 bytes from 10.0.0.2: icmp_seq=3 ttl=64 time=20.0 ms
+    ...
+    ... --- 10.0.0.2 ping statistics ---
+    ... 3 packets transmitted, 2 received, 33.3333% packet loss, time 2003ms
+    ... rtt min/avg/max/mdev = 20.000/30.000/40.000/10.000 ms
+    ... ''')
+    >>> ping.pings.rtt_s.tolist()
+    [0.04, nan, 0.02]
+    """
+    text = _text(source)
+    heads, counts, times = _PING_HEAD.findall(text), _PING_COUNT.findall(text), _PING_TIMES.search(text)
+    if len(heads) != 1 or len(counts) != 1:
+        own = re.search(r"^(?:\S*/)?ping6?: (.*)", text, re.M)
+        what = "This is not the output of one ping" if len(heads) != 1 else "ping's output is cut off"
+        what = f"ping says: {own[1].strip()}" if own else what
+        raise ReadError(f"{what}. Give all that one ping printed, from PING to its statistics.", text)
+    transmitted, received = int(counts[0][0]), int(counts[0][1])
+    first = 0 if counts[0][2] else 1  # busybox counts from 0 (and writes "packets received")
+
+    answers, duplicates = {}, 0
+    for line in text.splitlines():
+        if answer := _PING_ANSWER.match(line):
+            seq, said = int(answer[2]), dict(re.findall(r"(ttl|time)[=<]([\d.]+)", answer[3]))
+            duplicates += seq in answers
+            answers.setdefault(seq, {"ttl": float(said.get("ttl", NAN)), "rtt_s": float(said.get("time", NAN)) / 1e3})
+    probes = range(first, first + transmitted) if answers or not received else []  # none: ping was quiet
+    timed = not answers or any(answer["rtt_s"] >= 0 for answer in answers.values())  # no room for a time in ping -s 8
+    if (received and timed and not times) or not (counts[0][2] or counts[0][4]):
+        raise ReadError("ping's output is cut off in its last lines. Give all that it printed.", text)
+    if answers and (len(answers) != received or not answers.keys() <= set(probes)):
+        what = f"ping counts {received} answers to {transmitted} probes, but {len(answers)} are here."
+        raise ReadError(f"{what} Lines are missing, or from elsewhere: run it again.", text)
+
+    low, mean, high, spread = (float(t) / 1e3 if t else NAN for t in (times.groups() if times else [None] * 4))
+    said = re.search(r"(\d+) duplicates", counts[0][3])
+    meta = {
+        "transmitted": transmitted,
+        "received": received,
+        "duplicates": int(said[1]) if said else duplicates,
+        "loss": 1 - received / transmitted if transmitted else NAN,
+        "rtt_min_s": low,
+        "rtt_avg_s": mean,
+        "rtt_max_s": high,
+        "rtt_mdev_s": spread,
+        "dst": heads[0],
+        "duration_s": float(counts[0][4] or NAN) / 1e3,
+    }
+    pings = pd.DataFrame([{"seq": seq, "dst": heads[0]} | answers.get(seq, {}) for seq in probes])
+    return PingOutput(_frame(pings, _PINGS), meta)
+
+
+def _text(source):
+    """The text that `source` is, or names."""
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and os.path.isfile(source)):
+        data = Path(source).read_bytes()
+        return data.decode(json.detect_encoding(data), errors="backslashreplace")
+    if isinstance(source, str):
+        return source
+    raise TypeError(f"source must be a path or the text itself, not {type(source).__name__}")
+
+
+def _frame(table, types):
+    return table.reindex(columns=list(types)).astype(types)
+
+
+def _number(value):
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else NAN
