@@ -17,18 +17,18 @@ from netlab.errors import ReadError
 
 NAN = math.nan
 
-# column: (whose figure, iperf3's name at a stream's end, iperf3's name in an interval, factor to SI)
+# column: (whose figure, iperf3's name at a stream's end, iperf3's name in an interval, its units in one SI unit)
 # "kernel" is the sender's TCP: of a stream that it only receives, iperf3 prints 0 or its own idle socket's figure.
 _FIGURES = {
     "sent_bps": ("sender", "bits_per_second", "bits_per_second", 1),
     "received_bps": ("receiver", "bits_per_second", "bits_per_second", 1),
     "retransmits": ("sender", "retransmits", "retransmits", 1),
     "cwnd_bytes": ("kernel", "max_snd_cwnd", "snd_cwnd", 1),
-    "rtt_s": ("kernel", "mean_rtt", "rtt", 1e-6),
-    "rtt_min_s": ("kernel", "min_rtt", None, 1e-6),
-    "rtt_max_s": ("kernel", "max_rtt", None, 1e-6),
-    "rttvar_s": ("kernel", None, "rttvar", 1e-6),
-    "jitter_s": ("receiver", "jitter_ms", "jitter_ms", 1e-3),
+    "rtt_s": ("kernel", "mean_rtt", "rtt", 1e6),
+    "rtt_min_s": ("kernel", "min_rtt", None, 1e6),
+    "rtt_max_s": ("kernel", "max_rtt", None, 1e6),
+    "rttvar_s": ("kernel", None, "rttvar", 1e6),
+    "jitter_s": ("receiver", "jitter_ms", "jitter_ms", 1e3),
     "packets": ("anyone", "packets", "packets", 1),
     "lost_packets": ("receiver", "lost_packets", "lost_packets", 1),
     "sent_bytes": ("sender", "bytes", "bytes", 1),
@@ -190,7 +190,7 @@ def _report(text):
         first = body.splitlines()[0][:80]
         if "{" in body:
             raise ReadError(f"There is text before iperf3's JSON: {first!r}. Keep only what iperf3 wrote.", text)
-        raise ReadError(f"This is neither JSON nor the name of a file: {first!r}. Run iperf3 with -J.", text)
+        raise ReadError(f"This is neither iperf3's JSON nor the name of a file: {first!r}. Run iperf3 with -J.", text)
     try:
         doc = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -277,9 +277,9 @@ def _side(doc):
 def _figures(when, entries):
     """One row in SI units; `entries` are iperf3's objects, by whose figures they hold."""
     row = {}
-    for column, (who, end, interval, factor) in _FIGURES.items():
+    for column, (who, end, interval, units) in _FIGURES.items():
         value = _number(entries.get(who, {}).get(end if when == "end" else interval))
-        row[column] = NAN if value == _NOT_KNOWN.get(column) else value * factor
+        row[column] = NAN if value == _NOT_KNOWN.get(column) else value / units
     row["loss"] = row["lost_packets"] / (row["packets"] or NAN)
     if math.isnan(row["rtt_s"]):
         row["rttvar_s"] = NAN
@@ -383,8 +383,9 @@ def read_ping(source):
     heads, counts, times = _PING_HEAD.findall(text), _PING_COUNT.findall(text), _PING_TIMES.search(text)
     if len(heads) != 1 or len(counts) != 1:
         own = re.search(r"^(?:\S*/)?ping6?: (.*)", text, re.M)
+        if own:
+            raise ReadError(f"ping says: {own[1].strip()}. Mend that, and run it again.", text)
         what = "This is not the output of one ping" if len(heads) != 1 else "ping's output is cut off"
-        what = f"ping says: {own[1].strip()}" if own else what
         raise ReadError(f"{what}. Give all that one ping printed, from PING to its statistics.", text)
     transmitted, received = int(counts[0][0]), int(counts[0][1])
     first = 0 if counts[0][2] else 1  # busybox counts from 0 (and writes "packets received")
@@ -394,7 +395,7 @@ def read_ping(source):
         if answer := _PING_ANSWER.match(line):
             seq, said = int(answer[2]), dict(re.findall(r"(ttl|time)[=<]([\d.]+)", answer[3]))
             duplicates += seq in answers
-            answers.setdefault(seq, {"ttl": float(said.get("ttl", NAN)), "rtt_s": float(said.get("time", NAN)) / 1e3})
+            answers.setdefault(seq, {"ttl": float(said.get("ttl", NAN)), "rtt_s": _seconds(said.get("time"))})
     probes = range(first, first + transmitted) if answers or not received else []  # none: ping was quiet
     timed = not answers or any(answer["rtt_s"] >= 0 for answer in answers.values())  # no room for a time in ping -s 8
     if (received and timed and not times) or not (counts[0][2] or counts[0][4]):
@@ -403,7 +404,7 @@ def read_ping(source):
         what = f"ping counts {received} answers to {transmitted} probes, but {len(answers)} are here."
         raise ReadError(f"{what} Lines are missing, or from elsewhere: run it again.", text)
 
-    low, mean, high, spread = (float(t) / 1e3 if t else NAN for t in (times.groups() if times else [None] * 4))
+    low, mean, high, spread = map(_seconds, times.groups() if times else [None] * 4)
     said = re.search(r"(\d+) duplicates", counts[0][3])
     meta = {
         "transmitted": transmitted,
@@ -415,10 +416,14 @@ def read_ping(source):
         "rtt_max_s": high,
         "rtt_mdev_s": spread,
         "dst": heads[0],
-        "duration_s": float(counts[0][4] or NAN) / 1e3,
+        "duration_s": _seconds(counts[0][4]),
     }
     pings = pd.DataFrame([{"seq": seq, "dst": heads[0]} | answers.get(seq, {}) for seq in probes])
     return PingOutput(_frame(pings, _PINGS), meta)
+
+
+def _seconds(milliseconds):
+    return float(f"{milliseconds}e-3") if milliseconds else NAN
 
 
 def _text(source):

@@ -155,7 +155,7 @@ def build_rootfs(folder):
         ],
         env=os.environ | {"TMPDIR": str(folder)},
     )
-    for name in TRIMMED:
+    for name in (*TRIMMED, "dev"):  # the kernel fills dev; made as root, there would be more in it
         shutil.rmtree(root / name, ignore_errors=True)
     for name in ("job", "dev", "proc", "sys", "run", "tmp", "var", "root"):
         (root / name).mkdir(exist_ok=True)
@@ -180,22 +180,10 @@ def build_rootfs(folder):
     init.chmod(0o755)
     inside = [root / "lib64/ld-linux-x86-64.so.2", "--library-path", f"{root}/usr/lib/x86_64-linux-gnu"]
     step("Library cache", [*inside, root / "usr/sbin/ldconfig", "-r", root])  # else the loader probes folders by CPU type
+    python = [*inside, root / "usr/bin/python3", "-B", "-S", "-m", "compileall", "-q", "-f", "-s", root]
     step(
         "Python byte code",
-        [
-            *inside,
-            root / "usr/bin/python3",
-            "-S",
-            "-m",
-            "compileall",
-            "-q",
-            "-s",
-            root,
-            "--invalidation-mode",
-            "unchecked-hash",
-            root / "usr/lib/python3",
-            root / "usr/lib/python3.13",
-        ],
+        [*python, "--invalidation-mode", "unchecked-hash", root / "usr/lib/python3", root / "usr/lib/python3.13"],
         env={"PYTHONHOME": f"{root}/usr", "PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"},
     )
     return store.keep(root, f"rootfs-{store.tree_digest(root)}")

@@ -1,0 +1,419 @@
+"""The readers, on real output of many versions (tests/data), broken output, and output cut at every place."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlab.errors import ReadError
+from netlab.readers import read_iperf3, read_ping
+
+DATA = Path(__file__).parent / "data"
+REPORTS = sorted((DATA / "iperf3").glob("*.json"))
+BROKEN = sorted((DATA / "iperf3" / "broken").iterdir())
+PINGS = sorted((DATA / "ping").glob("*.txt"))
+VERSIONS = ["3.9", "3.12", "3.18", "3.22"]
+CLIENT, SERVER = "127.0.0.1", "127.0.0.2"  # in our own files the client sends with cubic, the server with reno
+
+
+def report(name):
+    return read_iperf3(DATA / "iperf3" / f"{name}.json")
+
+
+def ping(name):
+    return read_ping(DATA / "ping" / f"{name}.txt")
+
+
+def names(path):
+    return path.name
+
+
+# ---------------------------------------------------------------- iperf3: every file
+
+STREAMS = """stream src dst congestion sent_bps received_bps retransmits start_s end_s cwnd_bytes rtt_s rtt_min_s
+    rtt_max_s loss jitter_s packets lost_packets sent_bytes received_bytes"""
+INTERVALS = """stream src dst start_s end_s sent_bps received_bps retransmits cwnd_bytes rtt_s rttvar_s omitted
+    loss jitter_s packets lost_packets"""
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=names)
+def test_every_report_gives_the_same_columns(path):
+    out, first = read_iperf3(path), read_iperf3(REPORTS[0])
+    assert list(out.streams) == STREAMS.split() and list(out.intervals) == INTERVALS.split()
+    assert (out.streams.dtypes == first.streams.dtypes).all() and (out.intervals.dtypes == first.intervals.dtypes).all()
+    assert out.meta.keys() == first.meta.keys()
+    assert list(out.streams.stream) == list(range(1, len(out.streams) + 1))
+    assert set(out.intervals.stream) == set(out.streams.stream)
+    assert out.meta["version"] == path.name.split("-")[0]
+    assert out.meta["interrupted"] == ("interrupted" in path.name) == (out.meta["error"] is not None)
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=names)
+def test_streams_add_up_to_the_totals_in_the_file(path):
+    totals = {"sent_bytes": [], "received_bytes": []}
+
+    def keep(pairs):  # every total, also where a version prints one key for both directions
+        for key, value in pairs:
+            if found := re.fullmatch(r"sum_(sent|received)(_bidir_reverse)?", key):
+                totals[f"{found[1]}_bytes"].append(value["bytes"])
+        return dict(pairs)
+
+    json.loads(path.read_text(), object_pairs_hook=keep)
+    one_datagram = 1448 if "udp" in path.name else 0  # may come after the receiver's last interval
+    for _, streams in read_iperf3(path).streams.groupby("src"):
+        for column, printed in totals.items():
+            ours = streams[column].sum(skipna=False)
+            if printed and not math.isnan(ours):
+                assert min(abs(total - ours) for total in printed) <= one_datagram * len(streams)
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=names)
+def test_rate_times_time_is_bytes(path):
+    streams = read_iperf3(path).streams
+    sent = streams.dropna(subset="sent_bytes")
+    assert sent.sent_bps.to_numpy() == pytest.approx(8 * sent.sent_bytes / (sent.end_s - sent.start_s), rel=1e-3)
+    received = streams.dropna(subset="received_bytes")  # on the receiver's clock
+    assert received.received_bps.to_numpy() == pytest.approx(8 * received.received_bytes / received.end_s, rel=0.17)
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=names)
+def test_intervals_average_to_their_stream(path):
+    out = read_iperf3(path)
+    counted = out.intervals[~out.intervals.omitted]
+    for stream, rows in counted.groupby("stream"):
+        whole = out.streams.set_index("stream").loc[stream]
+        for column in ("sent_bps", "received_bps"):
+            if rows[column].notna().all() and not math.isnan(whole[column]):
+                mean = (rows[column] * (rows.end_s - rows.start_s)).sum() / (rows.end_s - rows.start_s).sum()
+                assert mean == pytest.approx(whole[column], rel=0.06)
+        if rows.retransmits.notna().all():
+            assert rows.retransmits.sum() == whole.retransmits
+            assert not whole.cwnd_bytes < rows.cwnd_bytes.max()
+            assert not whole.rtt_max_s < rows.rtt_s.max()
+
+
+@pytest.mark.parametrize("path", REPORTS, ids=names)
+def test_no_more_arrives_than_was_sent(path):
+    streams = read_iperf3(path).streams
+    each_side_omits_its_own_time = 0.05 if "omit" in path.name else 1e-9
+    both = streams.dropna(subset=["sent_bytes", "received_bytes"])
+    assert (both.received_bytes <= both.sent_bytes * (1 + each_side_omits_its_own_time)).all()
+    assert not (streams.loss < 0).any() and not (streams.loss > 1).any()
+    assert (streams.rtt_s.isna() | streams.rtt_s.between(streams.rtt_min_s, streams.rtt_max_s)).all()
+    assert not (streams[["cwnd_bytes", "rtt_s"]] <= 0).any().any()
+
+
+# ---------------------------------------------------------------- iperf3: known values
+
+
+def test_units_are_si():
+    out = report("3.1.6-tcp-1")
+    (stream,) = out.streams.itertuples()
+    assert stream.rtt_s == 0.001875 and stream.cwnd_bytes == 237472 and stream.retransmits == 135
+    assert stream.sent_bps == 2.088356e9 and stream.received_bytes == 2610117072
+    assert (stream.src, stream.dst, stream.congestion) == ("10.0.2.15", "10.0.2.4", "cubic")
+    assert out.meta["mss_bytes"] == 1448 and out.meta["duration_s"] == 10 and out.meta["port"] == 5460
+    udp = report("3.1.3-udp-1").streams.iloc[0]
+    assert udp.jitter_s == 2.735461 and udp.packets == 159 and udp.loss == 0
+
+
+def test_what_a_version_lacks_is_nan():
+    old = report("3.0.11-tcp-1")
+    assert old.streams[["congestion", "cwnd_bytes", "rtt_s", "loss", "packets"]].isna().all().all()
+    assert old.intervals[["rtt_s", "rttvar_s", "received_bps"]].isna().all().all()
+    assert (old.intervals.cwnd_bytes > 0).all()
+    assert math.isnan(old.meta["target_bps"]) and math.isnan(old.meta["sndbuf_bytes"])
+    assert report("3.1.6-tcp-1").intervals.rttvar_s.isna().all()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_eight_streams_fill_the_link(version):
+    out = report(f"{version}-tcp-8")
+    assert len(out.streams) == out.meta["streams"] == 8 and set(out.streams.congestion) == {"reno"}
+    assert 80e6 < out.streams.received_bps.sum() < 100e6 * 1448 / 1514
+    assert out.streams.rtt_s.between(0.001, 0.05).all()  # the queue holds 10 ms each way
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_src_is_who_sends(version):
+    for name, ways in {
+        "tcp-1": [(CLIENT, "cubic")],
+        "tcp-reverse-2": [(SERVER, "reno")] * 2,
+        "tcp-bidir": [(CLIENT, "cubic"), (SERVER, "reno")],
+        "tcp-bidir-both-2": [(CLIENT, "cubic")] * 2 + [(SERVER, "reno")] * 2,
+    }.items():
+        out = report(f"{version}-{name}")
+        assert list(zip(out.streams.src, out.streams.congestion, strict=True)) == ways
+        assert (out.streams.src != out.streams.dst).all()
+        assert out.meta["bidirectional"] == ("bidir" in name) and out.meta["reverse"] == ("reverse" in name)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_only_the_sender_knows_its_window(version):
+    reverse, both = report(f"{version}-tcp-reverse-2"), report(f"{version}-tcp-reverse-both")
+    assert reverse.streams[["cwnd_bytes", "rtt_s", "rtt_min_s", "rtt_max_s"]].isna().all().all()
+    assert reverse.streams[["sent_bps", "received_bps", "retransmits"]].notna().all().all()
+    assert reverse.intervals.sent_bps.isna().all() and reverse.intervals.received_bps.notna().all()
+    assert both.streams[["cwnd_bytes", "rtt_s", "rtt_min_s", "rtt_max_s"]].notna().all().all()
+    bidir = report(f"{version}-tcp-bidir").streams
+    assert list(bidir.cwnd_bytes.isna()) == list(bidir.rtt_s.isna()) == [False, True]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_server_output_fills_the_other_side(version):
+    out = report(f"{version}-tcp-bidir-both-2")
+    assert out.intervals[["sent_bps", "received_bps", "cwnd_bytes", "rtt_s"]].notna().all().all()
+    omit = report(f"{version}-tcp-omit-both").intervals
+    assert list(omit.omitted) == [True, False, False] and omit.received_bps.notna().all()
+    half = report(f"{version}-tcp-reverse-both").intervals  # -i 0.5, and the server's is 1: they do not match
+    assert len(half) >= 4 and half.sent_bps.isna().all()
+    udp = report(f"{version}-udp-both-2")
+    assert udp.streams.received_bps.notna().all() and udp.intervals.jitter_s.notna().all()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_omitted_time_does_not_count(version):
+    out = report(f"{version}-tcp-omit")
+    assert list(out.intervals.omitted) == [True, False, False] and out.meta["omit_s"] == 1
+    assert out.streams.end_s[0] == pytest.approx(2, abs=0.1)
+    assert out.intervals.start_s[1] == pytest.approx(0, abs=0.01)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_udp(version):
+    one, two = report(f"{version}-udp-1"), report(f"{version}-udp-2")
+    assert two.streams.received_bps.isna().all()  # no version prints it per stream
+    assert one.streams.received_bps.isna().all() == (version == "3.9")  # nor that one even the total
+    assert (one.intervals.packets > 0).all() and one.intervals.loss.isna().all()
+    assert two.streams.cwnd_bytes.isna().all() and two.streams.retransmits.isna().all()
+    lossy = report(f"{version}-udp-reverse-2")
+    expected = lossy.streams.sent_bytes * (1 - lossy.streams.loss)
+    assert lossy.streams.received_bytes.to_numpy() == pytest.approx(expected, rel=0.04)
+    assert lossy.intervals.groupby("stream").lost_packets.sum().to_numpy() == pytest.approx(
+        lossy.streams.lost_packets, rel=0.02
+    )
+    assert lossy.streams.jitter_s.between(1e-7, 0.01).all()
+    ways = report(f"{version}-udp-bidir").streams
+    assert list(ways.src) == [CLIENT, SERVER] and ways.sent_bps.to_numpy() == pytest.approx(20e6, rel=0.03)
+
+
+def test_loss_is_seen():
+    assert report("3.18-udp-reverse-2").streams.loss.between(0.3, 0.5).all()  # 160 Mbit/s into 100
+    assert report("3.18-server-udp-2").streams.loss.between(0.3, 0.5).all()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_server_knows_its_own_end(version):
+    tcp, udp = report(f"{version}-server-tcp-2"), report(f"{version}-server-udp-2")
+    for out in (tcp, udp):
+        assert out.meta["role"] == "server" and set(out.streams.src) == {CLIENT} and out.meta["server"] == SERVER
+        assert out.streams[["sent_bps", "sent_bytes", "retransmits", "congestion"]].isna().all().all()
+        assert (out.streams.received_bps > 10e6).all() and out.intervals.received_bps.notna().all()
+        assert math.isnan(out.meta["client_cpu"]) and math.isnan(out.meta["sent_bytes"])
+    assert udp.streams[["loss", "jitter_s", "packets"]].notna().all().all()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_an_interrupted_client_knows_its_own_end(version):
+    tcp, ways = report(f"{version}-tcp-interrupted"), report(f"{version}-tcp-bidir-interrupted")
+    assert (tcp.streams.sent_bps > 10e6).all() and tcp.streams.received_bps.isna().all()
+    assert list(ways.streams.sent_bps.isna()) == list(ways.streams.congestion.isna()) == [False, True]
+    assert list(ways.streams.received_bps.isna()) == [True, False]
+    udp, back = report(f"{version}-udp-interrupted").streams, report(f"{version}-udp-reverse-interrupted").streams
+    assert udp[["received_bps", "loss", "jitter_s", "lost_packets"]].isna().all().all() and (udp.packets > 0).all()
+    assert back[["sent_bps", "sent_bytes"]].isna().all().all()
+    assert back.received_bps.to_numpy() == pytest.approx(20e6, rel=0.05) and back.loss.notna().all()
+
+
+def test_a_limit_in_bytes():
+    out = report("3.18-tcp-bytes")
+    assert out.meta["bytes_asked"] == 4 * 2**20 and math.isnan(out.meta["duration_s"])
+    assert out.streams.sent_bytes.sum() >= out.meta["bytes_asked"]
+
+
+# ---------------------------------------------------------------- iperf3: variants of a real file
+
+
+def test_path_name_and_text_read_alike(tmp_path):
+    path = DATA / "iperf3" / "3.12-tcp-1.json"
+    (tmp_path / "powershell.json").write_bytes(b"\xff\xfe" + path.read_text().encode("utf-16-le"))
+    expected = read_iperf3(path).streams
+    for source in (str(path), path.read_text(), path.read_text().replace("\n", "\r\n"), tmp_path / "powershell.json"):
+        pd.testing.assert_frame_equal(read_iperf3(source).streams, expected)
+    with pytest.raises(TypeError, match="bytes"):
+        read_iperf3(path.read_bytes())
+    assert repr(read_iperf3(path)) == "Iperf3Output(TCP, 127.0.0.1 -> 127.0.0.2: 1 streams, 2 intervals, iperf3 3.12)"
+
+
+@pytest.mark.parametrize("token", ["-nan", "nan", "NaN", "inf", "-nan(ind)"])
+def test_tokens_that_are_not_json_are_nan(token):
+    text = (DATA / "iperf3" / "3.18-udp-reverse-2.json").read_text()
+    out = read_iperf3(re.sub(r'("jitter_ms":\s*)[\d.e-]+', rf"\1{token}", text))
+    assert out.streams.jitter_s.isna().all() and out.intervals.jitter_s.isna().all()
+    assert out.streams.loss.notna().all()
+
+
+def test_a_kernel_that_does_not_count_retransmits():
+    text = (DATA / "iperf3" / "3.12-tcp-1.json").read_text()
+    assert read_iperf3(re.sub(r'("retransmits":\s*)\d+', r"\1-1", text)).streams.retransmits.isna().all()
+    assert read_iperf3(re.sub(r'\s*"retransmits":\s*\d+,', "", text)).streams.retransmits.isna().all()
+
+
+def test_no_packets_no_loss():
+    text = (DATA / "iperf3" / "3.18-udp-reverse-2.json").read_text()
+    out = read_iperf3(re.sub(r'("(?:lost_)?packets":\s*)\d+', r"\g<1>0", text))
+    assert out.streams.loss.isna().all() and out.intervals.loss.isna().all() and (out.streams.packets == 0).all()
+
+
+# ---------------------------------------------------------------- iperf3: broken files
+
+ONE = (DATA / "iperf3" / "3.18-tcp-1.json").read_text()
+KINDS = {  # part of the file's name: what the message must say (and do)
+    "busy": "busy running a test.* iperf3 -s -1|before it measured anything",
+    "no-server": "unable to connect to server.* Start iperf3 -s|before it measured anything",
+    "without-J": "with -J",
+    "json-stream": "with -J alone",
+    "server-killed": "the server has terminated|other side stopped|unable to write|before the first interval",
+    "server-of-interrupted": "the client has terminated",
+    "interrupted-in-omit": "before the first interval that counts",
+}
+
+
+@pytest.mark.parametrize("path", BROKEN, ids=names)
+def test_broken_files_are_refused(path):
+    message = KINDS["no-server" if "no-server" in path.name else next(k for k in KINDS if k in path.name)]
+    with pytest.raises(ReadError, match=message) as caught:
+        read_iperf3(path)
+    assert caught.value.raw == path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        (" \n", "empty"),
+        ("results.json", "neither iperf3's JSON nor the name of a file"),
+        ("warning: MSS 9000 ignored\n" + ONE, "text before iperf3's JSON: 'warning: MSS 9000 ignored'"),
+        (ONE + "iperf3: error - the server has terminated\n", "text after iperf3's JSON: 'iperf3: error"),
+        (ONE + ONE, "text after iperf3's JSON"),
+        (ONE[: len(ONE) // 2], "cut off"),
+        (ONE.replace('"rtt"', 'rtt"', 1), "broken"),
+        ("[1, 2]", "neither iperf3's JSON"),
+        ('{"start": 1}', "no report of iperf3"),
+        ('{"error": "the server is busy running a test"}', "busy.* give each test its own server"),
+        ('{"start": {}, "intervals": [], "end": 5}', "lacks what every known iperf3 prints"),
+        (ONE.replace('"bits_per_second"', '"bps"').replace('"connected"', '"open"'), "lacks .*connected"),
+        ("[" * 100_000, "neither"),
+        ('{"a":' * 100_000, "cut off"),
+    ],
+    ids=range(15),
+)
+def test_broken_text_is_refused(text, message):
+    with pytest.raises(ReadError, match=message) as caught:
+        read_iperf3(text)
+    assert caught.value.raw == text
+
+
+CUT = ("3.1.3", "3.9-udp", "3.12-tcp-bidir-both", "3.22")
+WHOLE = [path.read_text().rstrip() for path in REPORTS if path.name.startswith(CUT)]
+place = st.floats(0, 1, exclude_max=True)
+
+
+@given(st.sampled_from(WHOLE), place)
+def test_a_report_cut_anywhere_is_refused(text, where):
+    with pytest.raises(ReadError) as caught:
+        read_iperf3(text[: int(where * len(text))])
+    assert caught.value.raw == text[: int(where * len(text))]
+
+
+@given(st.sampled_from(WHOLE), place, st.sampled_from(["\nh1 login:\n", "\niperf3: error\n", "\n{}\n", "\n^C\n"]))
+def test_a_report_with_a_line_in_it_is_refused(text, where, line):
+    at = int(where * len(text))
+    with pytest.raises(ReadError):
+        read_iperf3(text[:at] + line + text[at:])
+
+
+@given(st.text())
+def test_any_other_text_is_refused(text):
+    for read in (read_iperf3, read_ping):
+        with pytest.raises(ReadError):
+            read(text)
+
+
+# ---------------------------------------------------------------- ping
+
+
+@pytest.mark.parametrize("path", PINGS, ids=names)
+def test_every_ping_agrees_with_its_statistics(path):
+    out = read_ping(path)
+    assert list(out.pings) == ["seq", "rtt_s", "ttl", "dst"]
+    assert (out.pings.dtypes == ping("iputils-20221126-plain").pings.dtypes).all()
+    if "quiet" in path.name:
+        assert out.pings.empty and out.meta["received"] == 3 and out.meta["rtt_avg_s"] > 0
+        return
+    assert len(out.pings) == out.meta["transmitted"] and (out.pings.dst == out.meta["dst"]).all()
+    assert out.pings.ttl.notna().sum() == out.meta["received"]
+    assert out.meta["loss"] == out.pings.ttl.isna().mean()
+    if not out.meta["duplicates"]:  # ping averages those too
+        for column, of in {"rtt_min_s": "min", "rtt_avg_s": "mean", "rtt_max_s": "max"}.items():
+            assert out.meta[column] == pytest.approx(getattr(out.pings.rtt_s, of)(), abs=1.1e-6, nan_ok=True)
+
+
+def test_ping_values():
+    lossy = ping("iputils-20221126-lossy")
+    assert list(lossy.pings.seq) == list(range(1, 9)) and lossy.meta["loss"] == 0.5
+    assert list(lossy.pings.rtt_s.isna()) == list(lossy.pings.ttl.isna()) == [n in (2, 3, 7, 8) for n in range(1, 9)]
+    assert ping("busybox-1.35-lossy").meta["loss"] == 3 / 8 and ping("busybox-1.35-lossy").pings.seq[0] == 0
+    assert ping("iputils-20221126-dup").meta["duplicates"] == ping("busybox-1.35-dup").meta["duplicates"] == 7
+    unreachable = ping("iputils-20221126-unreachable")
+    assert unreachable.meta["loss"] == 1 and unreachable.pings.rtt_s.isna().all()
+    assert math.isnan(unreachable.meta["rtt_avg_s"]) and unreachable.meta["duration_s"] == 2.045
+    assert ping("iputils-20221126-name").meta["dst"] == "127.0.0.1"
+    assert ping("iputils-20221126-ipv6").meta["dst"] == ping("iputils-20250605-ipv6").meta["dst"] == "::1"
+    assert ping("iputils-20221126-tiny").pings.rtt_s.isna().all()  # no room for a time in 8 bytes
+    assert repr(unreachable) == "PingOutput(10.0.0.99: 0 of 3, mean nan ms)"
+
+
+@pytest.mark.parametrize("path", sorted((DATA / "ping" / "broken").iterdir()), ids=names)
+def test_ping_says_why_it_failed(path):
+    with pytest.raises(ReadError, match=r"ping says: (connect: Network is unreachable|nosuch\.invalid: )") as caught:
+        read_ping(path)
+    assert caught.value.raw == path.read_text()
+
+
+def test_answers_must_match_the_count():
+    text = (DATA / "ping" / "iputils-20221126-plain.txt").read_text()
+    for broken in (text.replace("64 bytes", "6x bytes", 1), text.replace("icmp_seq=3", "icmp_seq=9"), text + text):
+        with pytest.raises(ReadError, match=r"answers to 3 probes|not the output of one ping"):
+            read_ping(broken)
+
+
+@given(st.sampled_from([path.read_text().rstrip() for path in PINGS if "unreachable" not in path.name]), place)
+def test_a_ping_cut_anywhere_is_refused(text, where):
+    with pytest.raises(ReadError):
+        read_ping(text[: int(where * len(text))])
+
+
+@given(st.lists(st.none() | st.integers(1, 10**7), min_size=1, max_size=30), st.integers(1, 255))
+def test_ping_round_trip(microseconds, ttl):
+    got = [us / 1e6 for us in microseconds if us]
+    text = "PING h2 (10.0.0.2) 56(84) bytes of data.\n"
+    for seq, us in enumerate(microseconds, 1):
+        if us:
+            text += f"64 bytes from h2 (10.0.0.2): icmp_seq={seq} ttl={ttl} time={us / 1e3:.3f} ms\n"
+    loss = 100 * (1 - len(got) / len(microseconds))
+    text += f"\n--- h2 ping statistics ---\n{len(microseconds)} packets transmitted, {len(got)} received, "
+    text += f"{loss:g}% packet loss, time {1000 * len(microseconds)}ms\n"
+    if got:
+        low, mean, high = (1e3 * rtt for rtt in (min(got), sum(got) / len(got), max(got)))
+        text += f"rtt min/avg/max/mdev = {low:.3f}/{mean:.3f}/{high:.3f}/0.000 ms\n"
+    out = read_ping(text)
+    assert [None if math.isnan(rtt) else rtt for rtt in out.pings.rtt_s] == [us and us / 1e6 for us in microseconds]
+    assert set(out.pings.ttl.dropna()) <= {ttl} and out.meta["duration_s"] == len(microseconds)
+    assert out.meta["loss"] == pytest.approx(loss / 100)
+    assert out.meta["rtt_max_s"] == (max(got) if got else pytest.approx(math.nan, nan_ok=True))
