@@ -88,7 +88,7 @@ class Iperf3Output:
     meta : dict
         ``version``, ``role`` (who wrote this: "client" or "server"), ``protocol``, ``reverse``, ``bidirectional``,
         ``streams`` (per direction), ``duration_s``, ``bytes_asked`` (``-t``, ``-n`` or ``-k``), ``omit_s``,
-        ``target_bps`` (``-b``, per stream; versions before 3.10 do not tell), ``block_bytes``, ``mss_bytes``,
+        ``target_bps`` (``-b``, per stream; old versions do not tell it), ``block_bytes``, ``mss_bytes``,
         ``sndbuf_bytes``, ``rcvbuf_bytes``, ``congestion`` (of the first stream), ``sent_bytes``, ``received_bytes``
         (all streams), ``server``, ``port``, ``started_unix_s``, ``title``, ``client_cpu``, ``server_cpu`` (1 = one
         core), ``interrupted`` and ``error`` (what iperf3 wrote of the interruption). Texts that are not there are None.
@@ -269,7 +269,7 @@ def _side(doc):
             elif "receiver" in measured:
                 mine = intervals[(intervals.port == row["port"]) & ~intervals.omitted]
                 row["received_bytes"] = mine.received_bytes.sum()
-                row["received_bps"] = 8 * row["received_bytes"] / (mine.end_s - mine.start_s).sum()
+                row["received_bps"] = 8 * row["received_bytes"] / ((mine.end_s - mine.start_s).sum() or NAN)
         streams.append(row)
     return pd.DataFrame(streams), intervals
 

@@ -182,6 +182,10 @@ def test_omitted_time_does_not_count(version):
     assert list(out.intervals.omitted) == [True, False, False] and out.meta["omit_s"] == 1
     assert out.streams.end_s[0] == pytest.approx(2, abs=0.1)
     assert out.intervals.start_s[1] == pytest.approx(0, abs=0.01)
+    if version in ("3.9", "3.18"):
+        udp = report(f"{version}-udp-reverse-omit-2").streams  # its received rate is a sum of intervals
+        assert udp.received_bps.to_numpy() == pytest.approx(20e6, rel=0.03)
+        assert udp.received_bytes.to_numpy() == pytest.approx(2 * 20e6 / 8, rel=0.03)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -200,6 +204,10 @@ def test_udp(version):
     assert lossy.streams.jitter_s.between(1e-7, 0.01).all()
     ways = report(f"{version}-udp-bidir").streams
     assert list(ways.src) == [CLIENT, SERVER] and ways.sent_bps.to_numpy() == pytest.approx(20e6, rel=0.03)
+    end = json.loads((DATA / "iperf3" / f"{version}-udp-bidir.json").read_text())["end"]
+    if version != "3.9":
+        totals = [end[f"sum_received{way}"]["bytes"] for way in ("", "_bidir_reverse")]
+        assert list(ways.received_bytes) == totals
 
 
 def test_loss_is_seen():
@@ -262,6 +270,21 @@ def test_a_kernel_that_does_not_count_retransmits():
     text = (DATA / "iperf3" / "3.12-tcp-1.json").read_text()
     assert read_iperf3(re.sub(r'("retransmits":\s*)\d+', r"\1-1", text)).streams.retransmits.isna().all()
     assert read_iperf3(re.sub(r'\s*"retransmits":\s*\d+,', "", text)).streams.retransmits.isna().all()
+
+
+def test_zero_is_no_round_trip_time():  # what kernels other than Linux give
+    text = (DATA / "iperf3" / "3.12-tcp-1.json").read_text()
+    out = read_iperf3(re.sub(r'("(?:(?:max_|min_|mean_)?rtt|rttvar|(?:max_)?snd_cwnd)":\s*)\d+', r"\g<1>0", text))
+    assert out.streams[["rtt_s", "rtt_min_s", "rtt_max_s", "cwnd_bytes"]].isna().all().all()
+    assert out.intervals[["rtt_s", "rttvar_s", "cwnd_bytes"]].isna().all().all()
+
+
+@pytest.mark.parametrize(("name", "src"), [("tcp-1", CLIENT), ("tcp-reverse-2", SERVER), ("server-tcp-2", CLIENT)])
+def test_before_3_7_only_the_test_says_who_sends(name, src):
+    text = (DATA / "iperf3" / f"3.9-{name}.json").read_text()
+    out = read_iperf3(re.sub(r',\s*"sender":\s*(true|false)', "", text))
+    assert set(out.streams.src) == set(out.intervals.src) == {src} and not out.meta["bidirectional"]
+    pd.testing.assert_frame_equal(out.streams, read_iperf3(text).streams)
 
 
 def test_no_packets_no_loss():
@@ -369,6 +392,7 @@ def test_ping_values():
     assert list(lossy.pings.seq) == list(range(1, 9)) and lossy.meta["loss"] == 0.5
     assert list(lossy.pings.rtt_s.isna()) == list(lossy.pings.ttl.isna()) == [n in (2, 3, 7, 8) for n in range(1, 9)]
     assert ping("busybox-1.35-lossy").meta["loss"] == 3 / 8 and ping("busybox-1.35-lossy").pings.seq[0] == 0
+    assert ping("iputils-20221126-dup").pings.rtt_s[1] == 0.000215  # the first of two answers
     assert ping("iputils-20221126-dup").meta["duplicates"] == ping("busybox-1.35-dup").meta["duplicates"] == 7
     unreachable = ping("iputils-20221126-unreachable")
     assert unreachable.meta["loss"] == 1 and unreachable.pings.rtt_s.isna().all()
