@@ -15,10 +15,12 @@ setup: ## install what is missing: system packages (binder/apt.txt), then .venv 
 engine: setup ## build the virtual-time guest: a few minutes, once
 	$(bin)/netlab engine build
 
-demo: engine ## run the notebook on parallel streams live; leaves out/02-parallel-streams.html
+demo: engine ## run the notebook on parallel streams live: prints a table, leaves out/02-parallel-streams.html
 	mkdir -p out
-	$(bin)/papermill --progress-bar --cwd notebooks notebooks/02-parallel-streams.ipynb out/02-parallel-streams.ipynb
-	$(bin)/jupyter nbconvert --to html out/02-parallel-streams.ipynb
+	NETLAB_PROGRESS=off $(bin)/papermill --progress-bar --cwd notebooks notebooks/02-parallel-streams.ipynb out/02-parallel-streams.ipynb
+	$(bin)/jupyter nbconvert --log-level WARN --to html out/02-parallel-streams.ipynb
+	@$(bin)/python -m netlab.summary out/02-parallel-streams.ipynb
+	@echo; echo "The whole notebook, with its figures: out/02-parallel-streams.html"
 
 test: engine ## run the tests; ARGS="-k fairness" chooses some
 	$(bin)/python -m pytest $(ARGS)
@@ -27,7 +29,7 @@ lab: engine ## open the notebooks in JupyterLab
 	$(bin)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
 
 bench: engine ## measure how fast the engine is
-	$(bin)/python -m pytest tests/benchmarks $(ARGS)
+	$(bin)/python -m pytest -s tests/benchmarks $(ARGS)
 
 lock: setup ## renew requirements.lock from pyproject.toml: the newest versions its bounds allow
 	test -x .setup/uv/bin/uv || { $(bin)/python -m venv .setup/uv && .setup/uv/bin/pip install --quiet uv; }

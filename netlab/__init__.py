@@ -1,6 +1,6 @@
 """Notebooks on TCP parallel streams and fairness, over real Mininet and iperf3 experiments that repeat to the byte."""
 
-from netlab import models, readers, units
+from netlab import models, plots, readers, units
 from netlab.errors import (
     CommandError,
     EmulationError,
@@ -39,6 +39,7 @@ __all__ = [
     "jain_index",
     "load",
     "models",
+    "plots",
     "readers",
     "run",
     "sweep",

@@ -1,5 +1,6 @@
 """The `netlab` command: doctor, engine, run."""
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -65,14 +66,12 @@ def build(
     from netlab.engines.guest import build as building
     from netlab.engines.guest import store
 
-    try:
-        if not again and not kernel_source:
+    if not again and not kernel_source:
+        with contextlib.suppress(NetlabError):
             typer.echo(f"There is an engine: {store.current()}")
             return
-    except NetlabError:
-        pass
     typer.echo(f"Building the engine in {store.cache_folder()}: a few minutes, once.")
-    typer.echo(f"Built: {building.build(kernel_source)}")
+    typer.echo(f"Built: {building.build(kernel_source, again)}")
 
 
 @engine_app.command()

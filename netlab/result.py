@@ -49,6 +49,8 @@ class Result:
             elif isinstance(item, Iperf3):
                 ends = (item.dst, item.src) if item.reverse else (item.src, item.dst)
                 report = read_iperf3(text)
+                if report.meta["interrupted"]:
+                    raise ReadError(f"iperf3 from {item.src} to {item.dst} was interrupted: {report.meta['error']}", text)
                 own, parts = named(report.streams, number, *ends), named(report.intervals, number, *ends)
                 streams.append(own)
                 intervals.append(parts.assign(start_s=parts.start_s + start, end_s=parts.end_s + start))
@@ -62,8 +64,8 @@ class Result:
         parts += [f"{self.flows.received_bps.sum() / 1e6:.2f} Mbit/s received"] if len(self.flows) else []
         parts += [f"{len(self.pings)} pings"] if len(self.pings) else []
         return (
-            f"<Result: {', '.join(parts) or 'raw output'}; seed {p['seed']}, {p['virtual_s']:.1f} virtual s in {p['wall_s']:.1f} s, "
-            f"{p['engine']} {p['engine_digest']}>"
+            f"<Result: {', '.join(parts) or 'raw output'}; seed {p['seed']}, {p['virtual_s']:.1f} virtual s "
+            f"in {p['wall_s']:.1f} s, {p['engine']} {p['engine_digest']}>"
         )
 
     def save(self, directory):

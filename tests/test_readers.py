@@ -198,9 +198,7 @@ def test_udp(version):
     lossy = report(f"{version}-udp-reverse-2")
     expected = lossy.streams.sent_bytes * (1 - lossy.streams.loss)
     assert lossy.streams.received_bytes.to_numpy() == pytest.approx(expected, rel=0.04)
-    assert lossy.intervals.groupby("stream").lost_packets.sum().to_numpy() == pytest.approx(
-        lossy.streams.lost_packets, rel=0.02
-    )
+    assert lossy.intervals.groupby("stream").lost_packets.sum().to_numpy() == pytest.approx(lossy.streams.lost_packets, rel=0.02)
     assert lossy.streams.jitter_s.between(1e-7, 0.01).all()
     ways = report(f"{version}-udp-bidir").streams
     assert list(ways.src) == [CLIENT, SERVER] and ways.sent_bps.to_numpy() == pytest.approx(20e6, rel=0.03)

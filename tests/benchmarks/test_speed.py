@@ -23,9 +23,8 @@ def test_from_nothing_to_mininet_ready():
         python.append(seconds(lambda: subprocess.run([sys.executable, "-c", "import netlab"], check=True)))
         ready.append(seconds(lambda: nl.Network(nl.wan(pairs=1)).close()))
     wall = statistics.median(ready)
-    print(
-        f"\nguest and Mininet ready / Python and netlab imported: {wall / statistics.median(python):.2f} (ready after {wall:.2f} s)"
-    )
+    ratio = wall / statistics.median(python)
+    print(f"\nguest and Mininet ready / Python and netlab imported: {ratio:.2f} (ready after {wall:.2f} s)")
 
 
 @pytest.mark.parametrize(

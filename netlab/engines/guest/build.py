@@ -4,6 +4,7 @@ Nothing is installed on the machine. Debian packages are fetched through apt and
 the mirror that apt is configured with; the result goes to the cache (`store`).
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -47,13 +48,15 @@ TRIMMED = (
 )
 
 
-def build(kernel_source=None):
+def build(kernel_source=None, again=False):
     """Build an engine from the pinned recipe and make it the one in use.
 
     Parameters
     ----------
     kernel_source : path, optional
         A kernel source tarball to build instead of the pinned Debian package.
+    again : bool
+        Build even if somebody has built one while we waited for them.
 
     Returns
     -------
@@ -66,14 +69,18 @@ def build(kernel_source=None):
     """
     check_tools()
     with store.workshop() as folder:
+        if not (again or kernel_source):
+            with contextlib.suppress(EngineError):
+                return store.current()
         free = shutil.disk_usage(folder).free
         if free < FREE_BYTES:
             raise EngineError(
                 f"{folder.parent} has {free >> 20} MB free; building needs {FREE_BYTES >> 20}. Make room, or move "
                 "the cache with NETLAB_CACHE."
             )
-        rootfs = build_rootfs(folder)
-        kernel, about = build_kernel(folder, kernel_source)
+        site = mirror(folder)
+        rootfs = build_rootfs(folder, site)
+        kernel, about = build_kernel(folder, kernel_source or fetch_kernel(folder, site))
         record = {
             "recipe": store.recipe_digest(),
             "kernel": kernel.name.removeprefix("kernel-"),
@@ -96,18 +103,25 @@ def check_tools():
         )
 
 
-def mirror():
-    """The Debian mirror that this machine's apt uses, or $NETLAB_DEBIAN_MIRROR."""
+def mirror(folder):
+    """The Debian mirror that this machine's apt uses, or mmdebstrap's own where it uses none, or $NETLAB_DEBIAN_MIRROR."""
     if site := os.environ.get("NETLAB_DEBIAN_MIRROR"):
         return site
-    listed = subprocess.run(["apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(SITE)"], capture_output=True, text=True)
-    sites = [line.split()[2] for line in listed.stdout.splitlines() if line.startswith("Debian Debian ")]
+    listed = said("apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(SITE)")
+    sites = [line.split()[2] for line in listed.splitlines() if line.startswith("Debian Debian ")]
+    if not sites:  # apt has no lists yet, or this is not Debian
+        sites = re.findall(r"'(\S+/debian)/dists/", said("apt-get", "--print-uris", "update"))
     if not sites:
-        raise EngineError(
-            "apt on this machine knows no Debian mirror: run `sudo apt-get update`, or set NETLAB_DEBIAN_MIRROR to "
-            "the address of one."
-        )
+        trial = folder / "trial"
+        options = ["--mode=chrootless", "--variant=extract", f"--keyring={KEYRING}", "--include=base-files"]
+        step("Debian mirror", ["mmdebstrap", *options, ROOTFS_SUITE, trial], env=os.environ | {"TMPDIR": str(folder)})
+        sites = re.findall(r"^deb (?:\[.*\] )?(\S+)", (trial / "etc/apt/sources.list").read_text(), re.M)[:1]
     return max(set(sites), key=sites.count)
+
+
+def said(*command):
+    """What a command prints, whether it succeeds or not."""
+    return subprocess.run(command, capture_output=True, text=True).stdout
 
 
 def step(title, command, expected_lines=None, **options):
@@ -137,11 +151,11 @@ def step(title, command, expected_lines=None, **options):
         raise EngineError(f"{title} failed (status {process.returncode}): {' '.join(map(str, command))}\n{''.join(tail)}")
 
 
-def build_rootfs(folder):
+def build_rootfs(folder, site):
     """A Debian root file system with Mininet and iperf3, unpacked but not configured: that needs no root."""
     root = folder / "rootfs"
     packages = [line for line in (store.HERE / "rootfs.txt").read_text().splitlines() if not line.startswith("#")]
-    source = f"deb [signed-by={KEYRING}] {mirror()} {ROOTFS_SUITE} main"
+    source = f"deb [signed-by={KEYRING}] {site} {ROOTFS_SUITE} main"
     step(
         "Root file system",
         [
@@ -189,9 +203,9 @@ def build_rootfs(folder):
     return store.keep(root, f"rootfs-{store.tree_digest(root)}")
 
 
-def build_kernel(folder, tarball=None):
+def build_kernel(folder, tarball):
     """A User-Mode Linux kernel with our patches, and the library preloaded into it."""
-    tarball = Path(tarball) if tarball else fetch_kernel(folder)
+    tarball = Path(tarball)
     recipe = [*sorted(store.HERE.glob("kernel/*")), store.HERE / "shim.c"]
     name = f"kernel-{store.digest_of(tarball, *recipe)}"
     source, out = folder / "source", folder / "kernel"
@@ -223,11 +237,11 @@ def build_kernel(folder, tarball=None):
     return store.keep(out, name), about
 
 
-def fetch_kernel(folder):
+def fetch_kernel(folder, site):
     """The pinned kernel's source package; the newest of the same series, and a word about it, where the pin has gone."""
     series = KERNEL.rpartition(".")[0]
     package = f"linux-source-{series}"
-    (folder / "sources.list").write_text(f"deb [signed-by={KEYRING}] {mirror()} {KERNEL_SUITE} main\n")
+    (folder / "sources.list").write_text(f"deb [signed-by={KEYRING}] {site} {KERNEL_SUITE} main\n")
     for name in ("lists/partial", "archives/partial"):
         (folder / name).mkdir(parents=True)
     private = [
@@ -245,8 +259,7 @@ def fetch_kernel(folder):
         "APT::Sandbox::User=",
     ]
     step("Package lists", ["apt-get", *private, "update"])
-    listed = subprocess.run(["apt-cache", *private, "madison", package], capture_output=True, text=True).stdout
-    versions = [line.split("|")[1].strip() for line in listed.splitlines()]
+    versions = [line.split("|")[1].strip() for line in said("apt-cache", *private, "madison", package).splitlines()]
     if not versions:
         raise EngineError(
             f"the mirror no longer has Linux {series}, which this version of netlab is built with. Use a newer "
