@@ -27,7 +27,7 @@ _AXIS = dict(
 TEMPLATE = go.layout.Template(layout=dict(
     font=dict(family="Arial, Helvetica, sans-serif", size=17, color=INK), colorway=COLOURS, hoverlabel_font_size=15,
     title=dict(x=0, xref="container", pad_l=16, font_size=21, subtitle_font=dict(size=16, color=FAINT)),
-    paper_bgcolor="white", plot_bgcolor="white", height=500, margin=dict(l=80, r=20, t=88, b=65),
+    paper_bgcolor="white", plot_bgcolor="white", margin=dict(l=80, r=20, t=88, b=65),
     xaxis=_AXIS, yaxis=_AXIS, legend=dict(itemsizing="constant", tracegroupgap=0),
 ))  # fmt: skip
 
@@ -278,9 +278,10 @@ def prediction(grid, models):
     fig.update_yaxes(title=f"throughput [{unit}]", type="log", **_log_ticks(runs.received_bps / scale), **above)
     fig.update_yaxes(title="measured /<br>predicted [1]", rangemode="tozero", **below)
     legend2 = dict(title_text="predicted", tracegroupgap=0, y=0.34, yanchor="top")
-    fig.update_layout(height=680, legend_title_text="measured", legend2=legend2)
+    fig.update_layout(legend_title_text="measured", legend2=legend2)
     lossless = len(grid) - len(runs)
-    return _finish(fig, "Throughput under loss", f"{lossless} runs without loss are not shown" if lossless else "")
+    subtitle = f"{lossless} runs without loss are not shown" if lossless else ""
+    return _finish(fig, "Throughput under loss", subtitle, height=680)
 
 
 def aimd(traces, colours=("#009E73", "#D55E00", *COLOURS[:2], *COLOURS[3:])):
@@ -319,7 +320,8 @@ def aimd(traces, colours=("#009E73", "#D55E00", *COLOURS[:2], *COLOURS[3:])):
 
 
 def _finish(fig, title="", subtitle="", **layout):
-    return fig.update_layout(template=TEMPLATE, title_text=title, title_subtitle_text=subtitle, **layout)
+    look = {"template": TEMPLATE, "height": 480, "title_text": title, "title_subtitle_text": subtitle}
+    return fig.update_layout(**look | layout)
 
 
 def _need(plot, frame, *columns):
