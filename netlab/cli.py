@@ -30,10 +30,10 @@ def main():
 @app.command()
 def doctor():
     """Try whether experiments run on this machine, and whether their numbers are the published ones."""
-    from netlab.engines.guest import doctor as checks
+    from netlab.doctor import findings
 
     failed = False
-    for finding in (*checks.machine(), *checks.engine()):
+    for finding in findings():
         typer.echo(f"{finding.state:<5} {finding.name:<16} {finding.text}")
         failed |= finding.state == "FAIL"
     raise typer.Exit(failed)

@@ -38,21 +38,26 @@ def survivors(tmp, within_s=5):
     return ours(tmp)
 
 
-@pytest.mark.parametrize("how", ["it ends", "kill -9", "Ctrl-C", "wall limit"])
-def test_nothing_outlives_the_parent(how, tmp_path):
-    random.seed(how)
+def run_one(way, tmp, wall_limit_s="60", killed_within_s=3):
+    """Run an experiment in a process of its own, and end it in one of four ways."""
+    victim = subprocess.Popen(
+        [sys.executable, "-c", VICTIM, wall_limit_s],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=os.environ | {"TMPDIR": str(tmp)},
+    )
+    victim.stdout.readline()
+    if way in ("kill -9", "Ctrl-C"):
+        time.sleep(random.uniform(0, killed_within_s))
+        victim.send_signal(signal.SIGKILL if way == "kill -9" else signal.SIGINT)
+    victim.wait(150)
+
+
+@pytest.mark.parametrize("way", ["it ends", "kill -9", "Ctrl-C", "wall limit"])
+def test_nothing_outlives_the_parent(way, tmp_path):
+    random.seed(way)
     for _ in range(3):
-        victim = subprocess.Popen(
-            [sys.executable, "-c", VICTIM, "0.5" if how == "wall limit" else "60"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=os.environ | {"TMPDIR": str(tmp_path)},
-        )
-        victim.stdout.readline()
-        if how in ("kill -9", "Ctrl-C"):
-            time.sleep(random.uniform(0, 3))
-            victim.send_signal(signal.SIGKILL if how == "kill -9" else signal.SIGINT)
-        victim.wait(60)
+        run_one(way, tmp_path, "0.5" if way == "wall limit" else "60")
     assert survivors(tmp_path) == ([], [])
 
 
