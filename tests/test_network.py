@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 
 from netlab import CommandError, EmulationError, Network, SpecificationError, Topology, wan
 from netlab.network import check_rtt
@@ -12,25 +13,26 @@ from netlab.network import check_rtt
 PING = "2 packets transmitted, 2 received, 0% packet loss, time 20ms\nrtt min/avg/max/mdev = {0}/{0}/{0}/0.000 ms\n"
 
 
-def twelve_commands(pause_s):
-    """A live session; -> a digest of every byte that was printed and of the clock after every command."""
+def session(pause_s):
+    """Fourteen commands with pauses between them; -> a digest of every byte that was printed, and of the clock after each."""
     seen = []
+
+    def note(done):
+        seen.extend([getattr(done, "text", None), getattr(done, "status", None), net.clock])
+        time.sleep(pause_s)
+        return done
+
     with Network(wan("100mbit", "20ms", "0.1%"), seed=3) as net:
-
-        def note(job):
-            time.sleep(pause_s)
-            seen.extend([job.text, job.status, net.clock])
-
         note(net.run("h1", "date +%s.%N; od -An -tx1 -N16 /dev/urandom; cat /proc/interrupts", echo=False))
         note(net.run("h1", "ping -c 4 10.0.0.2", echo=False))
-        server = net.start("h2", "iperf3 -s")
-        net.sleep(0.5)
+        server = note(net.start("h2", "iperf3 -s"))
+        note(net.sleep(0.5))
         note(net.run("h1", "iperf3 -c 10.0.0.2 -t 3 -P 2 -J", echo=False))
-        net.sleep(1)
+        note(net.sleep(1))
         note(net.run("h1", "iperf3 -c 10.0.0.2 -u -b 20M -t 2 -i 0.5", echo=False))
-        net.sleep(1)
-        flow = net.start("h1", "iperf3 -c 10.0.0.2 -t 5 --forceflush")
-        net.sleep(1.5)
+        note(net.sleep(1))
+        flow = note(net.start("h1", "iperf3 -c 10.0.0.2 -t 5 --forceflush"))
+        note(net.sleep(1.5))
         note(net.run("h1", "ping -c 3 10.0.0.2", echo=False))  # while the flow is running
         note(flow.wait())
         note(net.run("h2", "ss -tin; cat /proc/net/snmp", echo=False))
@@ -39,7 +41,7 @@ def twelve_commands(pause_s):
 
 
 def test_a_session_repeats_to_the_byte_however_long_one_thinks():
-    assert twelve_commands(0) == twelve_commands(0) == twelve_commands(0.3)
+    assert session(0) == session(0) == session(0.3)
 
 
 def test_time_stands_still_and_costs_nothing_between_commands(network):
@@ -182,3 +184,30 @@ def test_a_check_ping_decides(rtt_ms, good):
 def test_other_clocks_run_too(clock):
     with Network(wan("100mbit", "20ms"), clock=clock) as net:
         assert "2 received" in net.run("h1", "ping -c 2 10.0.0.2", echo=False).text
+
+
+def test_the_stop_button_of_a_notebook_ends_the_command_and_keeps_the_network():
+    manager, client = start_new_kernel(kernel_name="python3")
+
+    def execute(code, stop_after_s=None):
+        printed = []
+
+        def hook(message):
+            printed.append(message["content"].get("text", "") + message["content"].get("evalue", ""))
+
+        if stop_after_s:
+            threading.Timer(stop_after_s, manager.interrupt_kernel).start()
+        reply = client.execute_interactive(code, timeout=60, output_hook=hook)
+        return reply["content"]["status"], "".join(printed)
+
+    try:
+        assert execute("import netlab as nl; net = nl.Network(nl.wan('100mbit', '20ms'))")[0] == "ok"
+        status, printed = execute(
+            "job = net.run('h1', 'ping 10.0.0.2', limit_s=10**7, echo=False); print(job.text)", stop_after_s=2
+        )
+        assert status == "ok" and "packets transmitted" in printed
+        assert execute("print(net.run('h1', 'echo still here', echo=False).text)") == ("ok", "still here\n\n")
+        assert execute("net.close()")[0] == "ok"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

@@ -200,6 +200,9 @@ def build_rootfs(folder, site):
         [*python, "--invalidation-mode", "unchecked-hash", root / "usr/lib/python3", root / "usr/lib/python3.13"],
         env={"PYTHONHOME": f"{root}/usr", "PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"},
     )
+    for path in root.rglob("*"):  # the same for every builder: setuid bits depend on who unpacks
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
     return store.keep(root, f"rootfs-{store.tree_digest(root)}")
 
 

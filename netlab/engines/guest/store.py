@@ -213,7 +213,7 @@ def import_file(path):
     """
     with workshop() as folder:
         try:
-            tar("--extract", "--no-same-owner", "--file", Path(path).absolute(), "--directory", folder)
+            tar("--extract", "--no-same-owner", "--preserve-permissions", "--file", Path(path).absolute(), "--directory", folder)
             record = json.loads((folder / "engine.json").read_text())
             kernel, rootfs = folder / f"kernel-{record['kernel']}", folder / f"rootfs-{record['rootfs']}"
             found = digest_of(kernel / "linux", kernel / "shim.so"), tree_digest(rootfs)

@@ -1,19 +1,14 @@
-"""What the tools printed, as tidy tables: SI units, one row per thing, the same columns for every file.
-
-A reader takes a path or the text itself. What the tool did not measure is NaN, never 0; a text that is broken,
-cut off or not that tool's raises :class:`netlab.errors.ReadError`, which keeps the text in its ``raw``.
-"""
+"""What ``iperf3 -J`` printed: a row per stream, a row per stream and interval, and what was asked for."""
 
 import json
 import math
-import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
 from netlab.errors import ReadError
+from netlab.readers._common import read_text, tidy
 
 NAN = math.nan
 
@@ -37,19 +32,10 @@ _FIGURES = {
 # What iperf3 prints where it has no figure.
 _NOT_KNOWN = {"retransmits": -1, "cwnd_bytes": 0, "rtt_s": 0, "rtt_min_s": 0, "rtt_max_s": 0}
 
-_TEXT, _DATA = "object", "float64"
-_STREAMS = {
-    "stream": "int64", "src": _TEXT, "dst": _TEXT, "congestion": _TEXT, "sent_bps": _DATA, "received_bps": _DATA,
-    "retransmits": _DATA, "start_s": _DATA, "end_s": _DATA, "cwnd_bytes": _DATA, "rtt_s": _DATA, "rtt_min_s": _DATA,
-    "rtt_max_s": _DATA, "loss": _DATA, "jitter_s": _DATA, "packets": _DATA, "lost_packets": _DATA,
-    "sent_bytes": _DATA, "received_bytes": _DATA,
-}  # fmt: skip
-_INTERVALS = {
-    "stream": "int64", "src": _TEXT, "dst": _TEXT, "start_s": _DATA, "end_s": _DATA, "sent_bps": _DATA,
-    "received_bps": _DATA, "retransmits": _DATA, "cwnd_bytes": _DATA, "rtt_s": _DATA, "rttvar_s": _DATA,
-    "omitted": "bool", "loss": _DATA, "jitter_s": _DATA, "packets": _DATA, "lost_packets": _DATA,
-}  # fmt: skip
-_PINGS = {"seq": "int64", "rtt_s": _DATA, "ttl": _DATA, "dst": _TEXT}
+_STREAMS = """stream src dst congestion sent_bps received_bps retransmits start_s end_s cwnd_bytes rtt_s rtt_min_s
+    rtt_max_s loss jitter_s packets lost_packets sent_bytes received_bytes""".split()
+_INTERVALS = """stream src dst start_s end_s sent_bps received_bps retransmits cwnd_bytes rtt_s rttvar_s omitted
+    loss jitter_s packets lost_packets""".split()
 
 # A part of iperf3's own error: what to do about it.
 _AGAIN = "Keep both sides running until the test is over, and run it again."
@@ -60,13 +46,6 @@ _REMEDIES = {
     "stream socket": _AGAIN,
 }
 _NAN_TOKEN = re.compile(r'(?<!\\)(":\s*)-?(?:nan|inf)(?:\(\w*\))?(?=\s*[,}\]])', re.I)  # printed by old versions
-
-_PING_HEAD = re.compile(r"^PING (?:\S+? ?\()?([^\s()]+)\)?.*bytes", re.M)
-_PING_ANSWER = re.compile(r"^(?:\[[\d.]+\] )?\d+ bytes from .*?: (icmp_)?seq=(\d+)(.*)")
-_PING_COUNT = re.compile(
-    r"^(\d+) packets transmitted, (\d+) (packets )?received(.*), [\d.]+% packet loss(?:, time (\d+)ms)?", re.M
-)
-_PING_TIMES = re.compile(r"^(?:rtt|round-trip) min/avg/max\S* = ([\d.]+)/([\d.]+)/([\d.]+)(?:/([\d.]+))? ms", re.M)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,28 +84,6 @@ class Iperf3Output:
         return f"Iperf3Output({self.meta['protocol']}, {', '.join(ways)}: {what})"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PingOutput:
-    """What one ping says.
-
-    Attributes
-    ----------
-    pings : DataFrame
-        One row per probe: ``seq``, ``rtt_s`` [s], ``ttl``, ``dst`` (the address asked). A lost probe has NaN in
-        ``rtt_s`` and ``ttl``; of duplicate answers the first counts. No rows if ping was quiet (``-q``).
-    meta : dict
-        ``transmitted``, ``received``, ``duplicates``, ``loss`` (a fraction), ``rtt_min_s``, ``rtt_avg_s``,
-        ``rtt_max_s``, ``rtt_mdev_s`` [s], ``dst``, ``duration_s`` [s].
-    """
-
-    pings: pd.DataFrame
-    meta: dict
-
-    def __repr__(self):
-        m = self.meta
-        return f"PingOutput({m['dst']}: {m['received']} of {m['transmitted']}, mean {m['rtt_avg_s'] * 1e3:.3f} ms)"
-
-
 def read_iperf3(source):
     """The report that ``iperf3 -J`` wrote, of any version from 3.0 on, client's or server's.
 
@@ -157,7 +114,7 @@ def read_iperf3(source):
     A run that was interrupted on this side (Ctrl-C) is read, with ``meta["interrupted"]`` True. If the *other* side
     stopped, iperf3 divides all bytes by the end of the last whole interval: such a file is refused.
     """
-    text = _text(source)
+    text = read_text(source)
     try:
         doc = _report(text)
         streams, intervals = _side(doc)
@@ -166,9 +123,9 @@ def read_iperf3(source):
             streams, intervals = _fill(streams, intervals, *_side(doc["server_output_json"]))
         number = dict(zip(streams.port, range(1, len(streams) + 1), strict=True))
         return Iperf3Output(
-            _frame(streams.assign(stream=streams.port.map(number)), _STREAMS),
-            _frame(intervals.assign(stream=intervals.port.map(number)), _INTERVALS),
-            _iperf3_meta(doc, streams),
+            tidy(streams.assign(stream=streams.port.map(number)), _STREAMS),
+            tidy(intervals.assign(stream=intervals.port.map(number)), _INTERVALS),
+            _meta(doc, streams),
         )
     except ReadError:
         raise
@@ -250,8 +207,7 @@ def _side(doc):
 
     for s in (s for interval in doc["intervals"] for s in interval["streams"]):
         stream, measured = sockets[s["socket"]]
-        figures = _figures("interval", dict.fromkeys(measured, s))
-        intervals.append(stream | figures | _span(s) | {"omitted": s["omitted"]})
+        intervals.append(stream | _figures("interval", s, dict.fromkeys(measured, s)) | {"omitted": s["omitted"]})
     intervals = pd.DataFrame(intervals)
 
     for socket, (stream, measured) in sockets.items():
@@ -259,7 +215,7 @@ def _side(doc):
         if udp := ends.get("udp"):  # its rate and bytes are the sender's, its loss and jitter the receiver's
             ends = {"sender": udp, "receiver": {k: udp[k] for k in ("jitter_ms", "lost_packets")}}
         ends |= {"kernel": ends["sender"], "anyone": ends["sender"]}
-        row = stream | _figures("end", {who: ends[who] for who in known}) | _span(ends["sender"])
+        row = stream | _figures("end", ends["sender"], {who: ends[who] for who in known})
         if udp and "receiver" in known:
             total = end.get("sum_received_bidir_reverse" if both_ways and row["back"] else "sum_received")
             if both_ways and "sum_received_bidir_reverse" not in end:
@@ -274,9 +230,9 @@ def _side(doc):
     return pd.DataFrame(streams), intervals
 
 
-def _figures(when, entries):
-    """One row in SI units; `entries` are iperf3's objects, by whose figures they hold."""
-    row = {}
+def _figures(when, span, entries):
+    """One row in SI units; `span` and `entries`, by whose figures they hold, are iperf3's objects."""
+    row = {"start_s": _number(span["start"]), "end_s": _number(span["end"])}
     for column, (who, end, interval, units) in _FIGURES.items():
         value = _number(entries.get(who, {}).get(end if when == "end" else interval))
         row[column] = NAN if value == _NOT_KNOWN.get(column) else value / units
@@ -284,10 +240,6 @@ def _figures(when, entries):
     if math.isnan(row["rtt_s"]):
         row["rttvar_s"] = NAN
     return row
-
-
-def _span(entry):
-    return {"start_s": _number(entry["start"]), "end_s": _number(entry["end"])}
 
 
 def _fill(streams, intervals, other_streams, other_intervals):
@@ -306,7 +258,7 @@ def _fill(streams, intervals, other_streams, other_intervals):
     return streams, mine.fillna(other.where(same)).reset_index()
 
 
-def _iperf3_meta(doc, streams):
+def _meta(doc, streams):
     start, end, test = doc["start"], doc["end"], doc["start"]["test_start"]
     client, clock, first = "connecting_to" in start, start["timestamp"], start["connected"][0]
     cpu = [_number(end.get("cpu_utilization_percent", {}).get(f"{side}_total")) / 100 for side in ("host", "remote")]
@@ -347,97 +299,6 @@ def _iperf3_meta(doc, streams):
 
 def _both_ways(doc):
     return len({(s.get("udp") or s["sender"]).get("sender") for s in doc["end"]["streams"]}) > 1
-
-
-def read_ping(source):
-    """What ``ping`` printed: that of iputils, or busybox's.
-
-    Parameters
-    ----------
-    source : path or str
-        A file, or its text.
-
-    Returns
-    -------
-    PingOutput
-
-    Raises
-    ------
-    ReadError
-        If the text is not the output of one ping that ended, or its lines and its statistics disagree.
-
-    Examples
-    --------
-    >>> ping = read_ping('''PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.
-    ... 64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=40.0 ms
-    ... 64 bytes from 10.0.0.2: icmp_seq=3 ttl=64 time=20.0 ms
-    ...
-    ... --- 10.0.0.2 ping statistics ---
-    ... 3 packets transmitted, 2 received, 33.3333% packet loss, time 2003ms
-    ... rtt min/avg/max/mdev = 20.000/30.000/40.000/10.000 ms
-    ... ''')
-    >>> ping.pings.rtt_s.tolist()
-    [0.04, nan, 0.02]
-    """
-    text = _text(source)
-    heads, counts, times = _PING_HEAD.findall(text), _PING_COUNT.findall(text), _PING_TIMES.search(text)
-    if len(heads) != 1 or len(counts) != 1:
-        own = re.search(r"^(?:\S*/)?ping6?: (.*)", text, re.M)
-        if own:
-            raise ReadError(f"ping says: {own[1].strip()}. Mend that, and run it again.", text)
-        what = "This is not the output of one ping" if len(heads) != 1 else "ping's output is cut off"
-        raise ReadError(f"{what}. Give all that one ping printed, from PING to its statistics.", text)
-    transmitted, received = int(counts[0][0]), int(counts[0][1])
-    first = 0 if counts[0][2] else 1  # busybox counts from 0 (and writes "packets received")
-
-    answers, duplicates = {}, 0
-    for line in text.splitlines():
-        if answer := _PING_ANSWER.match(line):
-            seq, said = int(answer[2]), dict(re.findall(r"(ttl|time)[=<]([\d.]+)", answer[3]))
-            duplicates += seq in answers
-            answers.setdefault(seq, {"ttl": float(said.get("ttl", NAN)), "rtt_s": _seconds(said.get("time"))})
-    probes = range(first, first + transmitted) if answers or not received else []  # none: ping was quiet
-    timed = not answers or any(answer["rtt_s"] >= 0 for answer in answers.values())  # no room for a time in ping -s 8
-    if (received and timed and not times) or not (counts[0][2] or counts[0][4]):
-        raise ReadError("ping's output is cut off in its last lines. Give all that it printed.", text)
-    if answers and (len(answers) != received or not answers.keys() <= set(probes)):
-        what = f"ping counts {received} answers to {transmitted} probes, but {len(answers)} are here."
-        raise ReadError(f"{what} Lines are missing, or from elsewhere: run it again.", text)
-
-    low, mean, high, spread = map(_seconds, times.groups() if times else [None] * 4)
-    said = re.search(r"(\d+) duplicates", counts[0][3])
-    meta = {
-        "transmitted": transmitted,
-        "received": received,
-        "duplicates": int(said[1]) if said else duplicates,
-        "loss": 1 - received / transmitted if transmitted else NAN,
-        "rtt_min_s": low,
-        "rtt_avg_s": mean,
-        "rtt_max_s": high,
-        "rtt_mdev_s": spread,
-        "dst": heads[0],
-        "duration_s": _seconds(counts[0][4]),
-    }
-    pings = pd.DataFrame([{"seq": seq, "dst": heads[0]} | answers.get(seq, {}) for seq in probes])
-    return PingOutput(_frame(pings, _PINGS), meta)
-
-
-def _seconds(milliseconds):
-    return float(f"{milliseconds}e-3") if milliseconds else NAN
-
-
-def _text(source):
-    """The text that `source` is, or names."""
-    if isinstance(source, os.PathLike) or (isinstance(source, str) and os.path.isfile(source)):
-        data = Path(source).read_bytes()
-        return data.decode(json.detect_encoding(data), errors="backslashreplace")
-    if isinstance(source, str):
-        return source
-    raise TypeError(f"source must be a path or the text itself, not {type(source).__name__}")
-
-
-def _frame(table, types):
-    return table.reindex(columns=list(types)).astype(types)
 
 
 def _number(value):
