@@ -1,7 +1,7 @@
 """What theory says a TCP connection carries: pure functions of SI numbers.
 
 Every function takes scalars, arrays or Series and broadcasts them as numpy does; scalars give a float, Series a Series.
-NaN means *missing*, and gives NaN. Anything outside the model's domain raises ``ValueError``.
+NaN means *missing*, and gives NaN. An argument that is outside its range, or no number, raises ``ValueError``.
 
 A connection gets the least of what loss (`mathis_bps`), its buffers (`buffer_limited_bps`) and the link
 (`goodput_bps`) allow; `parallel_bps` puts several on one link; `aimd_trace` draws the sawtooth behind Mathis's formula.
@@ -18,28 +18,17 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 __all__ = [
-    "MATHIS_C",
-    "Model",
-    "aimd_trace",
-    "bandwidth_delay_product_bytes",
-    "buffer_limited_bps",
-    "goodput_bps",
-    "mathis",
-    "mathis_bps",
-    "mathis_labs",
-    "parallel_bps",
-]
+    "MATHIS_C", "Model", "aimd_trace", "bandwidth_delay_product_bytes", "buffer_limited_bps", "goodput_bps", "mathis",
+    "mathis_bps", "mathis_labs", "parallel_bps",
+]  # fmt: skip
 
-MATHIS_C = MappingProxyType(
-    {
-        "labs": 1.0,
-        "periodic": (3 / 2) ** 0.5,
-        "periodic, delayed ACKs": (3 / 4) ** 0.5,
-        "random": 1.31,
-        "random, delayed ACKs": 0.93,
-    }
-)
-"""The constant C of `mathis_bps` by loss pattern and ACK policy: Mathis et al. (1997), Table 1; 1 in the labs."""
+MATHIS_C = MappingProxyType({
+    "labs": 1.0,
+    "periodic": (3 / 2) ** 0.5, "periodic, delayed ACKs": (3 / 4) ** 0.5,
+    "random": 1.31, "random, delayed ACKs": 0.93,
+})  # fmt: skip
+"""The constant C of `mathis_bps` by loss pattern and ACK policy, every packet acknowledged where nothing else is said:
+Mathis et al. (1997), Table 1; 1 in the labs."""
 
 
 def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
@@ -63,24 +52,16 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
     float or array (broadcast shape)
         Of all streams together. [bit/s]
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Notes
     -----
     .. math:: B = K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\sqrt{p}}
 
-    C = 1 is the labs' simplification. Mathis et al. derive :math:`\\sqrt{3/2} = 1.22` for periodic loss and
-    :math:`1.31` for random loss when every packet is acknowledged, :math:`\\sqrt{3/4} = 0.87` and :math:`0.93` with
-    delayed ACKs.
-
-    Holds for Reno-like congestion avoidance, in steady state, where neither buffers nor the link are the limit and
-    loss is low enough to be repaired without timeouts (a few percent at most). When losses come in bursts, p is the
-    rate of window halvings, not of lost packets. CUBIC and BBR follow other laws.
-
+    C = 1 is the labs' simplification; `MATHIS_C` has what Mathis et al. derive, such as :math:`\\sqrt{3/2} = 1.22`.
     Streams that differ (Hacker et al.'s sum over connections) are ``mathis_bps(mss, rtts, losses).sum()``.
+
+    Holds for Reno-like congestion avoidance, in steady state, where neither buffers nor the link are the limit and loss
+    is low enough to be repaired without timeouts (a few percent at most). When losses come in bursts, p is the rate of
+    window halvings, not of lost packets. CUBIC and BBR follow other laws.
 
     References
     ----------
@@ -96,8 +77,7 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
     >>> mathis_bps(1000, 0.1, [0.01, 0.04], streams=4) / 1e6
     array([3.2, 1.6])
     """
-    mss = _within("mss_bytes", mss_bytes, above=0)
-    rtt = _within("rtt_s", rtt_s, above=0)
+    mss, rtt = _within("mss_bytes", mss_bytes, above=0), _within("rtt_s", rtt_s, above=0)
     p = _within("loss", loss, least=0, most=1)
     c = _within("c", c, above=0)
     k = _within("streams", streams, least=1, whole=True)
@@ -117,20 +97,12 @@ def bandwidth_delay_product_bytes(rate_bps, rtt_s):
 
     Returns
     -------
-    float or array (broadcast shape)
-        [byte]
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    float or array (broadcast shape) [byte]
 
     Notes
     -----
-    .. math:: BDP = R \\cdot RTT / 8
-
-    A window at least this large fills the path; what exceeds it waits in the bottleneck's queue. Linux counts its own
-    bookkeeping against a socket's buffer, so that the labs set the maxima to twice the BDP.
+    :math:`BDP = R \\cdot RTT / 8`. A window at least this large fills the path; what exceeds it waits in the bottleneck's
+    queue. Linux counts its own bookkeeping against a socket's buffer, so that the labs set the maxima to twice the BDP.
 
     Examples
     --------
@@ -157,11 +129,6 @@ def buffer_limited_bps(window_bytes, rtt_s, streams=1):
     float or array (broadcast shape)
         Of all streams together. [bit/s]
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Notes
     -----
     One window per round trip, :math:`8 K W / RTT`. Ignores loss and the link's capacity; take the minimum of the three.
@@ -171,8 +138,7 @@ def buffer_limited_bps(window_bytes, rtt_s, streams=1):
     >>> f"{buffer_limited_bps(6_291_456, 0.020) / 1e9:.2f} Gbit/s"
     '2.52 Gbit/s'
     """
-    window = _within("window_bytes", window_bytes, least=0)
-    rtt = _within("rtt_s", rtt_s, above=0)
+    window, rtt = _within("window_bytes", window_bytes, least=0), _within("rtt_s", rtt_s, above=0)
     return _plain(8 * _within("streams", streams, least=1, whole=True) * window / rtt)
 
 
@@ -190,21 +156,12 @@ def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
 
     Returns
     -------
-    float or array (broadcast shape)
-        [bit/s]
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+    float or array (broadcast shape) [bit/s]
 
     Notes
     -----
-    .. math:: R \\cdot MSS / frame
-
-    1514 bytes of Ethernet frame (without checksum, preamble and gap, which tc does not count) are 14 of Ethernet, 20 of
-    IPv4, 32 of TCP with time stamps, and 1448 of payload. Ignores retransmissions, and ACKs, which travel the other
-    way.
+    :math:`R \\cdot MSS / frame`. 1514 bytes of Ethernet frame (without checksum, preamble and gap, which tc does not count)
+    are 14 of Ethernet, 20 of IPv4, 32 of TCP with time stamps, and 1448 of payload. Ignores ACKs and retransmissions.
 
     Examples
     --------
@@ -212,11 +169,9 @@ def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
     '9.56 Gbit/s'
     """
     rate = _within("rate_bps", rate_bps, above=0)
-    mss = _within("mss_bytes", mss_bytes, above=0)
-    frame = _within("frame_bytes", frame_bytes, above=0)
+    mss, frame = _within("mss_bytes", mss_bytes, above=0), _within("frame_bytes", frame_bytes, above=0)
     payloads, frames = np.broadcast_arrays(mss, frame)
-    small = frames < payloads
-    if small.any():
+    if (small := frames < payloads).any():
         at_least, got = payloads[small][0], frames[small][0]
         raise ValueError(f"frame_bytes must be at least mss_bytes ({at_least:g}), which it carries; not {got:g}")
     return _plain(rate * mss / frame)
@@ -228,8 +183,7 @@ def parallel_bps(single_bps, streams, link_bps):
     Parameters
     ----------
     single_bps : float or array
-        What one stream would carry alone (the least of what loss and its buffers allow), at least 0; infinity where
-        nothing but the link limits it. [bit/s]
+        What one stream would carry alone: the least of what loss and its buffers allow, 0 to infinity. [bit/s]
     streams : int or array
         Parallel connections, at least 1. [1]
     link_bps : float or array
@@ -240,17 +194,10 @@ def parallel_bps(single_bps, streams, link_bps):
     float or array (broadcast shape)
         Of all streams together. [bit/s]
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Notes
     -----
-    .. math:: \\min(K B_1, L)
-
-    Streams add up until the link is full. Ignores that a full link adds loss and delay of its own, so it is too high
-    around the knee.
+    :math:`\\min(K B_1, L)`: streams add up until the link is full. Ignores that a full link adds loss and delay of its
+    own, so it is too high around the knee.
 
     Examples
     --------
@@ -262,16 +209,7 @@ def parallel_bps(single_bps, streams, link_bps):
     return _plain(np.minimum(_within("streams", streams, least=1, whole=True) * single, link))
 
 
-def aimd_trace(
-    mss_bytes,
-    rtt_s,
-    duration_s,
-    loss_times_s=(),
-    start_bytes=None,
-    limit_bytes=None,
-    increase=1.0,
-    decrease=0.5,
-):
+def aimd_trace(mss_bytes, rtt_s, duration_s, loss_times_s=(), start_bytes=None, limit_bytes=None, increase=1.0, decrease=0.5):
     """The sawtooth: one connection's congestion window, round trip by round trip.
 
     Parameters
@@ -286,21 +224,14 @@ def aimd_trace(
         The window to begin with, at least one MSS, which is the default. [byte]
     limit_bytes : float, optional
         What the path holds (BDP and queue), at least one MSS: a window above it meets a loss. Default: no limit. [byte]
-    increase : float
-        Segments gained in a round trip without loss, above 0. Reno: 1. [1]
-    decrease : float
-        Share of the window given up in a round trip with loss, between 0 and 1. Reno: 0.5. [1]
+    increase, decrease : float
+        Segments gained in a round trip without loss, above 0 [1], and the share of the window given up in one with loss,
+        between 0 and 1 [1]. Reno: 1 and 0.5.
 
     Returns
     -------
     pandas.DataFrame
-        One row per round trip: ``time_s`` (its beginning) [s], ``cwnd_bytes`` [byte] and ``sent_bps`` [bit/s], which is
-        one window per round trip.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
+        A row per round trip: ``time_s`` (its beginning) [s], ``cwnd_bytes`` [byte], ``sent_bps`` (a window per RTT) [bit/s].
 
     Notes
     -----
@@ -323,19 +254,17 @@ def aimd_trace(
     >>> aimd_trace(1000, 0.1, 0.5, loss_times_s=[0.2], start_bytes=8000).cwnd_bytes.tolist()
     [8000.0, 9000.0, 10000.0, 5000.0, 6000.0, 7000.0]
     """
-    mss = _scalar("mss_bytes", mss_bytes, above=0)
-    rtt = _scalar("rtt_s", rtt_s, above=0)
+    mss, rtt = _scalar("mss_bytes", mss_bytes, above=0), _scalar("rtt_s", rtt_s, above=0)
     duration = _scalar("duration_s", duration_s, least=0)
     start = mss if start_bytes is None else _scalar("start_bytes", start_bytes, least=mss)
     limit = np.inf if limit_bytes is None else _scalar("limit_bytes", limit_bytes, least=mss)
     gain = mss * _scalar("increase", increase, above=0)
     keep = 1 - _scalar("decrease", decrease, above=0, below=1)
-    losses = [_scalar("loss_times_s", time, least=0, most=duration) for time in loss_times_s]
 
     def rounds(time):  # 0.3 s are three round trips of 0.1 s, whatever 0.3 / 0.1 is
         return math.floor(round(time / rtt, 9))
 
-    lossy = {rounds(time) for time in losses}
+    lossy = {rounds(_scalar("loss_times_s", time, least=0, most=duration)) for time in loss_times_s}
     time_s = rtt * np.arange(rounds(duration) + 1)
     cwnd = np.empty(time_s.size)
     cwnd[0] = start
@@ -381,19 +310,14 @@ class Model:
     label : str
         What a legend calls it.
     predict : callable
-        From a frame of runs to what all streams of each row carry together. [bit/s]
-
-    Raises
-    ------
-    ValueError
-        When called: if the frame lacks a column.
+        From a frame of runs to what all streams of each row carry; a missing column is a ``ValueError``. [bit/s]
 
     Examples
     --------
     >>> twice = Model("twice the labs'", lambda runs: 2 * mathis_labs(runs))
     >>> runs = pd.DataFrame({"mss_bytes": [1448], "base_rtt_s": [0.020], "loss_rate": [0.01], "streams": [8]})
-    >>> (mathis_labs(runs) / 1e6).tolist(), (twice(runs) / 1e6).tolist()
-    ([46.336], [92.672])
+    >>> (twice(runs) / 1e6).tolist()
+    [92.672]
     """
 
     label: str
@@ -408,18 +332,13 @@ class Model:
 
 def _mathis(label, c):
     def predict(runs):
-        single = mathis_bps(runs["mss_bytes"], runs["base_rtt_s"], runs["loss_rate"], c)
-        return parallel_bps(single, runs["streams"], _link_bps(runs))
+        mss, link = runs["mss_bytes"], np.inf  # the link is no limit where its rate is infinite, or not known
+        if "bottleneck_bps" in runs:
+            rate = runs["bottleneck_bps"]
+            link = goodput_bps(rate.where(rate < np.inf), mss, mss + 66).fillna(np.inf)  # headers as in goodput_bps
+        return parallel_bps(mathis_bps(mss, runs["base_rtt_s"], runs["loss_rate"], c), runs["streams"], link)
 
     return Model(label, predict)
-
-
-def _link_bps(runs):
-    """What each run's slowest link carries; infinity where it has no rate, or none is known. [bit/s]"""
-    if "bottleneck_bps" not in runs:
-        return np.inf
-    rate, mss = runs["bottleneck_bps"], runs["mss_bytes"]
-    return goodput_bps(rate.where(rate < np.inf), mss, mss + 66).fillna(np.inf)  # headers: 14 Ethernet, 20 IPv4, 32 TCP
 
 
 mathis = _mathis("Mathis, C = √(3/2)", MATHIS_C["periodic"])

@@ -1,7 +1,7 @@
 """Tidy frames in, `plotly.graph_objects.Figure` out.
 
-Frames are in SI units; a figure takes the prefix that suits its numbers and says so in the axis title. Nothing here
-shows a figure (a notebook does, where it is a cell's last line), and no frame is changed.
+Frames are in SI units; a figure takes the prefix that suits its numbers and says so in the axis title. Nothing here shows
+a figure or changes a frame. One that is empty, lacks a column, or holds nothing that was measured raises ``ValueError``.
 """
 
 from itertools import cycle, pairwise
@@ -17,8 +17,7 @@ __all__ = ["aimd", "comparison", "prediction", "streams", "throughput"]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#777777")  # Okabe and Ito's
 INK, FAINT = "#222222", "#6E6E6E"
-DASHES = ("solid", "dash", "dot", "dashdot")
-SYMBOLS = ("circle", "diamond-open", "square-open", "triangle-up-open")
+DASHES, SYMBOLS = ("solid", "dash", "dot", "dashdot"), ("circle", "diamond-open", "square-open", "triangle-up-open")
 
 _AXIS = dict(
     showline=True, linecolor=INK, gridcolor="#E3E3E3", zeroline=False, ticks="outside", automargin=True,
@@ -45,9 +44,8 @@ def throughput(result, capacity=True):
     Parameters
     ----------
     result : Result
-        Its ``intervals`` are drawn, but for those that iperf3 omits from its totals: as the receiver counts where it
-        did, else as the sender does, who includes what is still in its buffers. Its ``flows`` say how the legend calls
-        them, its topology has the links' rates.
+        Its ``intervals`` are drawn, but for those that iperf3 omits from its totals: as the receiver counts where it did,
+        else as the sender does, who includes what is still in its buffers. Its ``flows`` name them in the legend.
     capacity : bool
         Say what the slowest link on each flow's path carries in full segments of 1448 bytes: as a line where that is
         within four times the highest throughput, else as a note.
@@ -55,17 +53,8 @@ def throughput(result, capacity=True):
     Returns
     -------
     plotly.graph_objects.Figure
-        Throughput [Gbit/s, Mbit/s, ...] over time [s]; a colour per flow or, where there is only one, per stream.
-
-    Raises
-    ------
-    ValueError
-        If there are no intervals, they lack a column, or nothing was measured in them.
-
-    Notes
-    -----
-    Flows that do not start together report at different times. Their sum is taken in steps of one interval, over which
-    each flow's throughput is averaged.
+        Throughput [Gbit/s, Mbit/s, ...] over time [s]; a colour per flow or, where there is only one, per stream. Flows
+        report at different times: their sum is taken in steps of one interval, over which each is averaged.
     """
     rows = _measured("throughput", result.intervals, "flow", "stream", "src", "dst", "start_s", "end_s", "omitted")
     rows = rows.round({"start_s": 3, "end_s": 3})  # streams report within microseconds of one another
@@ -75,36 +64,32 @@ def throughput(result, capacity=True):
     names, flows = _flow_names(result), list(rows.groupby("flow"))
     alone, count = len(flows) == 1, rows.groupby(["flow", "stream"]).ngroups
     begin, end, step = rows.start_s.min(), rows.end_s.max(), (rows.end_s - rows.start_s).median()
-    together = _bounds(rows) if alone else np.linspace(begin, end, max(1, round((end - begin) / step)) + 1)
-    scale, unit = _scale("bit/s", np.nanmax(_total(rows, together)))
-    fig = go.Figure()
+    together = None if alone else np.linspace(begin, end, max(1, round((end - begin) / step)) + 1)
+    scale, unit = _scale("bit/s", np.nanmax(_steps(rows, together)[1]))
+    fig, hover = go.Figure(), f"%{{x:.4~g}} s: %{{y:.3~g}} {unit}"
 
-    def draw(part, bounds, name, **look):
-        x, y = np.repeat(bounds, 2)[1:-1], np.repeat(_total(part, bounds), 2) / scale
-        fig.add_scatter(x=x, y=y, name=name, mode="lines", hovertemplate=f"%{{x:.4~g}} s: %{{y:.3~g}} {unit}", **look)
+    def draw(part, name, bounds=None, **look):
+        time_s, bps = _steps(part, bounds)
+        fig.add_scatter(x=time_s, y=bps / scale, name=name, mode="lines", hovertemplate=hover, **look)
 
     for (flow, part), colour in zip(flows, cycle(COLOURS), strict=False):
-        parts = list(part.groupby("stream"))
-        for (stream, own), own_colour in zip(parts, cycle(COLOURS), strict=False):
-            if len(parts) == 1:
-                look = dict(name=names[flow], line=dict(color=colour, width=3.5))
-            elif alone:
-                few = len(parts) <= len(COLOURS)
-                look = dict(name=f"stream {stream}", line=dict(color=own_colour, width=2), showlegend=few)
+        group, parts = names[flow], list(part.groupby("stream"))
+        for (stream, own), own_colour in zip(parts if len(parts) > 1 else [], cycle(COLOURS), strict=False):
+            if alone:
+                look = dict(line=dict(color=own_colour, width=2), showlegend=len(parts) <= len(COLOURS))
             else:
-                look = dict(name=f"{names[flow]}, stream {stream}", line=dict(color=colour, width=1.5), opacity=0.5)
-                look |= dict(showlegend=False, legendgroup=names[flow])
-            draw(own, _bounds(own), **look)
-        if len(parts) > 1 and not alone:
-            draw(part, _bounds(part), names[flow], line=dict(color=colour, width=3.5), legendgroup=names[flow])
+                look = dict(line=dict(color=colour, width=1.5), opacity=0.5, showlegend=False, legendgroup=group)
+            draw(own, f"stream {stream}" if alone else f"{group}, stream {stream}", **look)
+        if len(parts) == 1 or not alone:
+            draw(part, group, line=dict(color=colour, width=3.5), legendgroup=group)
     if count > 1:
-        draw(rows, together, "sum", line=dict(color=INK, width=4))
+        draw(rows, "sum", together, line=dict(color=INK, width=4))
     if capacity:
         _draw_capacity(fig, result.experiment.topology, rows, scale, unit)
     what = names[flows[0][0]] if alone else f"{len(flows)} flows"
-    fig.update_layout(xaxis_title="time [s]", xaxis_rangemode="tozero")
-    fig.update_layout(yaxis_title=f"throughput [{unit}]", yaxis_rangemode="tozero", showlegend=True)
-    return _finish(fig, what + (f", {_plural(count, 'stream')}" if count > len(flows) else ""), _counted(rows))
+    what += f", {_plural(count, 'stream')}" if count > len(flows) else ""
+    yaxis = dict(title=f"throughput [{unit}]", rangemode="tozero")
+    return _finish(fig, what, _counted(rows), xaxis=dict(title="time [s]", rangemode="tozero"), yaxis=yaxis)
 
 
 def streams(result):
@@ -119,11 +104,6 @@ def streams(result):
     -------
     plotly.graph_objects.Figure
         A bar per stream: throughput [Gbit/s, Mbit/s, ...]; a line at the equal share; Jain's index [1] in the title.
-
-    Raises
-    ------
-    ValueError
-        If there are no streams, they lack a column, or the throughput of one of them.
     """
     rows = _measured("streams", result.streams, "flow", "stream", "src", "dst").sort_values(["flow", "stream"])
     for lost in rows[rows.bps.isna()].itertuples():
@@ -131,21 +111,18 @@ def streams(result):
     names, flows, share = _flow_names(result), rows.flow.unique(), rows.bps.mean()
     scale, unit = _scale("bit/s", rows.bps.max())
     fig, rows = go.Figure(), rows.assign(place=range(len(rows)))
+    look = dict(hovertemplate=f"stream %{{customdata}}: %{{y:.3~g}} {unit}", showlegend=len(flows) > 1)
     for (flow, part), colour in zip(rows.groupby("flow"), cycle(COLOURS), strict=False):
-        hatched = ["" if received else "/" for received in part.received]
-        fig.add_bar(
-            x=part.place, y=part.bps / scale, name=names[flow], marker=dict(color=colour, pattern_shape=hatched),
-            customdata=part.stream, hovertemplate=f"stream %{{customdata}}: %{{y:.3~g}} {unit}",
-        )  # fmt: skip
+        marker = dict(color=colour, pattern_shape=["" if received else "/" for received in part.received])
+        fig.add_bar(x=part.place, y=part.bps / scale, name=names[flow], marker=marker, customdata=part.stream, **look)
     equal = f"equal share:<br>{_digits(share / scale)} {unit}"
     fig.add_hline(share / scale, line=dict(color=INK, width=2.5, dash="dash"), name=equal, showlegend=True)
     subtitle = names[flows[0]] if len(flows) == 1 else f"{len(flows)} flows"
     subtitle += f", {_plural(len(rows), 'stream')}, {_say(rows.bps.sum(), 'bit/s')} together, {_counted(rows)}"
     named = rows.iloc[:: len(rows) // 33 + 1]
-    fig.update_layout(xaxis=dict(title="stream", tickvals=named.place, ticktext=named.stream.astype(str)))
-    fig.update_layout(yaxis_title=f"throughput [{unit}]", yaxis_rangemode="tozero", bargap=0.25, showlegend=True)
-    fig.update_traces(showlegend=len(flows) > 1)
-    return _finish(fig, f"Jain's index {jain_index(rows.bps):.3f}", subtitle)
+    xaxis = dict(title="stream", tickvals=named.place, ticktext=named.stream.astype(str))
+    yaxis = dict(title=f"throughput [{unit}]", rangemode="tozero")
+    return _finish(fig, f"Jain's index {jain_index(rows.bps):.3f}", subtitle, xaxis=xaxis, yaxis=yaxis, bargap=0.25)
 
 
 def comparison(table):
@@ -161,11 +138,6 @@ def comparison(table):
     -------
     plotly.graph_objects.Figure
         A panel per unit. Its axis starts at 0, or is logarithmic where values differ by more than a factor of 50.
-
-    Raises
-    ------
-    ValueError
-        If the table is empty or lacks a column.
     """
     kinds = {
         "published": dict(symbol="square-open", size=22, color=COLOURS[2], line_width=3),
@@ -174,31 +146,25 @@ def comparison(table):
     }  # the last is drawn on top
     _need("comparison", table, "quantity", "measured", "predicted", "published", "unit")
     panels = list(table.groupby("unit", sort=False, dropna=False))
-    gaps_px = 90 * (len(panels) - 1)
-    inner_px = 46 * len(table) + gaps_px
-    heights, gap = [len(panel) for _, panel in panels], gaps_px / inner_px / max(1, len(panels) - 1)
-    fig = make_subplots(len(panels), row_heights=heights, vertical_spacing=gap)
+    inner_px = 46 * len(table) + 90 * (len(panels) - 1)
+    fig = make_subplots(len(panels), row_heights=[len(panel) for _, panel in panels], vertical_spacing=min(1, 90 / inner_px))
 
     def beside(text, column, **place):
-        fig.add_annotation(
-            text=text, font_color=kinds[column]["color"], showarrow=False, x=1, xref="x domain", xanchor="right",
-            xshift=320 - 105 * list(kinds).index(column), **place,
-        )  # fmt: skip
+        place |= dict(x=1, xref="x domain", xanchor="right", xshift=320 - 105 * list(kinds).index(column))
+        fig.add_annotation(text=text, font_color=kinds[column]["color"], showarrow=False, **place)
 
     for row, (unit, panel) in enumerate(panels, 1):
-        values, where = panel[list(kinds)].astype(float), np.arange(len(panel))
+        values, where, at = panel[list(kinds)].astype(float), np.arange(len(panel)), dict(row=row, col=1)
         scale, shown = _scale(unit, values.abs().max(axis=None))
         values /= scale
         low, high = values.min(axis=1), values.max(axis=1)
         axis = dict(type="log", dtick=1) if 0 < 50 * low.min() < high.max() else dict(rangemode="tozero")
-        spans = np.column_stack([low, high, np.full(len(panel), np.nan)]).ravel()
-        line, at = dict(color="#BBBBBB", width=3), dict(row=row, col=1)
+        spans, line = np.column_stack([low, high, low * np.nan]).ravel(), dict(color="#BBBBBB", width=3)
         fig.add_scatter(x=spans, y=np.repeat(where, 3), mode="lines", line=line, hoverinfo="skip", **at)
         for kind, marker in kinds.items():
-            fig.add_scatter(
-                x=values[kind], y=where, name=kind, mode="markers", marker=marker, text=panel.quantity,
-                cliponaxis=False, hovertemplate=f"%{{text}}, {kind}: %{{x:.4~g}} {shown}<extra></extra>", **at,
-            )  # fmt: skip
+            hover = f"%{{text}}, {kind}: %{{x:.4~g}} {shown}<extra></extra>"
+            look = dict(mode="markers", marker=marker, cliponaxis=False, text=panel.quantity, hovertemplate=hover)
+            fig.add_scatter(x=values[kind], y=where, name=kind, **look, **at)
             for position, value in enumerate(values[kind]):
                 beside("-" if np.isnan(value) else _digits(value), kind, y=position, **at)
         fig.update_xaxes(title=f"{_NOUNS.get(unit, 'value')} [{shown}]", **axis, **at)
@@ -214,9 +180,9 @@ def prediction(grid, models):
     Parameters
     ----------
     grid : pandas.DataFrame
-        One row per run, as `netlab.sweep` gives: ``loss_rate`` [1], ``streams`` [1], ``seed``, ``received_bps``
-        [bit/s], ``mss_bytes`` [byte], ``base_rtt_s`` [s] and ``bottleneck_bps`` [bit/s]. Runs without loss have no
-        place on a logarithmic axis: they are left out, and the title says how many.
+        One row per run, as `netlab.sweep` gives: ``loss_rate`` [1], ``streams`` [1], ``seed``, ``received_bps`` [bit/s],
+        ``mss_bytes`` [byte], ``base_rtt_s`` [s] and ``bottleneck_bps`` [bit/s]. Runs without loss have no place on a
+        logarithmic axis: they are left out, and the title says how many.
     models : iterable of netlab.models.Model
         At least one, such as ``[models.mathis]``.
 
@@ -225,11 +191,6 @@ def prediction(grid, models):
     plotly.graph_objects.Figure
         Over the loss rate [%]: a point per run, and a line per model and number of streams [Gbit/s, Mbit/s, ...].
         Below: measured over predicted [1], a point per run and model, and a line through each model's medians.
-
-    Raises
-    ------
-    ValueError
-        If the grid is empty, lacks a column, or has no run with loss that received something; if there is no model.
     """
     path = ["streams", "mss_bytes", "base_rtt_s", "bottleneck_bps"]
     _need("prediction", grid, "loss_rate", "seed", "received_bps", *path)
@@ -239,48 +200,40 @@ def prediction(grid, models):
     if not runs.received_bps.max() > 0:
         raise ValueError("prediction: no run of the grid has loss_rate and received_bps above 0")
     scale, unit = _scale("bit/s", runs.received_bps.max())
-    looks = list(zip(models, cycle(DASHES), cycle(SYMBOLS), strict=False))
-    colours = dict(zip(sorted(runs.streams.unique()), cycle(COLOURS), strict=False))
     ratios = [runs.received_bps / model(runs) for model in models]
+    looks = list(zip(models, ratios, cycle(DASHES), cycle(SYMBOLS), strict=False))
+    colours = dict(zip(sorted(runs.streams.unique()), cycle(COLOURS), strict=False))
     fig = make_subplots(2, shared_xaxes=True, vertical_spacing=0.06, row_heights=[0.64, 0.36])
     above, below = dict(row=1, col=1), dict(row=2, col=1)
     losses = np.geomspace(runs.loss_rate.min() / 1.4, runs.loss_rate.max() * 1.4, 33)
+
+    def curve(model, x, y, **look):
+        fig.add_scatter(x=100 * x, y=y, name=model.label, mode="lines", legendgroup=model.label, hoverinfo="skip", **look)
+
     for (count, *_), same in runs.groupby(path, dropna=False):
-        line = same.iloc[[0] * len(losses)].assign(loss_rate=losses)
-        for model, dash, _ in looks:
-            fig.add_scatter(
-                x=100 * losses, y=model(line) / scale, mode="lines", line=dict(color=colours[count], dash=dash),
-                legendgroup=model.label, showlegend=False, hoverinfo="skip", **above,
-            )  # fmt: skip
+        path_only = same.iloc[[0] * len(losses)].assign(loss_rate=losses)
+        for model, _, dash, _ in looks:
+            curve(model, losses, model(path_only) / scale, line=dict(color=colours[count], dash=dash), showlegend=False, **above)
     said = "".join(f"<br>%{{customdata[{n}]:.2f}} of {model.label}" for n, model in enumerate(models, 2))
     for count, own in runs.groupby("streams"):
         name, measured = _plural(count, "stream"), own.received_bps / scale
-        own_ratios = [ratio[own.index] for ratio in ratios]
-        points = dict(
-            x=100 * own.loss_rate, mode="markers", name=name, legendgroup=name,
-            customdata=np.column_stack([own.seed, measured, *own_ratios]), hovertemplate=f"{name}, loss %{{x:.3~g}} %, "
-            f"seed %{{customdata[0]}}<br>%{{customdata[1]:.3~g}} {unit}{said}<extra></extra>",
-        )  # fmt: skip
-        marker = dict(color=colours[count], size=9, line=dict(color="white", width=1))
-        fig.add_scatter(y=measured, marker=marker, **points, **above)
-        for ratio, (_, _, symbol) in zip(own_ratios, looks, strict=True):
+        told = np.column_stack([own.seed, measured, *(ratio[own.index] for ratio in ratios)])
+        hover = f"{name}, loss %{{x:.3~g}} %, seed %{{customdata[0]}}<br>%{{customdata[1]:.3~g}} {unit}{said}<extra></extra>"
+        look = dict(x=100 * own.loss_rate, name=name, legendgroup=name, mode="markers", customdata=told, hovertemplate=hover)
+        fig.add_scatter(y=measured, marker=dict(color=colours[count], size=9, line_color="white", line_width=1), **look, **above)
+        for _, ratio, _, symbol in looks:
             marker = dict(color=colours[count], symbol=symbol, size=8)
-            fig.add_scatter(y=ratio, marker=marker, showlegend=False, **points, **below)
-    for ratio, (model, dash, _) in zip(ratios, looks, strict=True):
+            fig.add_scatter(y=ratio[own.index], marker=marker, showlegend=False, **look, **below)
+    for model, ratio, dash, _ in looks:
         middle = ratio.groupby(runs.loss_rate).median()
-        fig.add_scatter(
-            x=100 * middle.index, y=middle, name=model.label, mode="lines", line=dict(color=FAINT, dash=dash),
-            legendgroup=model.label, legend="legend2", hoverinfo="skip", **below,
-        )  # fmt: skip
+        curve(model, middle.index, middle, line=dict(color=FAINT, dash=dash), legend="legend2", **below)
     fig.add_hline(1, line=dict(color=INK, width=1.5), **below)
     fig.update_xaxes(type="log", **_log_ticks(100 * losses))
     fig.update_xaxes(title="loss rate [%]", **below)
     fig.update_yaxes(title=f"throughput [{unit}]", type="log", **_log_ticks(runs.received_bps / scale), **above)
     fig.update_yaxes(title="measured /<br>predicted [1]", rangemode="tozero", **below)
-    legend2 = dict(title_text="predicted", tracegroupgap=0, y=0.34, yanchor="top")
-    fig.update_layout(legend_title_text="measured", legend2=legend2)
-    lossless = len(grid) - len(runs)
-    subtitle = f"{lossless} runs without loss are not shown" if lossless else ""
+    fig.update_layout(legend_title_text="measured", legend2=dict(title_text="predicted", tracegroupgap=0, y=0.34, yanchor="top"))
+    subtitle = f"{lossless} runs without loss are not shown" if (lossless := len(grid) - len(runs)) else ""
     return _finish(fig, "Throughput under loss", subtitle, height=680)
 
 
@@ -298,29 +251,22 @@ def aimd(traces, colours=("#009E73", "#D55E00", *COLOURS[:2], *COLOURS[3:])):
     -------
     plotly.graph_objects.Figure
         The congestion window [MB, kB, ...; 1 kB = 1000 byte] over time [s].
-
-    Raises
-    ------
-    ValueError
-        If there are no traces, or one is empty or lacks a column.
     """
     if not traces:
         raise ValueError("aimd: traces is empty, there is nothing to draw")
     for label, trace in traces.items():
         _need(f"aimd, {label!r}", trace, "time_s", "cwnd_bytes")
     scale, unit = _scale("byte", max(trace.cwnd_bytes.max() for trace in traces.values()))
-    fig = go.Figure()
+    fig, hover = go.Figure(), f"%{{x:.4~g}} s: %{{y:.4~g}} {unit}"
     for (label, trace), colour in zip(traces.items(), cycle(colours), strict=False):
-        fig.add_scatter(
-            x=trace.time_s, y=trace.cwnd_bytes / scale, name=label, mode="lines", line=dict(color=colour, width=3),
-            hovertemplate=f"%{{x:.4~g}} s: %{{y:.4~g}} {unit}",
-        )  # fmt: skip
-    fig.update_layout(xaxis_title="time [s]", yaxis=dict(title=f"congestion window [{unit}]", rangemode="tozero"))
-    return _finish(fig, showlegend=True, margin_t=30)
+        look = dict(mode="lines", line=dict(color=colour, width=3), hovertemplate=hover)
+        fig.add_scatter(x=trace.time_s, y=trace.cwnd_bytes / scale, name=label, **look)
+    yaxis = dict(title=f"congestion window [{unit}]", rangemode="tozero")
+    return _finish(fig, xaxis_title="time [s]", yaxis=yaxis, margin_t=30)
 
 
 def _finish(fig, title="", subtitle="", **layout):
-    look = {"template": TEMPLATE, "height": 480, "title_text": title, "title_subtitle_text": subtitle}
+    look = dict(template=TEMPLATE, height=480, showlegend=True, title_text=title, title_subtitle_text=subtitle)
     return fig.update_layout(**look | layout)
 
 
@@ -328,8 +274,7 @@ def _need(plot, frame, *columns):
     """Refuse a frame that is empty or lacks columns."""
     if frame.empty:
         raise ValueError(f"{plot}: the frame is empty, there is nothing to draw")
-    missing = [column for column in columns if column not in frame]
-    if missing:
+    if missing := [column for column in columns if column not in frame]:
         raise ValueError(f"{plot}: the frame lacks {', '.join(missing)}; it has {', '.join(map(str, frame))}")
 
 
@@ -352,8 +297,7 @@ def _flow_names(result):
         row.flow: f"{row.src} → {row.dst}" + (f" {row.congestion}" if isinstance(row.congestion, str) else "")
         for row in result.flows.itertuples()
     }
-    unique = len(set(names.values())) == len(names)
-    return names if unique else {flow: f"{flow}: {name}" for flow, name in names.items()}
+    return names if len(set(names.values())) == len(names) else {flow: f"{flow}: {name}" for flow, name in names.items()}
 
 
 def _draw_capacity(fig, topology, rows, scale, unit):
@@ -361,25 +305,22 @@ def _draw_capacity(fig, topology, rows, scale, unit):
     for rate in sorted({topology.bottleneck_bps(*pair) for pair in ends} - {np.inf}):
         carries = goodput_bps(rate)
         if carries / scale <= 4 * max(np.nanmax(trace.y) for trace in fig.data):
-            look = dict(line=dict(color=FAINT, width=2.5, dash="dash"), name=f"link: {_digits(carries / scale)} {unit}")
-            fig.add_hline(carries / scale, showlegend=True, **look)
+            line, name = dict(color=FAINT, width=2.5, dash="dash"), f"link: {_digits(carries / scale)} {unit}"
+            fig.add_hline(carries / scale, line=line, name=name, showlegend=True)
         else:
             place = dict(x=1, y=1, xref="paper", yref="paper", xanchor="right", yanchor="bottom")
             fig.add_annotation(text=f"↑ link: {_say(carries, 'bit/s')}", font_color=FAINT, showarrow=False, **place)
 
 
-def _bounds(rows):
-    return np.unique(rows[["start_s", "end_s"]])
-
-
-def _total(rows, bounds):
-    """The sum of the rows' rates, averaged between each two bounds; NaN where nothing was measured. [bit/s]"""
+def _steps(rows, bounds=None):
+    """Times, and the sum of the rows' rates from each to the next, as a stepped line; NaN where nothing was measured."""
+    bounds = np.unique(rows[["start_s", "end_s"]]) if bounds is None else bounds
     starts, ends, bps, total = rows.start_s.to_numpy(), rows.end_s.to_numpy(), rows.bps.to_numpy(float), []
     for begin, end in pairwise(bounds):
         share = (np.minimum(ends, end) - np.maximum(starts, begin)) / (end - begin)
         here = share > 1e-6
         total.append((share * bps)[here].sum() if here.any() else np.nan)
-    return np.array(total)
+    return np.repeat(bounds, 2)[1:-1], np.repeat(total, 2)
 
 
 def _scale(unit, largest):
@@ -404,6 +345,5 @@ def _log_ticks(values):
     """Ticks of a logarithmic axis, written out: 1, 2, 5, 10 ... or, where that is too many, 1, 10, 100 ..."""
     low, high = values[values > 0].min() / 2, values.max() * 2
     decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
-    ticks = np.outer(decades, [1, 2, 5]).ravel()
-    ticks = ticks if high < 500 * low else decades
+    ticks = np.outer(decades, [1, 2, 5]).ravel() if high < 500 * low else decades
     return dict(tickvals=ticks, ticktext=[_digits(tick) for tick in ticks])

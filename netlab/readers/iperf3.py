@@ -32,10 +32,14 @@ _FIGURES = {
 # What iperf3 prints where it has no figure.
 _NOT_KNOWN = {"retransmits": -1, "cwnd_bytes": 0, "rtt_s": 0, "rtt_min_s": 0, "rtt_max_s": 0}
 
-_STREAMS = """stream src dst congestion sent_bps received_bps retransmits start_s end_s cwnd_bytes rtt_s rtt_min_s
-    rtt_max_s loss jitter_s packets lost_packets sent_bytes received_bytes""".split()
-_INTERVALS = """stream src dst start_s end_s sent_bps received_bps retransmits cwnd_bytes rtt_s rttvar_s omitted
-    loss jitter_s packets lost_packets""".split()
+_STREAMS = [
+    "stream", "src", "dst", "congestion", "sent_bps", "received_bps", "retransmits", "start_s", "end_s", "cwnd_bytes", "rtt_s",
+    "rtt_min_s", "rtt_max_s", "loss", "jitter_s", "packets", "lost_packets", "sent_bytes", "received_bytes",
+]  # fmt: skip
+_INTERVALS = [
+    "stream", "src", "dst", "start_s", "end_s", "sent_bps", "received_bps", "retransmits", "cwnd_bytes", "rtt_s", "rttvar_s",
+    "omitted", "loss", "jitter_s", "packets", "lost_packets",
+]  # fmt: skip
 
 # A part of iperf3's own error: what to do about it.
 _AGAIN = "Keep both sides running until the test is over, and run it again."

@@ -21,8 +21,10 @@ from netlab.engines.guest.line import Line, LineDown, OutOfTime
 from netlab.errors import EngineError, GuestError
 
 CLOCKS = {"virtual": ["time-travel=inf-cpu"], "cpu": ["time-travel"], "real": []}
-# Waits for a process group to look after, then for a word of farewell. If the parent dies first, by whatever cause: clean up.
-WATCH = 'read -r group && read -r word && exit 0; [ -n "$group" ] && kill -KILL -- "-$group"; sleep 0.2; rm -rf -- "$1"'
+# The guest tells its process group to a watcher, and only then becomes the guest.
+TELL = 'echo $$ >&2; exec "$@" 2>&1'
+# The watcher waits for that, and for a word of farewell. If the parent dies first, by whatever cause, it cleans up.
+WATCH = 'read -r group && read -r word && exit 0; [ -n "$group" ] && kill -s KILL -- "-$group"; sleep 0.2; rm -rf -- "$1"'
 
 
 class Guest:
@@ -46,7 +48,7 @@ class Guest:
             self.folder = Path(tempfile.mkdtemp(prefix="guest-", dir=run_folder()))
             self.exits.callback(shutil.rmtree, self.folder, ignore_errors=True)
             self.exits.callback(os.close, hold(self.folder / "lock"))
-            self.watch = self.exits.enter_context(watched(self.folder))
+            self.rope = self.exits.enter_context(watched(self.folder))
             self.cpu = self.exits.enter_context(one_cpu())
             self.line = Line()
             self.exits.callback(self.line.close)
@@ -62,6 +64,10 @@ class Guest:
         for source in store.BOOTED:
             shutil.copy(source, job)
         command = [
+            "sh",
+            "-c",
+            TELL,
+            "netlab-guest",
             "taskset",
             "-c",
             str(self.cpu),
@@ -87,12 +93,11 @@ class Guest:
                 cwd=self.folder,
                 stdin=self.line.theirs,
                 stdout=console,
-                stderr=subprocess.STDOUT,
+                stderr=self.rope,
                 start_new_session=True,
                 pass_fds=[self.line.bell],
             )
         self.exits.callback(self._kill)
-        self.watch(self.process.pid)
         self.line.theirs.close()
 
     def ask(self, on_event=lambda event: None, **question):
@@ -159,7 +164,7 @@ class Guest:
 
 @contextlib.contextmanager
 def watched(folder):
-    """A watcher of its own session cleans up if this process is killed; -> a function that tells it the process group."""
+    """A watcher in a session of its own cleans up if this process is killed; -> the end of its pipe that the guest is told on."""
     theirs, ours = os.pipe()
     watcher = subprocess.Popen(
         ["sh", "-c", WATCH, "netlab-watch", folder],
@@ -170,17 +175,11 @@ def watched(folder):
         cwd="/",
     )
     os.close(theirs)
-    told = []
-
-    def tell(group):
-        told.append(group)
-        os.write(ours, f"{group}\n".encode())
-
     try:
-        yield tell
+        yield ours
     finally:
         with contextlib.suppress(BrokenPipeError):
-            os.write(ours, b"bye\n" if told else b"\nbye\n")
+            os.write(ours, b"bye\n")
         os.close(ours)
         watcher.wait()
 
