@@ -78,7 +78,8 @@ def rows(place, experiment, result):
         {name: [value] * len(flows) for name, value in place.items()} | {"seed": experiment.seed}, index=flows.index
     )
     path = [network_of_path(network, flow.src, flow.dst) for flow in flows.itertuples()]
-    return pd.concat([frame, flows, pd.DataFrame(path, index=flows.index)], axis=1)
+    measured = flows.drop(columns=[name for name in place if name in flows])  # an axis keeps its own column
+    return pd.concat([frame, measured, pd.DataFrame(path, index=flows.index)], axis=1)
 
 
 def network_of_path(network, src, dst):

@@ -35,3 +35,12 @@ def test_a_bad_cell_is_refused_before_anything_starts(arguments, words, monkeypa
 def test_a_function_that_gives_no_experiment_is_refused():
     with pytest.raises(nl.SpecificationError, match=r"must return a netlab.Experiment"):
         nl.sweep(lambda loss: None, loss=["1%"])
+
+
+def test_an_axis_named_like_a_flow_s_column_keeps_its_own():
+    def of(congestion):
+        test = nl.Iperf3("h1", "h2", time=1, congestion=congestion)
+        return nl.Experiment(nl.wan("100mbit", "20ms"), test)
+
+    grid = nl.sweep(of, congestion=["reno", "bbr"])
+    assert grid.congestion.tolist() == ["reno", "bbr"] and grid.columns.is_unique
