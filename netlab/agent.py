@@ -1,11 +1,11 @@
 """The one script that talks to Mininet: it runs as root beside the network and does what it is told over a line.
 
 Every message in is a JSON object with an ``op``; every message out is an event: ``{"job", "out"}`` (a program printed),
-``{"tick"}`` (seconds this wait has lasted), or ``{"done"}``, which ends the answer.  Messages travel in pieces of at most 60,000
-bytes, each behind ``+`` (more follows) or ``.`` (the last).  Needs nothing but Python and Mininet.
+``{"tick"}`` (seconds this wait has lasted), or ``{"done"}``, which ends the answer.  Needs nothing but Python and Mininet.
 
 In a guest the line is /dev/netlab: reading it is one blocking call of the whole kernel, so time stands still until the parent
-has answered.  What this script does costs virtual time, so its text is part of the engine's identity.
+has answered.  What this script does costs virtual time, so its text is part of the engine's identity.  On any other machine
+(``agent.py --pipe FOLDER``) the line is standard input and output.
 """
 
 import codecs
@@ -14,8 +14,10 @@ import fcntl
 import json
 import os
 import select
+import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 
@@ -25,7 +27,9 @@ GRACE_NS = 1_000_000_000  # between ^C and SIGKILL
 
 
 class GuestLine:
-    """The line to the parent of a guest."""
+    """The line to the parent of a guest. Messages travel in pieces, each behind ``+`` (more follows) or ``.`` (the last)."""
+
+    epoch_ns = 0  # the guest's clock begins with it
 
     def __init__(self):
         self.wire = os.open("/dev/netlab", os.O_RDWR)
@@ -60,6 +64,52 @@ class GuestLine:
         ctypes.CDLL(None).reboot(0x4321FEDC)
 
 
+class PipeLine:
+    """The line to a parent on the same machine: a JSON text per line, and ``{"bell"}`` among them."""
+
+    def __init__(self):
+        self.epoch_ns, self.read = time.monotonic_ns(), b""
+        self.there, self.back = os.dup(0), os.dup(1)
+        os.dup2(os.open(os.devnull, os.O_RDWR), 0)  # what Mininet starts must not read or write on the line
+        os.dup2(2, 1)
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self.hang_up)
+
+    def send(self, **message):
+        data = json.dumps(message).encode() + b"\n"
+        try:
+            while data:
+                data = data[os.write(self.back, data) :]
+        except BrokenPipeError:
+            self.hang_up()
+
+    def receive(self):
+        while True:
+            message = self.next()
+            if "bell" not in message:  # one that came too late
+                return message
+
+    def interrupted(self):
+        if b"\n" in self.read or select.select([self.there], [], [], 0)[0]:
+            return self.next()["bell"].encode()
+        return None
+
+    def next(self):
+        while b"\n" not in self.read:
+            piece = os.read(self.there, 65536)
+            if not piece:
+                self.hang_up()
+            self.read += piece
+        text, _, self.read = self.read.partition(b"\n")
+        return json.loads(text)
+
+    def hang_up(self, *_):
+        """The parent has gone: `Agent.serve` ends everything on the way out."""
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        sys.exit()
+
+
 class Job:
     """A program on a host, with a terminal of its own."""
 
@@ -77,7 +127,6 @@ class Job:
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
-            cwd="/root",
         )
         os.close(theirs)
         os.set_blocking(self.terminal, False)
@@ -116,18 +165,23 @@ class Agent:
         self.line, self.net, self.jobs, self.open = line, None, {}, []
 
     def serve(self):
-        while True:
-            message = self.line.receive()
-            try:
-                answer = getattr(self, "do_" + message.pop("op"))(**message)
-            except Exception as error:
-                answer = {"error": f"{type(error).__name__}: {error}"}
-            self.line.send(done=True, clock_ns=time.monotonic_ns(), **answer)
-            if answer.get("bye"):
-                return
+        try:
+            while True:
+                message = self.line.receive()
+                try:
+                    answer = getattr(self, "do_" + message.pop("op"))(**message)
+                except Exception as error:
+                    answer = {"error": f"{type(error).__name__}: {error}"}
+                self.line.send(done=True, clock_ns=time.monotonic_ns() - self.line.epoch_ns, **answer)
+        finally:
+            self.end()
 
     def do_up(self, hosts, switches, links, setup):
-        """Start the network and run the set-up commands on its nodes."""
+        """Start the network and run the set-up commands on its nodes; hosts and routers are both hosts to Mininet."""
+        for name in switches:
+            if os.path.exists(f"/sys/class/net/{name}"):
+                why = "this machine has one: another network is up, or a crash left it (`sudo mn -c` removes every such network)"
+                return {"failed": [name, f"ip link add {name} type bridge", why]}
         from mininet.link import Link
         from mininet.log import setLogLevel
         from mininet.net import Mininet
@@ -173,12 +227,11 @@ class Agent:
     def do_sleep(self, seconds):
         return {"rung": self.run_time(time.monotonic_ns() + int(float(seconds) * 1e9))}
 
-    def do_quit(self):
+    def end(self):
         for job in self.open:
             job.signal(b"K")
         if self.net:
             self.net.stop()
-        return {"bye": True}
 
     def finish(self, jobs, limit_ns, key_at_limit):
         rung = self.run_time(time.monotonic_ns() + limit_ns, jobs, key_at_limit)
@@ -229,5 +282,19 @@ class Agent:
                 self.open.remove(job)
 
 
+def on_this_machine(folder):
+    """Serve over standard input and output, from a folder that goes when this does."""
+    import shutil
+
+    os.chdir(folder)
+    try:
+        Agent(PipeLine()).serve()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 if __name__ == "__main__":
-    Agent(GuestLine()).serve()
+    if sys.argv[1:2] == ["--pipe"]:
+        on_this_machine(sys.argv[2])
+    else:
+        Agent(GuestLine()).serve()

@@ -5,6 +5,7 @@ import json
 
 from netlab.engines.guest import GuestEngine, machine, store
 from netlab.engines.guest.machine import Finding, judge
+from netlab.engines.mininet import MininetEngine
 from netlab.errors import EngineError
 from netlab.experiment import Experiment, run
 from netlab.topology import wan
@@ -20,6 +21,13 @@ def findings():
     """Check this machine, the engine and a short lossy run; yields a `Finding` per check."""
     yield from machine.findings()
     yield from engine()
+    try:
+        version = MininetEngine().about["mininet"]
+        yield Finding("ok", "Mininet", f'{version} on this machine itself too: engine="mininet" runs on it, in real time')
+    except EngineError:
+        yield Finding(
+            "ok", "Mininet", "in the guest only, which is enough; `netlab run --engine mininet` says what this machine lacks"
+        )
 
 
 def engine():

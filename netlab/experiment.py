@@ -76,8 +76,9 @@ def run(topology, *traffic, engine=None, **fields):
     Parameters
     ----------
     topology, *traffic, **fields
-        An `Experiment`, or what makes one: a `Topology`, traffic, ``seed=1``, ``clock="virtual"`` ...
-    engine : str, optional
+        An `Experiment`, or what makes one: a `Topology`, traffic, ``seed=1``, ``clock="virtual"`` ... A clock not given
+        is the engine's own: real where Mininet runs on this machine itself.
+    engine : {"guest", "mininet"}, optional
         What to run on; None is the first that works here.
 
     Returns
@@ -97,9 +98,12 @@ def run(topology, *traffic, engine=None, **fields):
         if traffic:
             raise SpecificationError("run takes an Experiment alone, or a Topology and its traffic")
         experiment = topology.but(**fields) if fields else topology
+        chosen = engines.pick(engine)
     else:
         experiment = Experiment(topology, *traffic, **fields)
-    chosen = engines.pick(engine)
+        chosen = engines.pick(engine)
+        if "clock" not in fields:
+            experiment = experiment.but(clock=chosen.clocks[0])
     check_congestion(experiment, chosen)
     limit_s = experiment.virtual_limit_s or experiment.duration_s
     with Network(

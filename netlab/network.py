@@ -25,7 +25,7 @@ class Network:
         All that is random comes from it.
     clock : {"virtual", "cpu", "real"}
         ``"virtual"``: hosts are infinitely fast, only the network limits. ``"cpu"``: computing takes the time it takes here, and
-        waiting is skipped. ``"real"``: as on the wall.
+        waiting is skipped. ``"real"``: as on the wall, the only one that Mininet on this machine has. None is the engine's first.
     engine : str, optional
         What to run on; None is the first that works here.
     wall_limit_s : float
@@ -46,7 +46,7 @@ class Network:
     ...     net.run("h1", "ping -c 4 10.0.0.2")
     """
 
-    def __init__(self, topology, seed=1, clock="virtual", engine=None, wall_limit_s=3600.0):
+    def __init__(self, topology, seed=1, clock=None, engine=None, wall_limit_s=3600.0):
         if not isinstance(topology, Specification):
             raise SpecificationError(f"topology = {topology!r}: a netlab.Topology, such as netlab.wan() gives")
         if not isinstance(seed, int) or not 0 <= seed < 1 << 63:
@@ -54,8 +54,9 @@ class Network:
         if not wall_limit_s > 0:
             raise SpecificationError(f"wall_limit_s = {wall_limit_s!r}: more than 0")
         self.engine = engines.pick(engine)
+        clock = clock or self.engine.clocks[0]
         if clock not in self.engine.clocks:
-            raise SpecificationError(f"clock = {clock!r}: one of {', '.join(self.engine.clocks)}")
+            raise SpecificationError(f"clock = {clock!r}: the {self.engine.name} engine has {', '.join(self.engine.clocks)}")
         self.topology, self.seed, self.commands, self.jobs, self._clock_ns = topology, seed, [], {}, 0
         self._started = time.monotonic()
         self._agent = self.engine.connect(seed, clock, wall_limit_s)
@@ -70,7 +71,8 @@ class Network:
         self.commands += [f"{host} {command}" for host, command in setup]
         answer = self._ask(
             op="up",
-            hosts=[[host.name, host.address] for host in self.topology.hosts],
+            hosts=[[host.name, host.address] for host in self.topology.hosts]
+            + [[router.name, None] for router in self.topology.routers],
             switches=[switch.name for switch in self.topology.switches],
             links=[[link.a, link.b] for link in self.topology.links],
             setup=setup,

@@ -6,7 +6,7 @@ import sys
 
 from tqdm import tqdm
 
-SECONDS = "{desc} {n:.0f} of {total:.0f} virtual s |{bar:24}| {elapsed_s:.0f} s on the wall, {rate_fmt}"
+SECONDS = "{desc} {n:.0f} of {total:.0f} virtual s |{bar:24}| {elapsed_s:.0f} s on the wall, {rate_noinv_fmt}"
 COUNT = "{desc} {n} of {total} |{bar:24}| {elapsed} so far, {remaining} left"
 
 
@@ -20,7 +20,7 @@ def progress(total_s):
     if total_s is None or not shown():
         yield lambda seconds: None
         return
-    with tqdm(total=total_s, desc="Experiment:", bar_format=SECONDS, unit=" virtual s/s", leave=False) as bar:
+    with tqdm(total=total_s, desc="Experiment:", bar_format=SECONDS, unit=" virtual s", leave=False) as bar:
         yield lambda seconds: bar.update(min(seconds, total_s) - bar.n)
 
 

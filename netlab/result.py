@@ -65,7 +65,7 @@ class Result:
         parts += [f"{len(self.pings)} pings"] if len(self.pings) else []
         return (
             f"<Result: {', '.join(parts) or 'raw output'}; seed {p['seed']}, {p['virtual_s']:.1f} virtual s "
-            f"in {p['wall_s']:.1f} s, {p['engine']} {p['engine_digest']}>"
+            f"in {p['wall_s']:.1f} s, {p['engine']} {p['engine_digest'] or 'on Linux ' + p['kernel']}>"
         )
 
     def save(self, directory):

@@ -1,7 +1,6 @@
 """Many experiments, one tidy frame: a sweep is a function of its axes."""
 
 import itertools
-import os
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import pandas as pd
@@ -56,7 +55,7 @@ def sweep(function, seeds=(1,), engine=None, **axes):
             raise SpecificationError(f"{function.__name__}(**{place}) gave {experiment!r}: it must return a netlab.Experiment")
         check_congestion(experiment, chosen)
         cells += [(place, experiment.but(seed=seed)) for seed in seeds]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool, counting(len(cells)) as one_done:
+    with ThreadPoolExecutor(chosen.at_once) as pool, counting(len(cells)) as one_done:
         futures = [pool.submit(run, experiment, engine=chosen) for _, experiment in cells]
         try:
             for future in as_completed(futures):

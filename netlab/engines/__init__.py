@@ -1,13 +1,20 @@
-"""What a network runs on: an engine has ``name``, ``digest``, ``about``, ``clocks`` ``connect(seed, clock, wall_limit_s)``."""
+"""What a network runs on.
+
+An engine has ``name``, ``digest``, ``about``, ``clocks`` (the first is its own), ``at_once`` (how many networks), and
+``connect(seed, clock, wall_limit_s)``, which gives what a `Network` asks and closes.
+"""
+
+import sys
 
 from netlab.engines.guest import GuestEngine
-from netlab.errors import SpecificationError
+from netlab.engines.mininet import MininetEngine
+from netlab.errors import EngineError, SpecificationError
 
-ENGINES = {"guest": GuestEngine}
+ENGINES = {"guest": GuestEngine, "mininet": MininetEngine}
 
 
 def pick(engine=None):
-    """The engine of this name; None is the first that works here.
+    """The engine of this name; None is the first that works here, and if that is not the guest, it says so.
 
     Raises
     ------
@@ -18,6 +25,18 @@ def pick(engine=None):
     """
     if not isinstance(engine, str | None):
         return engine
-    if engine is not None and engine not in ENGINES:
-        raise SpecificationError(f"engine = {engine!r}: one of {', '.join(ENGINES)}, or None for the first that works")
-    return ENGINES[engine or "guest"]()
+    if engine is not None:
+        if engine not in ENGINES:
+            raise SpecificationError(f"engine = {engine!r}: one of {', '.join(ENGINES)}, or None for the first that works")
+        return ENGINES[engine]()
+    refused = []
+    for name, kind in ENGINES.items():
+        try:
+            chosen = kind()
+        except EngineError as error:
+            refused.append(f"{name}: {error}")
+            continue
+        if refused:
+            print(f"netlab runs this on {chosen!r}, as the first choice does not work here. {refused[0]}", file=sys.stderr)
+        return chosen
+    raise EngineError("no engine works here\n" + "\n".join(refused))

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from netlab.engines.guest import store
-from netlab.engines.guest.line import Line, LineDown, OutOfTime
+from netlab.engines.line import GuestLine, LineDown, OutOfTime
 from netlab.errors import EngineError, GuestError
 
 CLOCKS = {"virtual": ["time-travel=inf-cpu"], "cpu": ["time-travel"], "real": []}
@@ -50,7 +50,7 @@ class Guest:
             self.exits.callback(os.close, hold(self.folder / "lock"))
             self.rope = self.exits.enter_context(watched(self.folder))
             self.cpu = self.exits.enter_context(one_cpu())
-            self.line = Line()
+            self.line = GuestLine()
             self.exits.callback(self.line.close)
             self._start(build, seed, clock)
         except BaseException:
@@ -101,7 +101,7 @@ class Guest:
         self.line.theirs.close()
 
     def ask(self, on_event=lambda event: None, **question):
-        """One question to the agent; see `line.Line.ask`.
+        """One question to the agent; see `netlab.engines.line.Line.ask`.
 
         Raises
         ------

@@ -7,6 +7,7 @@ time stands still between two calls of `Line.ask`, for as long as it takes.
 import contextlib
 import json
 import os
+import select
 import signal
 import socket
 import threading
@@ -24,14 +25,11 @@ class OutOfTime(Exception):
 
 
 class Line:
-    """A socket for messages, and a pipe of which this side keeps both ends for ringing the agent's bell."""
+    """What both kinds of line share: how questions are asked, and what Ctrl-C does meanwhile.
 
-    def __init__(self):
-        self.socket, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        for end in (self.socket, self.theirs):
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-        self.bell, self.rope = os.pipe()
-        os.set_blocking(self.bell, False)
+    A line has ``send(message)``, ``receive(deadline)``, ``ring(key)``, which the agent hears while something runs, ``unring()``,
+    ``hang_up()`` and ``close()``.
+    """
 
     def ask(self, on_event, deadline, **question):
         """Send a question, hand every event to `on_event`, return the answer.
@@ -46,18 +44,18 @@ class Line:
             nonlocal pressed
             pressed += 1
             if pressed > 2:
-                self.socket.shutdown(socket.SHUT_RDWR)
+                self.hang_up()
             else:
-                os.write(self.rope, b"I" if pressed == 1 else b"K")
+                self.ring("I" if pressed == 1 else "K")
 
         in_main = threading.current_thread() is threading.main_thread()
         before = signal.signal(signal.SIGINT, press) if in_main else None
         try:
-            self._send(question)
+            self.send(question)
             while True:
-                event = self._receive(deadline)
+                event = self.receive(deadline)
                 if event.pop("done", False):
-                    self._unring()
+                    self.unring()
                     if failure:
                         raise failure
                     if pressed and event.get("rung") != "interrupt":  # nothing was running that it could have ended
@@ -71,7 +69,18 @@ class Line:
             if in_main:
                 signal.signal(signal.SIGINT, before)
 
-    def _send(self, message):
+
+class GuestLine(Line):
+    """The line to a guest's /dev/netlab: a socket for messages, and a pipe of which this side keeps both ends for ringing."""
+
+    def __init__(self):
+        self.socket, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for end in (self.socket, self.theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        self.bell, self.rope = os.pipe()
+        os.set_blocking(self.bell, False)
+
+    def send(self, message):
         data = json.dumps(message).encode()
         try:
             while len(data) > PIECE:
@@ -81,7 +90,7 @@ class Line:
         except OSError as error:
             raise LineDown from error
 
-    def _receive(self, deadline):
+    def receive(self, deadline):
         data = b""
         while True:
             left = deadline - time.monotonic()
@@ -100,12 +109,68 @@ class Line:
             if piece[:1] == b".":
                 return json.loads(data)
 
-    def _unring(self):
+    def ring(self, key):
+        os.write(self.rope, key.encode())
+
+    def unring(self):
         """Take back a bell that came too late: the agent is in its next blocking read by now and looks no more."""
         with contextlib.suppress(BlockingIOError):
             os.read(self.bell, 64)
+
+    def hang_up(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
 
     def close(self):
         self.socket.close()
         os.close(self.bell)
         os.close(self.rope)
+
+
+class PipeLine(Line):
+    """The line to an agent on the same machine, over its standard input and output: one JSON text per line.
+
+    Parameters
+    ----------
+    there, back : int
+        Descriptors: what the agent reads, and what it writes.
+    """
+
+    def __init__(self, there, back):
+        self.there, self.back, self.read = there, back, b""
+
+    def send(self, message):
+        data = json.dumps(message).encode() + b"\n"
+        try:
+            while data:
+                data = data[os.write(self.there, data) :]
+        except OSError as error:
+            raise LineDown from error
+
+    def receive(self, deadline):
+        while b"\n" not in self.read:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.back], [], [], left)[0]:
+                raise OutOfTime
+            piece = os.read(self.back, 65536)
+            if not piece:
+                raise LineDown
+            self.read += piece
+        text, _, self.read = self.read.partition(b"\n")
+        return json.loads(text)
+
+    def ring(self, key):
+        with contextlib.suppress(LineDown):
+            self.send({"bell": key})
+
+    def unring(self):
+        """Nothing to do: an agent that waits for a question passes over bells."""
+
+    def hang_up(self):
+        """The agent sees the end of its input, ends everything and goes."""
+        if self.there is not None:
+            os.close(self.there)
+            self.there = None
+
+    def close(self):
+        self.hang_up()
+        os.close(self.back)

@@ -1,0 +1,167 @@
+"""The Mininet engine on a machine that has Mininet and root: a guest whose clock is the wall's, running this very Python.
+
+The guest mounts this machine's files below /tmp/here, and starts this Python from there; every program that the engine runs is
+the guest's own.
+"""
+
+import json
+import os
+import shlex
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+import netlab as nl
+from netlab.engines import mininet
+from netlab.engines.mininet import MininetEngine
+
+HERE = "/tmp/here"
+LINKER = os.path.realpath("/lib64/ld-linux-x86-64.so.2")
+LIBRARIES = [f"{sys.base_prefix}/lib", str(Path(LINKER).parent), "/usr/lib/x86_64-linux-gnu"]
+EXPERIMENT = nl.Experiment(
+    nl.wan("20mbit", "20ms", loss="0.1%", burst=5000, limit=60_000),
+    nl.Ping("h1", "h2", count=2),
+    nl.Iperf3("h1", "h2", time=2, congestion="reno", parallel=2),
+    nl.Iperf3("h3", "h4", time=2, congestion="bbr"),
+    clock="real",
+)
+COLLECT = """
+import os, sys, netlab as nl
+before = sorted(os.listdir("/sys/class/net"))
+experiment = nl.Experiment.from_json(open(sys.argv[1]).read())
+nl.run(experiment, engine="mininet").save(sys.argv[2])
+print(before == sorted(os.listdir("/sys/class/net")) and "as before", os.listdir("/tmp"))
+"""
+LONG = """
+import netlab as nl
+with nl.Network(nl.wan("20mbit", "20ms"), engine="mininet") as net:
+    print("up", flush=True)
+    net.run("h1", "iperf3 -s & ping 10.0.0.2")
+"""
+
+
+@pytest.fixture(scope="module")
+def machine():
+    """A machine with Mininet and root."""
+    with nl.Network(nl.Topology([nl.Host("pc", "10.9.9.9/8")]), clock="real") as net:
+        net.run("pc", f"mkdir {HERE} && mount -t hostfs none {HERE} -o hostfs={'/..' * 12}", echo=False)
+        yield net
+
+
+def python(script, *arguments):
+    """The command that runs a script with this Python and this netlab on the machine."""
+    packages = [str(Path(nl.__file__).parent.parent), sysconfig.get_path("purelib")]
+    words = [
+        "NETLAB_PROGRESS=off",
+        "LANG=C.UTF-8",
+        f"PYTHONHOME={HERE}{sys.base_prefix}",
+        "PYTHONPATH=" + ":".join(HERE + folder for folder in packages),
+        HERE + LINKER,
+        "--library-path",
+        ":".join(HERE + folder for folder in LIBRARIES),
+        HERE + os.path.realpath(sys.executable),
+        "-c",
+        script,
+        *arguments,
+    ]
+    return " ".join(word if n < 4 else shlex.quote(word) for n, word in enumerate(words))
+
+
+def left(machine):
+    """What is there of a network: interfaces, processes, folders."""
+    text = machine.run(
+        "pc",
+        "ls -1 /sys/class/net; pgrep -l 'iperf3|ping'; pgrep -f 'agent.p[y] --pipe|mininet:[h]'; ls -1d /tmp/netlab-*",
+        echo=False,
+    ).text
+    return [line for line in text.splitlines() if line not in ("lo", "pc-eth0", "sit0") and "No such file" not in line]
+
+
+def test_it_gives_what_the_guest_gives(machine, tmp_path):
+    (tmp_path / "experiment.json").write_text(EXPERIMENT.to_json())
+    job = machine.run(
+        "pc", python(COLLECT, f"{HERE}{tmp_path}/experiment.json", f"{HERE}{tmp_path}/out"), echo=False, limit_s=120
+    )
+    assert job.status == 0, job.text
+    assert "as before ['here']" in job.text, job.text
+    assert left(machine) == []
+    there, here = nl.load(tmp_path / "out"), nl.run(EXPERIMENT, engine="guest")
+    assert there.commands == here.commands
+    assert set(there.raw) == set(here.raw)
+    assert set(there.provenance) == set(here.provenance)
+    assert there.provenance["engine"] == "mininet"
+    assert there.provenance["engine_digest"] is None
+    assert json.loads(EXPERIMENT.to_json()) == there.provenance["experiment"]
+    for name in ("flows", "streams", "intervals", "pings"):
+        mine, its = getattr(here, name), getattr(there, name)
+        assert list(mine.dtypes.items()) == list(its.dtypes.items()), name
+        assert mine[["flow", "src", "dst"]].drop_duplicates().equals(its[["flow", "src", "dst"]].drop_duplicates()), name
+    assert len(there.streams) == 3
+    assert there.pings.rtt_s.min() == pytest.approx(0.020, abs=0.002)
+    assert 0 < there.flows.received_bps.sum() < 20e6
+
+
+@pytest.mark.parametrize(
+    "kill",
+    ["pkill -INT -f '^[^ ]*ld-linux'", "pkill -KILL -f '^[^ ]*ld-linux'", "pkill -KILL -f 'agent.py --pipe'"],
+    ids=["Ctrl-C", "kill -9", "kill -9 the agent"],
+)
+def test_nothing_outlives_it(machine, kill):
+    job = machine.start("pc", python(LONG))
+    for _ in range(60):
+        machine.sleep(0.5)
+        if "up" in job.text:
+            break
+    machine.sleep(1)
+    assert [line for line in left(machine) if line.startswith("s1")]
+    assert machine.run("pc", kill, echo=False).status == 0
+    machine.wait(job, limit_s=40)
+    for _ in range(20):
+        machine.sleep(0.5)
+        if not left(machine):
+            break
+    assert left(machine) == [], job.text
+
+
+def test_another_network_of_these_names_is_refused(machine):
+    machine.run("pc", "ip link add s1 type bridge", echo=False)
+    job = machine.run("pc", python(LONG), echo=False, limit_s=60)
+    assert "s1 could not be set up" in job.text
+    assert "mn -c" in job.text
+    machine.run("pc", "ip link show s1 && ip link del s1", echo=False)
+    assert left(machine) == []
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """As if nothing of it were on this machine."""
+    mininet.survey.cache_clear()
+    monkeypatch.setitem(mininet.ENVIRONMENT, "PATH", "/nowhere")
+    monkeypatch.setattr(mininet, "PYTHONS", ())
+    yield
+    mininet.survey.cache_clear()
+
+
+def test_it_names_everything_that_is_missing(bare, monkeypatch):
+    monkeypatch.setattr(mininet, "as_root", lambda *command: ["false"])
+    with pytest.raises(nl.EngineError) as refused:
+        MininetEngine()
+    assert "apt-get install bridge-utils ethtool iperf3 iproute2 mininet procps" in str(refused.value)
+    assert "root: run as root" in str(refused.value)
+
+
+def test_it_refuses_a_kernel_without_netem(bare, monkeypatch):
+    monkeypatch.setattr(mininet, "PROGRAMS", {})
+    monkeypatch.setattr(mininet, "output", lambda *command: None if mininet.TRY_NETEM in command else "2.3.0")
+    monkeypatch.setattr(mininet, "PYTHONS", ("python3",))
+    with pytest.raises(nl.EngineError, match=r"netem and tbf in this kernel: .*modprobe sch_netem"):
+        MininetEngine()
+
+
+def test_it_has_real_time_only(machine):
+    job = machine.run(
+        "pc", python('import netlab as nl; nl.Network(nl.wan(), clock="virtual", engine="mininet")'), echo=False, limit_s=60
+    )
+    assert "clock = 'virtual': the mininet engine has real" in job.text
