@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from netlab import engines, units
+from netlab.engines import recorded
 from netlab.errors import CommandError, NetlabError, SpecificationError
 from netlab.network import Network
 from netlab.result import Result, keep, name_of
@@ -78,8 +79,8 @@ def run(topology, *traffic, engine=None, **fields):
     topology, *traffic, **fields
         An `Experiment`, or what makes one: a `Topology`, traffic, ``seed=1``, ``clock="virtual"`` ... A clock not given
         is the engine's own: real where Mininet runs on this machine itself.
-    engine : {"guest", "mininet"}, optional
-        What to run on; None is the first that works here.
+    engine : {"guest", "mininet", "recorded"}, optional
+        What to run on; None is the first that works here. ``"recorded"`` gives what it left when it was run earlier.
 
     Returns
     -------
@@ -104,30 +105,40 @@ def run(topology, *traffic, engine=None, **fields):
         chosen = engines.pick(engine)
         if "clock" not in fields:
             experiment = experiment.but(clock=chosen.clocks[0])
-    check_congestion(experiment, chosen)
+    result = run_on(experiment, chosen)
+    recorded.tell([result])
+    return result
+
+
+def run_on(experiment, engine):
+    """Run an experiment on an engine, or have the engine recall it; -> `Result`."""
+    check_congestion(experiment, engine)
+    if hasattr(engine, "recall"):
+        return Result(experiment, *engine.recall(experiment))
     limit_s = experiment.virtual_limit_s or experiment.duration_s
-    with Network(
-        experiment.topology, experiment.seed, experiment.clock, chosen, experiment.wall_limit_s or 120 + 30 * limit_s
-    ) as net:
+    wall_limit_s = experiment.wall_limit_s or 120 + 30 * limit_s
+    with Network(experiment.topology, experiment.seed, experiment.clock, engine, wall_limit_s) as net:
         raw = carry_out(experiment, net, limit_s)
         provenance = {
             "seed": experiment.seed,
             "clock": experiment.clock,
-            "engine": chosen.name,
-            "engine_digest": chosen.digest,
-            **{key: chosen.about[key] for key in ("kernel", "iperf3", "mininet")},
+            "engine": engine.name,
+            "engine_digest": engine.digest,
+            **{key: engine.about[key] for key in ("kernel", "iperf3", "mininet")},
             "virtual_s": net.clock,
             "wall_s": net.wall_s,
             "experiment": json.loads(experiment.to_json()),
         }
-        commands = net.commands
-    return Result(experiment, raw, commands, provenance)
+    result = Result(experiment, raw, net.commands, provenance)
+    if recorded.wanted():
+        recorded.record(result)
+    return result
 
 
 def check_congestion(experiment, engine):
     """Refuse an algorithm that the engine's kernel lacks, before anything starts."""
-    known = engine.about["congestion"]
-    for item in experiment.traffic:
+    known = engine.about.get("congestion")
+    for item in experiment.traffic if known else ():
         if getattr(item, "congestion", None) not in (None, *known):
             raise SpecificationError(
                 f"{type(item).__name__}.congestion = {item.congestion!r}: this engine's kernel has {', '.join(known)}"

@@ -1,10 +1,13 @@
-"""How evenly flows share: numbers of the throughputs alone."""
+"""How evenly flows share: their throughputs, as a number and over time, and the shares that theory calls fair."""
+
+from itertools import pairwise
+from math import fsum, inf
+from numbers import Real
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
 
-__all__ = ["jain_index"]
+__all__ = ["convergence_s", "index_over_time", "jain_index", "max_min", "over_time", "per_stream_share", "shares"]
 
 
 def jain_index(throughputs):
@@ -43,17 +46,255 @@ def jain_index(throughputs):
     >>> f"{jain_index([5e9, 3e9, 1e9]):.2f}"
     '0.77'
     """
-    series = isinstance(throughputs, pd.Series)
-    if not (is_numeric_dtype(throughputs) if series else np.asarray(throughputs).dtype.kind in "iuf"):
-        raise ValueError(f"throughputs must be numbers, not {throughputs!r}")
-    shares = np.asarray(throughputs.astype(float) if series else throughputs, dtype=float)
-    if shares.ndim != 1 or shares.size == 0:
-        raise ValueError(f"throughputs must be one-dimensional with at least one flow, not of shape {shares.shape}")
-    bad = ~np.isfinite(shares) | (shares < 0)
+    rates = np.asarray(_allocation(throughputs))
+    return float(rates.sum() ** 2 / (rates.size * (rates**2).sum()))
+
+
+def shares(throughputs):
+    """Each flow's part of what all of them got together.
+
+    Parameters
+    ----------
+    throughputs : 1-D array or Series
+        As `jain_index` takes, and refuses, them.
+
+    Returns
+    -------
+    ndarray, or Series with the same index
+        :math:`T_i / \\sum_j T_j`: of what was carried, not of the link's capacity. [1]
+
+    Examples
+    --------
+    >>> shares([6e9, 3e9, 1e9])
+    array([0.6, 0.3, 0.1])
+    """
+    rates = _allocation(throughputs)
+    return rates / rates.sum()
+
+
+def per_stream_share(n, others=1):
+    """The share that equal division among *streams* gives to who opens n of them; compare it with `shares`.
+
+    A bottleneck does not know whose streams they are, so parallel streams take from others: T. Hacker, B. Athey, B. Noble,
+    "The end-to-end performance effects of parallel TCP sockets on a lossy wide-area network", IPDPS 2002. Holds where all
+    always have data to send, and the same RTT and algorithm; buffers, or loss that is not the queue's, may limit them earlier.
+
+    Parameters
+    ----------
+    n : int or array
+        Streams of one host, at least 1. [1]
+    others : int or array
+        Streams m of all others on the same bottleneck, at least 0. [1]
+
+    Returns
+    -------
+    float or array (broadcast shape)
+        :math:`n / (n + m)` [1]
+
+    Examples
+    --------
+    >>> per_stream_share([1, 3, 9])
+    array([0.5 , 0.75, 0.9 ])
+    """
+    mine, theirs = _floats("n", n), _floats("others", others)
+    if not ((mine >= 1) & (theirs >= 0) & (mine == np.floor(mine)) & (mine + theirs < inf) & (theirs == np.floor(theirs))).all():
+        raise ValueError(f"n must be whole and at least 1, others whole and at least 0, not {n!r} and {others!r}")
+    share = mine / (mine + theirs)
+    return float(share) if np.ndim(share) == 0 else share
+
+
+def over_time(intervals, window_s, by="flow"):
+    """What each flow, or stream, got in each window of time.
+
+    The windows lie where *all* flows (or streams) are sending: from the latest first start to the earliest last end. A last
+    window is left out if more than 1 % of it is missing; else it ends there. Flows report at different times: each interval
+    is taken as of constant rate, and counts for as much of it as a window overlaps. A flow with no interval in a window got
+    0. A sender counts what it hands to its kernel, in bursts: let windows be several intervals and round trips long.
+
+    Parameters
+    ----------
+    intervals : DataFrame
+        As ``Result.intervals``: ``flow``, ``stream``, ``start_s``, ``end_s`` [s], ``sent_bps``, ``received_bps`` [bit/s],
+        ``omitted``. Where ``received_bps`` is NaN, ``sent_bps`` counts; omitted intervals do not.
+    window_s : float
+        Length of a window, above 0. [s]
+    by : {"flow", "stream"}
+        Whether a flow's streams are added up.
+
+    Returns
+    -------
+    DataFrame
+        One row per window and flow (or stream): ``start_s``, ``end_s`` [s], ``flow`` (and ``stream``), ``bps`` [bit/s].
+
+    Examples
+    --------
+    >>> intervals = pd.DataFrame({"flow": [1, 1, 2], "stream": 1, "start_s": [0, 1, 0.5], "end_s": [1, 2, 2],
+    ...                           "sent_bps": [8e6, 4e6, 2e6], "received_bps": np.nan, "omitted": False})
+    >>> over_time(intervals, 1)
+       start_s  end_s  flow        bps
+    0      0.5    1.5     1  6000000.0
+    1      0.5    1.5     2  2000000.0
+    """
+    if by not in ("flow", "stream"):
+        raise ValueError(f"by must be 'flow' or 'stream', not {by!r}")
+    _positive("window_s", window_s)
+    _need("intervals", intervals, "flow", "stream", "start_s", "end_s", "sent_bps", "received_bps", "omitted")
+    rows, keys = intervals[~intervals.omitted.astype(bool)], ["flow"] if by == "flow" else ["flow", "stream"]
+    rows = rows.assign(bps=rows.received_bps.fillna(rows.sent_bps).astype(float))
+    for row in rows[~(rows.bps.between(0, inf, inclusive="left") & (rows.end_s >= rows.start_s))].itertuples():
+        whose = f"flow {row.flow}, stream {row.stream}, from {row.start_s:g} s to {row.end_s:g} s"
+        raise ValueError(f"intervals must have a received_bps or sent_bps of at least 0: {whose} has {row.bps:g}")
+    each = rows.groupby(keys)
+    if each.ngroups < intervals.groupby(keys).ngroups or not each.ngroups:
+        raise ValueError(f"intervals: every {by} must have an interval that is not omitted")
+    begin, end = each.start_s.min().max(), each.end_s.max().min()
+    count = int(np.floor((end - begin) / window_s + 0.01))
+    if count < 1:
+        raise ValueError(f"every {by} sends from {begin:g} s to {end:g} s: not for one window of {window_s:g} s")
+    edges = np.minimum(begin + window_s * np.arange(count + 1.0), end)
+    (starts, ends, rates), whose = rows[["start_s", "end_s", "bps"]].to_numpy(float).T, each.ngroup().to_numpy()
+    names, windows = each.size().index.to_frame(index=False), []
+    for start, stop in pairwise(edges):
+        overlap = (np.minimum(ends, stop) - np.maximum(starts, start)).clip(0)
+        bps = np.bincount(whose, rates * overlap, len(names)) / (stop - start)
+        windows.append(names.assign(start_s=start, end_s=stop, bps=bps))
+    return pd.concat(windows, ignore_index=True)[["start_s", "end_s", *keys, "bps"]]
+
+
+def index_over_time(intervals, window_s, by="flow"):
+    """Jain's index of each window of time.
+
+    Parameters
+    ----------
+    intervals, window_s, by
+        As of `over_time`, which says where the windows lie and what counts.
+
+    Returns
+    -------
+    DataFrame
+        One row per window: ``start_s``, ``end_s`` [s], ``jain_index`` [1], NaN where nobody got anything, and ``total_bps``,
+        what all got together [bit/s]. Short windows show who has just backed off, long ones who gets more in the end.
+
+    Examples
+    --------
+    >>> intervals = pd.DataFrame({"flow": [1, 2], "stream": 1, "start_s": 0, "end_s": 2, "sent_bps": [8e6, 0],
+    ...                           "received_bps": np.nan, "omitted": False})
+    >>> index_over_time(intervals, 2)
+       start_s  end_s  jain_index  total_bps
+    0      0.0    2.0         0.5  8000000.0
+    """
+    windows = over_time(intervals, window_s, by).groupby(["start_s", "end_s"]).bps
+    return windows.agg(jain_index=lambda bps: jain_index([*bps]) if bps.any() else np.nan, total_bps="sum").reset_index()
+
+
+def convergence_s(windows, threshold=0.95):
+    """When the index came up to a threshold and stayed there.
+
+    Parameters
+    ----------
+    windows : DataFrame
+        As `index_over_time` gives it: ``start_s`` [s], ``jain_index`` [1].
+    threshold : float
+        Above 0, at most 1. [1]
+
+    Returns
+    -------
+    float
+        ``start_s`` of the first window from which on *every* window, to the last, has an index of at least the threshold, to
+        within rounding; NaN if the last one has not. NaN, where nobody got anything, is below. Shorter windows settle later. [s]
+
+    Examples
+    --------
+    >>> convergence_s(pd.DataFrame({"start_s": [0, 1, 2, 3], "jain_index": [0.96, 0.8, 0.97, 0.99]}))
+    2.0
+    """
+    if not 0 < threshold <= 1:
+        raise ValueError(f"threshold must be above 0 and at most 1, not {threshold!r}")
+    _need("windows", windows, "start_s", "jain_index")
+    fair = windows.set_index("start_s").jain_index.sort_index(ascending=False) >= threshold - 1e-12
+    return float(fair.index[fair.cummin()].min())
+
+
+def max_min(capacities, routes, demands=None):
+    """The max-min fair allocation: nobody can get more without taking from somebody who has no more.
+
+    By progressive filling (D. Bertsekas, R. Gallager, "Data Networks", 2nd ed., 1992, section 6.5.2): all grow together until
+    a link is full or a demand met; the flows concerned stop, the others grow on. So each has its demand or a *bottleneck*: a
+    full link on which none gets more. Fair queueing comes near to this ideal; TCP gives less to flows with longer RTTs.
+
+    Parameters
+    ----------
+    capacities : mapping
+        Link -> its capacity, above 0. [bit/s]
+    routes : mapping
+        Flow -> the links that it passes, each once.
+    demands : mapping, optional
+        Flow -> the most that it asks for, above 0; a flow that is not in it takes what it can get. [bit/s]
+
+    Returns
+    -------
+    Series
+        Flow -> rate, in the order of ``routes``. [bit/s]
+
+    Examples
+    --------
+    >>> max_min({"L1": 10e6, "L2": 4e6}, {"long": ["L1", "L2"], "short": ["L1"]}) / 1e6
+    long     4.0
+    short    6.0
+    Name: bps, dtype: float64
+    """
+    demands = dict.fromkeys(routes, inf) | dict({} if demands is None else demands)
+    for link, capacity in capacities.items():
+        _positive(f"capacities: {link!r}", capacity)
+    for flow, demand in demands.items():
+        _positive(f"demands: {flow!r}", demand)
+        if flow not in routes:
+            raise ValueError(f"demands: {flow!r} is not among the flows {', '.join(map(repr, routes))}")
+    for flow, links in routes.items():
+        if isinstance(links, str) or len(set(links)) < len(links):
+            raise ValueError(f"routes: {flow!r} must have a list of links, each once, not {links!r}")
+        if unknown := [link for link in links if link not in capacities]:
+            raise ValueError(f"routes: {flow!r} passes {unknown[0]!r}, not among the links {', '.join(map(repr, capacities))}")
+        if min([demands[flow], *(capacities[link] for link in links)]) == inf:
+            raise ValueError(f"routes: {flow!r} passes no finite link and has no demand: nothing bounds it")
+    rates = {}
+    while growing := [flow for flow in routes if flow not in rates]:
+        level = {}  # of each link: the rate at which those that are growing would fill it
+        for link, capacity in capacities.items():
+            users = [flow for flow, links in routes.items() if link in links]
+            if left := len(users) - len(rates.keys() & users):
+                level[link] = (capacity - fsum(rates.get(flow, 0) for flow in users)) / left
+        lowest = min([*level.values(), *(demands[flow] for flow in growing)])
+        rates |= {flow: lowest for flow in growing if lowest in (demands[flow], *(level[link] for link in routes[flow]))}
+    return pd.Series([rates[flow] for flow in routes], pd.Index(routes, tupleize_cols=False), dtype=float, name="bps")
+
+
+def _allocation(throughputs):
+    rates = _floats("throughputs", throughputs)
+    if rates.ndim != 1 or rates.size == 0:
+        raise ValueError(f"throughputs must be one-dimensional with at least one flow, not of shape {rates.shape}")
+    bad = np.asarray(~np.isfinite(rates) | (rates < 0))
     if bad.any():
         flow = int(bad.argmax())
-        raise ValueError(f"throughputs must be finite and at least 0; flow {flow} (from 0) has {shares[flow]:g}")
-    if not shares.any():
+        raise ValueError(f"throughputs must be finite and at least 0; flow {flow} (from 0) has {np.asarray(rates)[flow]:g}")
+    if not rates.any():
         raise ValueError("throughputs are all 0: at least one must be above 0, or there is nothing to share")
-    shares = np.ldexp(shares, -np.frexp(shares.max())[1])  # the unit does not matter; in this one nothing overflows
-    return float(shares.sum() ** 2 / (shares.size * (shares**2).sum()))
+    rates = np.ldexp(rates, -np.frexp(rates.max())[1])  # the unit does not matter; in this one nothing overflows
+    return rates.rename("share") if isinstance(rates, pd.Series) else rates
+
+
+def _floats(name, value):
+    numbers = value if isinstance(value, pd.Series) else np.asarray(value)
+    if numbers.dtype.kind not in "iuf":
+        raise ValueError(f"{name} must be numbers, not {value!r}")
+    return numbers.astype(float)
+
+
+def _positive(name, value):
+    if not isinstance(value, Real) or not value > 0:
+        raise ValueError(f"{name} must be a number above 0, not {value!r}")
+
+
+def _need(name, frame, *columns):
+    if lacking := [column for column in columns if column not in frame]:
+        raise ValueError(f"{name} lacks {', '.join(lacking)}; it has {', '.join(map(str, frame))}")

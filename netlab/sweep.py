@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 import pandas as pd
 
 from netlab import engines, units
+from netlab.engines import recorded
 from netlab.errors import SpecificationError
-from netlab.experiment import Experiment, check_congestion, run
+from netlab.experiment import Experiment, check_congestion, run_on
 from netlab.progress import counting
 
 
@@ -56,7 +57,7 @@ def sweep(function, seeds=(1,), engine=None, **axes):
         check_congestion(experiment, chosen)
         cells += [(place, experiment.but(seed=seed)) for seed in seeds]
     with ThreadPoolExecutor(chosen.at_once) as pool, counting(len(cells)) as one_done:
-        futures = [pool.submit(run, experiment, engine=chosen) for _, experiment in cells]
+        futures = [pool.submit(run_on, experiment, chosen) for _, experiment in cells]
         try:
             for future in as_completed(futures):
                 future.result()
@@ -64,8 +65,10 @@ def sweep(function, seeds=(1,), engine=None, **axes):
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+    results = [future.result() for future in futures]
+    recorded.tell(results)
     return pd.concat(
-        [rows(place, experiment, future.result()) for (place, experiment), future in zip(cells, futures, strict=True)],
+        [rows(place, experiment, result) for (place, experiment), result in zip(cells, results, strict=True)],
         ignore_index=True,
     )
 

@@ -1,12 +1,15 @@
-"""Jain's index: the published example and the four properties of Jain, Chiu and Hawe (1984)."""
+"""Jain's index: the published example and the four properties of Jain, Chiu and Hawe (1984); shares; max-min fairness."""
+
+from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netlab.fairness import jain_index
+from netlab.fairness import convergence_s, index_over_time, jain_index, max_min, over_time, per_stream_share, shares
 
 flows = st.lists(st.floats(0, 1e12), min_size=1, max_size=50).filter(any)
 
@@ -26,11 +29,13 @@ def test_known_allocations():
     assert type(jain_index([1, 2])) is float
 
 
+@settings(deadline=None)
 @given(flows, st.integers(1, 5))
-def test_population_independence(rates, copies):
+def test_population_size_independence(rates, copies):
     assert jain_index(rates * copies) == pytest.approx(jain_index(rates))
 
 
+@settings(deadline=None)
 @given(flows, st.sampled_from([1e-300, 1e-9, 0.125, 1e3, 1e290]))
 def test_scale_independence(rates, unit):
     scaled = np.array(rates) * unit
@@ -38,19 +43,23 @@ def test_scale_independence(rates, unit):
         assert jain_index(scaled) == pytest.approx(jain_index(rates))
 
 
+@settings(deadline=None)
 @given(flows)
-def test_bounds(rates):
+def test_boundedness(rates):
     assert (1 - 1e-12) / len(rates) <= jain_index(rates) <= 1 + 1e-12
 
 
+@settings(deadline=None)
 @given(flows, st.integers(0, 49), st.floats(-1, 1))
 def test_continuity(rates, flow, nudge):
+    # small changes of the allocation, small changes of the index
     rates = np.array(rates) / max(rates)
     nudged = rates.copy()
     nudged[flow % rates.size] = abs(nudged[flow % rates.size] + 1e-6 * nudge)
     assert abs(jain_index(nudged) - jain_index(rates)) < 1e-5
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(1, 1e3), min_size=2, max_size=9), st.floats(0, 1))
 def test_moving_towards_equal_shares_is_fairer(rates, step):
     rates = np.array(rates)
@@ -73,6 +82,314 @@ def test_moving_towards_equal_shares_is_fairer(rates, step):
         (None, "numbers, not None"),
     ],
 )
-def test_refuses_what_is_no_allocation(throughputs, message):
+@pytest.mark.parametrize("function", [jain_index, shares])
+def test_refuses_what_is_no_allocation(function, throughputs, message):
     with pytest.raises(ValueError, match=message):
-        jain_index(throughputs)
+        function(throughputs)
+
+
+# shares
+
+
+def test_shares_of_known_allocations():
+    assert shares([5e9, 3e9, 1e9]) == pytest.approx([5 / 9, 3 / 9, 1 / 9])
+    assert shares((7.0,)).tolist() == [1]
+    named = shares(pd.Series([1, 3], index=["h1", "h3"], name="received_bps", dtype="Int64"))
+    pd.testing.assert_series_equal(named, pd.Series([0.25, 0.75], index=["h1", "h3"], name="share"))
+
+
+@settings(deadline=None)
+@given(flows)
+def test_shares_add_up_and_give_the_index(rates):
+    assert shares(rates).sum() == pytest.approx(1)
+    assert jain_index(rates) == pytest.approx(1 / (len(rates) * (shares(rates) ** 2).sum()))
+
+
+@settings(deadline=None)
+@given(st.integers(1, 100), st.integers(0, 100))
+def test_equal_division_among_streams_gives_each_host_its_streams(n, others):
+    streams = pd.Series([1e6] * (n + others)).groupby([True] * n + [False] * others).sum()
+    assert per_stream_share(n, others) == pytest.approx(shares(streams)[True])
+    assert others == 0 or per_stream_share(n, others) + per_stream_share(others, n) == pytest.approx(1)
+
+
+def test_nine_streams_against_one_take_nine_tenths():
+    assert per_stream_share(9) == 0.9 and type(per_stream_share(9)) is float
+    assert per_stream_share([1, 3, 9]).tolist() == [0.5, 0.75, 0.9]
+    assert per_stream_share(np.array([[1], [2]]), [1, 2]).shape == (2, 2)
+    named = per_stream_share(pd.Series([1, 3], index=["a", "b"]))
+    assert named.to_dict() == {"a": 0.5, "b": 0.75}
+
+
+@pytest.mark.parametrize(
+    ("n", "others"), [(0, 1), (1.5, 1), (1, -1), (1, 0.5), ("8", 1), (True, 1), (float("nan"), 1), ([1, 0], 1), (1, float("inf"))]
+)
+def test_refuses_what_is_no_number_of_streams(n, others):
+    with pytest.raises(ValueError, match=r"must be (whole|numbers)"):
+        per_stream_share(n, others)
+
+
+# over time
+
+
+def table(*rows, received=None):
+    """Intervals: (flow, stream, start_s, end_s, sent_bps), ..."""
+    frame = pd.DataFrame(rows, columns=["flow", "stream", "start_s", "end_s", "sent_bps"])
+    return frame.assign(received_bps=np.nan if received is None else received, omitted=False)
+
+
+def test_windows_lie_where_all_flows_send():
+    staggered = table((1, 1, 0, 1, 8e6), (1, 1, 1, 2, 4e6), (1, 1, 2, 3, 4e6), (2, 1, 0.25, 1.25, 2e6), (2, 1, 1.25, 2.25, 6e6))
+    windows = over_time(staggered, 1)
+    assert windows.columns.tolist() == ["start_s", "end_s", "flow", "bps"]
+    # from 0.25 to 2.25 s; flow 1 sends at 8 Mbit/s for three quarters of the first window
+    assert windows.values.tolist() == [[0.25, 1.25, 1, 7e6], [0.25, 1.25, 2, 2e6], [1.25, 2.25, 1, 4e6], [1.25, 2.25, 2, 6e6]]
+    index = index_over_time(staggered, 1)
+    assert index.columns.tolist() == ["start_s", "end_s", "jain_index", "total_bps"]
+    assert index.jain_index.tolist() == pytest.approx([jain_index([7, 2]), jain_index([4, 6])])
+    assert index.total_bps.tolist() == [9e6, 10e6]
+
+
+def test_a_last_incomplete_window_is_left_out():
+    steady = table((1, 1, 0.0, 2.9, 1e6), (2, 1, 0.0, 2.9, 1e6))
+    assert over_time(steady, 1).end_s.max() == 2
+    assert over_time(steady.assign(end_s=2.9996), 1).end_s.max() == 2.9996, "clocks jitter: 0.4 ms are not missed"
+    assert set(over_time(steady.assign(end_s=2.9996), 1).bps) == {1e6}
+
+
+def test_what_the_receiver_counts_goes_before_what_the_sender_does():
+    counted = table((1, 1, 0, 1, 8e6), (2, 1, 0, 1, 8e6), received=[6e6, np.nan])
+    assert over_time(counted, 1).bps.tolist() == [6e6, 8e6]
+
+
+def test_omitted_intervals_do_not_count():
+    counted = table((1, 1, 0, 1, 8e6), (2, 1, 0, 1, 8e6))
+    slow_start = table((1, 1, 0, 1, 1e6), (2, 1, 0, 1, 9e6)).assign(omitted=True)
+    assert over_time(pd.concat([slow_start, counted], ignore_index=True), 1).bps.tolist() == [8e6, 8e6]
+    with pytest.raises(ValueError, match="every flow must have an interval that is not omitted"):
+        over_time(counted.assign(omitted=counted.flow == 2), 1)
+
+
+def test_a_flow_is_the_sum_of_its_streams():
+    four = table((1, 1, 0, 1, 1e6), (1, 2, 0, 1, 1e6), (1, 3, 0, 1, 1e6), (2, 1, 0, 1, 3e6))
+    assert index_over_time(four, 1).jain_index.tolist() == [1]
+    assert index_over_time(four, 1, by="stream").jain_index.tolist() == pytest.approx([jain_index([1, 1, 1, 3])])
+    streams = over_time(four, 1, by="stream")
+    assert streams.columns.tolist() == ["start_s", "end_s", "flow", "stream", "bps"]
+    assert streams.stream.tolist() == [1, 2, 3, 1], "streams of two flows have the same numbers"
+
+
+def test_silence_counts_as_zero_and_a_silent_window_has_no_index():
+    pause = table((1, 1, 0, 1, 1e6), (1, 1, 1, 2, 0), (1, 1, 2, 3, 1e6), (2, 1, 0, 1, 0), (2, 1, 2, 3, 1e6))
+    index = index_over_time(pause, 1)
+    assert index.jain_index.tolist() == pytest.approx([0.5, np.nan, 1], nan_ok=True)
+    assert index.total_bps.tolist() == [1e6, 0, 2e6]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.floats(0.01, 3), st.integers(0, 10**10)), min_size=1, max_size=20), st.integers(1, 7))
+def test_windows_keep_every_bit(parts, count):
+    edges = np.cumsum([0.125, *(length for length, _ in parts)])
+    one = table(*((1, 1, start, end, bps) for (start, end), (_, bps) in zip(pairwise(edges), parts, strict=True)))
+    windows = over_time(one, (edges[-1] - edges[0]) / count)
+    assert (windows.bps * (windows.end_s - windows.start_s)).sum() == pytest.approx((one.sent_bps * np.diff(edges)).sum())
+    assert windows.bps.between(one.sent_bps.min() * (1 - 1e-9), one.sent_bps.max() * (1 + 1e-9)).all()
+    index = index_over_time(one, 0.01 * len(parts)).jain_index.dropna()
+    assert index.tolist() == pytest.approx([1] * len(index)), "one flow alone is fair"
+
+
+@pytest.mark.parametrize(
+    ("change", "window_s", "by", "message"),
+    [
+        ({}, 0, "flow", "window_s must be a number above 0, not 0"),
+        ({}, "1s", "flow", "window_s .* not '1s'"),
+        ({}, float("nan"), "flow", "window_s .* not nan"),
+        ({}, 1, "host", "by must be 'flow' or 'stream', not 'host'"),
+        ({}, 1.5, "flow", "every flow sends from 0 s to 1 s: not for one window of 1.5 s"),
+        ({"start_s": [0, 5], "end_s": [1, 6]}, 1, "stream", "every stream sends from 5 s to 1 s"),
+        ({"sent_bps": [1, np.nan]}, 1, "flow", "flow 2, stream 1, from 0 s to 1 s has nan"),
+        ({"sent_bps": [-1, 1]}, 1, "flow", "flow 1, .* has -1"),
+        ({"sent_bps": [np.inf, 1]}, 1, "flow", "flow 1, .* has inf"),
+    ],
+)
+def test_refuses_intervals_without_a_common_window(change, window_s, by, message):
+    with pytest.raises(ValueError, match=message):
+        over_time(table((1, 1, 0, 1, 1e6), (2, 1, 0, 1, 1e6)).assign(**change), window_s, by)
+
+
+def test_refuses_frames_that_lack_a_column():
+    with pytest.raises(ValueError, match="intervals lacks flow, omitted; it has stream"):
+        over_time(table((1, 1, 0, 1, 1e6)).drop(columns=["flow", "omitted"]), 1)
+    with pytest.raises(ValueError, match="every flow must have an interval"):
+        over_time(table(), 1)
+    with pytest.raises(ValueError, match="windows lacks jain_index"):
+        convergence_s(over_time(table((1, 1, 0, 1, 1e6)), 1))
+
+
+# convergence
+
+
+@pytest.mark.parametrize(
+    ("index", "when"),
+    [
+        ([0.5, 0.9, 0.95, 0.99], 2),
+        ([0.99, 0.5, 0.99, 0.98], 2),  # it fell once more
+        ([1, 1, 1, 1], 0),
+        ([1, 1, 1, 0.94], np.nan),
+        ([np.nan, 1, np.nan, 1], 3),
+        ([1, 1, 1, np.nan], np.nan),
+        ([0.1, 0.2, 0.3, 0.95 - 1e-15], 3),  # to within rounding
+    ],
+)
+def test_convergence_is_when_the_index_stays(index, when):
+    windows = pd.DataFrame({"start_s": [0, 1, 2, 3], "jain_index": index})
+    assert convergence_s(windows) == pytest.approx(when, nan_ok=True)
+    assert convergence_s(windows[::-1]) == pytest.approx(when, nan_ok=True), "rows may come in any order"
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0.1, 1), min_size=1, max_size=30), st.floats(0.1, 1), st.floats(0.1, 1))
+def test_a_higher_threshold_is_reached_no_sooner(index, one, other):
+    windows = pd.DataFrame({"start_s": np.arange(len(index)), "jain_index": index})
+    low, high = (convergence_s(windows, threshold) for threshold in sorted([one, other]))
+    assert np.isnan(high) or low <= high
+
+
+def test_aimd_converges():
+    # Chiu and Jain (1989): add 1 each, halve both when the link of 100 overflows; their difference halves each time
+    rates, rows = np.array([90.0, 2.0]), []
+    for second in range(200):
+        rows += [(flow, 1, second, second + 1, rate) for flow, rate in zip((1, 2), rates, strict=True)]
+        rates = rates / 2 if rates.sum() >= 100 else rates + 1
+    windows = index_over_time(table(*rows), 10)
+    assert windows.jain_index.iloc[0] < 0.75 and 20 < convergence_s(windows, 0.99) < 120
+    assert windows.jain_index.is_monotonic_increasing
+
+
+@pytest.mark.parametrize("threshold", [0, -1, 1.01, float("nan")])
+def test_refuses_a_threshold_that_is_none(threshold):
+    with pytest.raises(ValueError, match="threshold must be above 0 and at most 1"):
+        convergence_s(pd.DataFrame({"start_s": [0], "jain_index": [1.0]}), threshold)
+
+
+# max-min fairness
+
+
+def test_max_min_example_of_bertsekas_and_gallager():
+    # Data Networks, section 6.5.2, figure 6.10: all arcs carry 1; arc (1,3) has a third to spare
+    arcs = dict.fromkeys(["(1,3)", "(2,3)", "(3,5)", "(4,5)"], 1)
+    sessions = {1: ["(1,3)", "(3,5)"], 2: ["(2,3)"], 3: ["(2,3)"], 4: ["(4,5)"], 5: ["(2,3)", "(3,5)"]}
+    assert max_min(arcs, sessions).to_dict() == pytest.approx({1: 2 / 3, 2: 1 / 3, 3: 1 / 3, 4: 1, 5: 1 / 3})
+
+
+def test_one_bottleneck_is_shared_equally():
+    rates = max_min({"s1-s2": 10e9}, {flow: ["s1-s2"] for flow in range(8)})
+    assert rates.tolist() == [1.25e9] * 8 and rates.name == "bps" and rates.index.tolist() == list(range(8))
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_parking_lot(n):
+    # one flow over n links, one more on each: the long one gets no less than they do
+    links = {f"L{i}": 1e9 for i in range(n)}
+    routes = {"long": list(links)} | {link.lower(): [link] for link in links}
+    assert max_min(links, routes).tolist() == [0.5e9] * (n + 1)
+
+
+def test_a_demand_leaves_the_rest_to_others():
+    link, routes = {"L": 10e6}, {"a": ["L"], "b": ["L"], "c": ["L"]}
+    assert max_min(link, routes, {"a": 1e6}).to_dict() == {"a": 1e6, "b": 4.5e6, "c": 4.5e6}
+    assert max_min(link, routes, {"a": 1e6, "b": 2e6, "c": 3e6}).tolist() == [1e6, 2e6, 3e6], "the link is not full"
+    assert max_min(link, routes, {"a": 9e6, "b": float("inf")}).tolist() == pytest.approx([10e6 / 3] * 3)
+    assert max_min({}, {"alone": []}, {"alone": 5e6}).to_dict() == {"alone": 5e6}
+    assert max_min(pd.Series(link), routes, pd.Series({"a": 1e6})).tolist() == [1e6, 4.5e6, 4.5e6]
+
+
+@st.composite
+def networks(draw):
+    links = draw(st.dictionaries(st.sampled_from("ABCDE"), st.integers(1, 10**6), min_size=1))
+    paths = st.lists(st.sampled_from(sorted(links)), min_size=1, unique=True)
+    routes = dict(enumerate(draw(st.lists(paths, min_size=1, max_size=8))))
+    return links, routes, draw(st.dictionaries(st.sampled_from(sorted(routes)), st.integers(1, 10**6)))
+
+
+def load(routes, rates, link):
+    return sum(rates[flow] for flow, links in routes.items() if link in links)
+
+
+@settings(deadline=None)
+@given(networks())
+def test_max_min_is_feasible(network):
+    links, routes, demands = network
+    rates = max_min(links, routes, demands)
+    assert all(load(routes, rates, link) <= capacity * (1 + 1e-9) for link, capacity in links.items())
+    assert all(rates[flow] <= demand * (1 + 1e-9) for flow, demand in demands.items()) and (rates > 0).all()
+
+
+@settings(deadline=None)
+@given(networks())
+def test_every_flow_has_a_bottleneck_or_its_demand(network):
+    links, routes, demands = network
+    rates = max_min(links, routes, demands)
+
+    def bottleneck(flow, link):
+        full = load(routes, rates, link) == pytest.approx(links[link])
+        return full and all(rates[other] <= rates[flow] * (1 + 1e-9) for other, path in routes.items() if link in path)
+
+    for flow, path in routes.items():
+        assert rates[flow] == pytest.approx(demands.get(flow, -1)) or any(bottleneck(flow, link) for link in path)
+
+
+@settings(deadline=None)
+@given(networks(), st.sampled_from([1e-6, 0.125, 8, 1e9]))
+def test_max_min_scales_with_its_unit(network, unit):
+    links, routes, demands = network
+    scaled = max_min({k: v * unit for k, v in links.items()}, routes, {k: v * unit for k, v in demands.items()})
+    assert (scaled / unit).tolist() == pytest.approx(max_min(links, routes, demands).tolist())
+
+
+@settings(deadline=None)
+@given(networks(), st.randoms(use_true_random=False))
+def test_the_order_of_flows_and_links_does_not_matter(network, random):
+    links, routes, demands = network
+    shuffled = [{key: table[key] for key in random.sample(list(table), len(table))} for table in network]
+    pd.testing.assert_series_equal(
+        max_min(*shuffled).sort_index(), max_min(links, routes, demands).sort_index(), check_exact=True
+    )
+
+
+@settings(deadline=None)
+@given(networks())
+def test_max_min_agrees_with_exact_arithmetic(network):
+    links, routes, demands = network
+    ways = {flow: [*path, ("demand", flow)] for flow, path in routes.items()}  # a demand is a link of one's own
+    room = {link: Fraction(c) for link, c in links.items()} | {("demand", f): Fraction(demands.get(f, 10**9)) for f in routes}
+    rates, growing = dict.fromkeys(routes, Fraction(0)), set(routes)
+    while growing:
+        users = {link: sum(link in ways[flow] for flow in growing) for link in room}
+        step = min(room[link] / count for link, count in users.items() if count)
+        for flow in growing:
+            rates[flow] += step
+        room = {link: space - step * users[link] for link, space in room.items()}
+        growing = {flow for flow in growing if all(room[link] for link in ways[flow])}
+    assert max_min(links, routes, demands).tolist() == pytest.approx([float(rate) for rate in rates.values()])
+
+
+@pytest.mark.parametrize(
+    ("capacities", "routes", "demands", "message"),
+    [
+        ({"L1": 1, "L2": 1}, {"a": ["L1", "L3"]}, None, "'a' passes 'L3', not among the links 'L1', 'L2'"),
+        ({"L1": 1}, {"a": []}, None, "'a' passes no finite link and has no demand"),
+        ({"L1": float("inf")}, {"a": ["L1"]}, None, "'a' passes no finite link and has no demand"),
+        ({"L1": 0}, {"a": ["L1"]}, None, "'L1' must be a number above 0, not 0"),
+        ({"L1": -1}, {"a": ["L1"]}, None, "'L1' must be a number above 0, not -1"),
+        ({"L1": float("nan")}, {"a": ["L1"]}, None, "'L1' must be a number above 0, not nan"),
+        ({"L1": "1gbit"}, {"a": ["L1"]}, None, "'L1' must be a number above 0, not '1gbit'"),
+        ({"L1": 1}, {"a": "L1"}, None, "'a' must have a list of links, each once, not 'L1'"),
+        ({"L1": 1}, {"a": ["L1", "L1"]}, None, "'a' must have a list of links, each once"),
+        ({"L1": 1}, {"a": ["L1"]}, {"a": 0}, "demands: 'a' must be a number above 0, not 0"),
+        ({"L1": 1}, {"a": ["L1"]}, {"b": 1}, "demands: 'b' is not among the flows 'a'"),
+    ],
+)
+def test_refuses_what_is_no_network(capacities, routes, demands, message):
+    with pytest.raises(ValueError, match=message):
+        max_min(capacities, routes, demands)

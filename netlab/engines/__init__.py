@@ -1,20 +1,20 @@
 """What a network runs on.
 
 An engine has ``name``, ``digest``, ``about``, ``clocks`` (the first is its own), ``at_once`` (how many networks), and
-``connect(seed, clock, wall_limit_s)``, which gives what a `Network` asks and closes.
+``connect(seed, clock, wall_limit_s)``, which gives what a `Network` asks and closes; or ``recall(experiment)``, for what it left
+when it was run.
 """
-
-import sys
 
 from netlab.engines.guest import GuestEngine
 from netlab.engines.mininet import MininetEngine
+from netlab.engines.recorded import RecordedEngine
 from netlab.errors import EngineError, SpecificationError
 
-ENGINES = {"guest": GuestEngine, "mininet": MininetEngine}
+ENGINES = {"guest": GuestEngine, "mininet": MininetEngine, "recorded": RecordedEngine}
 
 
 def pick(engine=None):
-    """The engine of this name; None is the first that works here, and if that is not the guest, it says so.
+    """The engine of this name; None is the first that works here, and where that is not the guest, a line says so.
 
     Raises
     ------
@@ -37,6 +37,6 @@ def pick(engine=None):
             refused.append(f"{name}: {error}")
             continue
         if refused:
-            print(f"netlab runs this on {chosen!r}, as the first choice does not work here. {refused[0]}", file=sys.stderr)
+            print(f"netlab takes {chosen!r}, as {refused[0].splitlines()[0]}")
         return chosen
     raise EngineError("no engine works here\n" + "\n".join(refused))

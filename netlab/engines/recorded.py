@@ -1,0 +1,119 @@
+"""Results of earlier runs, kept in data/: what an experiment left, found again by what the experiment is.
+
+One file per experiment, ``data/records/<digest of the experiment>.json.xz``: the experiment, the commands, the provenance and
+every program's untouched output. ``NETLAB_RECORD=on`` makes every run leave one.
+"""
+
+import hashlib
+import json
+import lzma
+import os
+from pathlib import Path
+
+from netlab.errors import EngineError
+
+HOW_TO_GET_ONE = (
+    "`netlab engine build` or `netlab engine import FILE` gives you an engine that runs it; `netlab doctor` says if it will"
+)
+
+
+def folder():
+    """Where records lie: $NETLAB_RECORDS, or data/records of this checkout."""
+    return Path(os.environ.get("NETLAB_RECORDS") or Path(__file__).parents[2] / "data" / "records")
+
+
+def path_of(experiment):
+    """The file of an experiment's record."""
+    return folder() / f"{hashlib.sha256(experiment.to_json().encode()).hexdigest()[:16]}.json.xz"
+
+
+def read(path):
+    return json.loads(lzma.decompress(path.read_bytes()))
+
+
+def wanted():
+    """Shall runs be recorded?"""
+    return os.environ.get("NETLAB_RECORD", "off") != "off"
+
+
+def record(result):
+    """Keep a result, in place of an earlier one of the same experiment."""
+    content = {
+        "experiment": json.loads(result.experiment.to_json()),
+        "commands": result.commands,
+        "provenance": result.provenance,
+        "raw": result.raw,
+    }
+    path = path_of(result.experiment)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(f".{os.getpid()}.part")
+    part.write_bytes(lzma.compress(json.dumps(content).encode(), preset=9))
+    part.replace(path)
+
+
+def tell(results):
+    """Say in one line which results were not measured now."""
+    recalled = [result.provenance for result in results if result.provenance.get("recorded")]
+    if recalled:
+        virtual_s, wall_s = (sum(one[key] for one in recalled) for key in ("virtual_s", "wall_s"))
+        engines = ", ".join(sorted({f"{one['engine']} {one['engine_digest']}" for one in recalled}))
+        print(
+            f"recorded: {len(recalled)} result{'s' * (len(recalled) > 1)} of earlier runs on {engines} "
+            f"({virtual_s:.0f} virtual s, which took {wall_s:.0f} s)"
+        )
+
+
+class RecordedEngine:
+    """What was measured before, wherever it was run.
+
+    Raises
+    ------
+    EngineError
+        There are no records here.
+    """
+
+    name, digest, clocks, at_once = "recorded", None, ("virtual", "cpu", "real"), 1
+
+    def __init__(self):
+        self.records = sorted(folder().glob("*.json.xz"))
+        self.about = {}  # whatever was recorded could be run
+        if not self.records:
+            raise EngineError(f"there are no recorded results in {folder()}")
+
+    def __repr__(self):
+        return f"<RecordedEngine: {len(self.records)} results>"
+
+    def connect(self, seed, clock, wall_limit_s):
+        raise EngineError(f"a live network cannot be recorded beforehand: {HOW_TO_GET_ONE}")
+
+    def recall(self, experiment):
+        """What an experiment left: raw output, commands, provenance.
+
+        Raises
+        ------
+        EngineError
+            It was never recorded; the message names those that come nearest.
+        """
+        path = path_of(experiment)
+        if path.exists():
+            kept = read(path)
+            return kept["raw"], kept["commands"], kept["provenance"] | {"recorded": True}
+        wish = leaves(json.loads(experiment.to_json()))
+        others = sorted((differences(wish, leaves(read(path)["experiment"])) for path in self.records), key=len)
+        nearest = "\n".join(f"- {', '.join(other[:6])}{' ...' if len(other) > 6 else ''}" for other in others[:3])
+        raise EngineError(f"this experiment is not among the recorded ones. The nearest have\n{nearest}\n{HOW_TO_GET_ONE}")
+
+
+def leaves(value, place=""):
+    """Every value of a nested JSON object by its place, such as ``traffic.0.time``."""
+    if not isinstance(value, dict | list):
+        return {place: value}
+    parts = value.items() if isinstance(value, dict) else enumerate(value)
+    return {key: leaf for name, part in parts for key, leaf in leaves(part, f"{place}.{name}".lstrip(".")).items()}
+
+
+def differences(wish, other):
+    """Where a recorded experiment is not the one wished for, as ``place = value``."""
+    return [
+        f"{place} = {other.get(place, 'nothing')!r}" for place in sorted({*wish, *other}) if wish.get(place) != other.get(place)
+    ]
