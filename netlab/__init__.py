@@ -1,6 +1,6 @@
 """Notebooks on TCP parallel streams and fairness, over real Mininet and iperf3 experiments that repeat to the byte."""
 
-from netlab import models, plots, readers, units
+from netlab import fairness, models, plots, readers, units
 from netlab.errors import (
     CommandError,
     EmulationError,
@@ -12,10 +12,12 @@ from netlab.errors import (
 )
 from netlab.experiment import Experiment, load, run
 from netlab.fairness import jain_index
+from netlab.miniedit import read_miniedit
 from netlab.network import Network
+from netlab.parts import Host, Link, Router, Switch
 from netlab.result import Result
 from netlab.sweep import sweep
-from netlab.topology import Host, Link, Switch, Topology, wan
+from netlab.topology import Topology, wan
 from netlab.traffic import Iperf3, Ping, Shell
 
 __all__ = [
@@ -32,14 +34,17 @@ __all__ = [
     "Ping",
     "ReadError",
     "Result",
+    "Router",
     "Shell",
     "SpecificationError",
     "Switch",
     "Topology",
+    "fairness",
     "jain_index",
     "load",
     "models",
     "plots",
+    "read_miniedit",
     "readers",
     "run",
     "sweep",

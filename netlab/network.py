@@ -92,8 +92,8 @@ class Network:
             expected_s = self.topology.rtt_s(start.name, end.name)
             text = self._quietly(start.name, f"ping -c {20 if loss else 2} -i {expected_s + 0.01:.3f} -W 5 {end.ip}")
             check_rtt(text, expected_s, f"{start.name} and {end.name}", loss)
-            for host in (start, end):  # as if nobody had pinged yet
-                self._quietly(host.name, "ip neigh flush all")
+            for name in dict.fromkeys([start.name, end.name, *(router.name for router in self.topology.routers)]):
+                self._quietly(name, "ip neigh flush all")  # as if nobody had pinged yet
             unchecked = [link for link in unchecked if link not in path]
 
     def _quietly(self, host, command):

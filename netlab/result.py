@@ -53,8 +53,9 @@ class Result:
                     raise ReadError(f"iperf3 from {item.src} to {item.dst} was interrupted: {report.meta['error']}", text)
                 own, parts = named(report.streams, number, *ends), named(report.intervals, number, *ends)
                 streams.append(own)
-                intervals.append(parts.assign(start_s=parts.start_s + start, end_s=parts.end_s + start))
-                flows.append(flow_row(own, start, report.meta))
+                shift = start + item.omit * ~parts.omitted.astype(bool)  # iperf3's clock starts anew after what it omits
+                intervals.append(parts.assign(start_s=parts.start_s + shift, end_s=parts.end_s + shift))
+                flows.append(flow_row(own, start + item.omit, report.meta))
         self.flows, self.streams = pd.DataFrame(flows, columns=FLOW_COLUMNS), together(streams)
         self.intervals, self.pings = together(intervals), together(pings)
 

@@ -87,8 +87,8 @@ def rows(place, experiment, result):
 def network_of_path(network, src, dst):
     """What a topology says of the way from one host to another."""
     passed = 1.0
-    for link, forward in network.path(src, dst):
-        passed *= 1 - units.fraction(link.loss) * forward
+    for link in network.emulated(src, dst):
+        passed *= 1 - units.fraction(link.loss)
     return {
         "loss_rate": round(1 - passed, 12),
         "base_rtt_s": network.rtt_s(src, dst),

@@ -1,100 +1,49 @@
-"""What the network is: hosts, switches, links, and the commands that give them their rates, delays and losses."""
+"""What the network is: hosts, switches, routers, links, and the commands that give them their rates, delays and losses.
 
+::
+
+    h1 --- s1 --- r1 ============ r2 --- h3      a switch joins what is in one subnet,
+    h2 --/           rate, delay,                a router joins subnets,
+                     loss                        a link may emulate a long, slow or bad line
+"""
+
+import math
+import shlex
 from collections import deque
 from typing import ClassVar
 
 from pydantic import Field, model_validator
 
-from netlab import units
+from netlab import drawing, routing, units
 from netlab.errors import SpecificationError
-from netlab.specification import Delay, Fraction, Rate, Size, Specification
+from netlab.parts import LIMIT_BYTES, Host, Link, Router, Switch
+from netlab.specification import Size, Specification
 
-NETEM_PACKETS = 1_000_000  # netem's own default, 1000, would make the delay line a second bottleneck
-
-
-class Host(Specification):
-    """A computer with one network card, ``<name>-eth0``.
-
-    Parameters
-    ----------
-    name : str
-    address : str
-        IPv4 address with prefix length, such as ``"10.0.0.1/8"``.
-    """
-
-    name: str = Field(pattern=r"^[a-z][a-z0-9]{0,9}$")
-    address: str = Field(pattern=r"^\d+\.\d+\.\d+\.\d+/\d+$")
-
-    @property
-    def ip(self):
-        return self.address.partition("/")[0]
-
-
-class Switch(Specification):
-    """A learning Ethernet switch (a Linux bridge)."""
-
-    name: str = Field(pattern=r"^[a-z][a-z0-9]{0,9}$")
-
-
-class Link(Specification):
-    """A cable between two nodes; what it emulates happens on the first one's interface, towards the second.
-
-    Parameters
-    ----------
-    a, b : str
-        Names of the nodes.
-    delay : str, optional
-        netem's one-way delay, such as ``"20ms"``. As only one direction is delayed, it is also what the link adds to the RTT.
-    loss : str
-        netem's probability of losing a packet, ``"0%"`` to ``"100%"``.
-    rate : str, optional
-        tbf's rate, such as ``"10gbit"``, counted in whole Ethernet frames.
-    burst, limit : int or str
-        tbf's bucket and queue. [byte, or tc's notation]
-    """
-
-    a: str
-    b: str
-    delay: Delay | None = None
-    loss: Fraction = "0%"
-    rate: Rate | None = None
-    burst: Size = 5_000_000
-    limit: Size = 15_000_000
-
-    @property
-    def delay_s(self):
-        return units.delay_s(self.delay) if self.delay else 0.0
-
-    @property
-    def lossy(self):
-        return units.fraction(self.loss) > 0
-
-    @model_validator(mode="after")
-    def _check(self):
-        if self.a == self.b:
-            raise ValueError(f"a and b are both {self.a!r}: a link joins two different nodes")
-        if self.rate and units.size_bytes(self.burst) < 1514:
-            raise ValueError(f"burst = {self.burst!r}: the bucket must hold at least one frame of 1514 bytes, or nothing passes")
-        if self.rate and units.size_bytes(self.limit) < 1514:
-            raise ValueError(f"limit = {self.limit!r}: the queue must hold at least one frame of 1514 bytes, or nothing passes")
-        return self
+OFFLOAD_OFF = "tso off gso off gro off"
 
 
 class Topology(Specification):
-    """Hosts and switches, joined by links; every host can reach every other along exactly one path.
+    """Hosts, switches and routers, joined by links; every host can reach every other along exactly one path.
 
     Parameters
     ----------
     hosts : sequence of Host
     switches : sequence of Switch
     links : sequence of Link
-        A node's interfaces are numbered in the order of its links: ``s1-eth1``, ``s1-eth2`` ...
+        A node's interfaces are numbered in the order of its links: ``s1-eth1``, ``s1-eth2`` ... on switches, from
+        ``r1-eth0`` on hosts and routers.
     buffers : int or str, optional
         Maximum of ``tcp_rmem`` and ``tcp_wmem`` on every host [byte, or tc's notation]; None leaves Mininet's, 16 MiB.
     offload : bool, optional
-        Segmentation offload on the hosts. None turns it off where a link loses packets, and leaves it on elsewhere: netem drops
-        what the qdisc sees as a packet, and with offload that is up to 64 KB, so that "1 % loss" would be far less than one
-        segment in a hundred.
+        Segmentation offload on hosts and routers. None turns it off where a link loses packets or counts its queue in packets,
+        and leaves it on elsewhere: netem drops what the qdisc sees as a packet, and with offload that is up to 64 KB, so that
+        "1 % loss" would be far less than one segment in a hundred.
+    routers : sequence of Router
+
+    Notes
+    -----
+    In a notebook it draws itself. Nodes that are joined without a router in between are in one subnet. Routers get a static
+    route to every subnet, hosts a default route.
     """
 
     hosts: tuple[Host, ...] = Field(min_length=1)
@@ -102,6 +51,7 @@ class Topology(Specification):
     links: tuple[Link, ...] = ()
     buffers: Size | None = None
     offload: bool | None = None
+    routers: tuple[Router, ...] = ()
 
     BUFFERS: ClassVar[tuple[int, int]] = (10_240, 87_380)  # the labs' minimum and default
 
@@ -122,6 +72,20 @@ class Topology(Specification):
                 raise ValueError(f"no path from {names[0]!r} to {name!r}: add a link")
         if len(self.links) > len(names) - 1:
             raise ValueError(f"{len(names)} nodes and {len(self.links)} links make a loop: there must be one path only")
+        for host in self.hosts:
+            if len(self.links_of(host.name)) > 1:
+                raise ValueError(
+                    f"host {host.name!r} has {len(self.links_of(host.name))} links, but one network card: "
+                    "join them with a switch, or make it a router"
+                )
+        for router in self.routers:
+            links = [f"{link.a}-{link.b}" for link in self.links_of(router.name)]
+            if len(router.addresses) != len(links):
+                raise ValueError(
+                    f"addresses = {router.addresses!r} of router {router.name!r}: one for each of its {len(links)} links, "
+                    f"in their order: {', '.join(links)}"
+                )
+        routing.check(self)
         if self.buffers is not None and units.size_bytes(self.buffers) < self.BUFFERS[1]:
             raise ValueError(
                 f"buffers = {self.buffers!r}: at least {self.BUFFERS[1]} bytes, the default size of a new socket's buffer"
@@ -130,25 +94,54 @@ class Topology(Specification):
 
     @property
     def node_names(self):
-        return [node.name for node in (*self.hosts, *self.switches)]
+        return [node.name for node in (*self.hosts, *self.switches, *self.routers)]
 
     def host(self, name, field="host"):
-        """The host of this name.
+        """The host, or the router, of this name.
 
         Raises
         ------
         SpecificationError
             There is none; the message lists those there are.
         """
-        for host in self.hosts:
+        for host in (*self.hosts, *self.routers):
             if host.name == name:
                 return host
-        raise SpecificationError(f"{field} = {name!r}: this network's hosts are {', '.join(host.name for host in self.hosts)}")
+        routers = f", its routers {', '.join(router.name for router in self.routers)}" if self.routers else ""
+        known = ", ".join(host.name for host in self.hosts)
+        raise SpecificationError(f"{field} = {name!r}: this network's hosts are {known}{routers}")
+
+    def tuned(self, sysctls, *hosts):
+        """The same network with these kernel settings on the hosts that are named, or on all.
+
+        Parameters
+        ----------
+        sysctls : dict
+            They are added to what a host has already.
+        *hosts : str
+
+        Examples
+        --------
+        >>> old = wan(loss="1%").tuned({"net.ipv4.tcp_sack": 0}, "h1", "h2")
+        >>> [command for node, command in old.setup() if node == "h1" and "sack" in command]
+        ['sysctl -w net.ipv4.tcp_sack=0']
+        """
+        names = [host.name for host in self.hosts]
+        for name in hosts:
+            if name not in names:
+                raise SpecificationError(f"tuned(..., {name!r}): this network's hosts are {', '.join(names)}")
+        return self.but(
+            hosts=[host.but(sysctls=host.sysctls | sysctls) if host.name in (hosts or names) else host for host in self.hosts]
+        )
 
     @property
     def offloading(self):
         """Is segmentation offload on?"""
-        return not any(link.lossy for link in self.links) if self.offload is None else self.offload
+        return not any(link.lossy or link.queue_packets for link in self.links) if self.offload is None else self.offload
+
+    def links_of(self, node):
+        """The links that end at a node, in order."""
+        return [link for link in self.links if node in (link.a, link.b)]
 
     def path(self, start, end):
         """The links from one node to another, each with True where it is walked from `a` to `b`; None where there is no path."""
@@ -162,10 +155,14 @@ class Topology(Specification):
                         waiting.append(far)
         return found.get(end)
 
+    def emulated(self, start, end):
+        """The links whose rate, delay and loss a packet meets on its way from one node to another."""
+        return [link for link, forward in self.path(start, end) if forward or link.both]
+
     def across(self, link):
-        """Two hosts that can check a link, and the links between them: the first host is on the side of its `a`."""
-        for start in self.hosts:
-            for end in self.hosts:
+        """Two hosts (or routers, where there is no host) that can check a link, and the links between them, from its `a` on."""
+        for start in (*self.hosts, *self.routers):
+            for end in (*self.hosts, *self.routers):
                 path = self.path(start.name, end.name)
                 if (link, True) in path:
                     return start, end, [step for step, _ in path]
@@ -173,21 +170,21 @@ class Topology(Specification):
 
     def rtt_s(self, start, end):
         """Round-trip time between two nodes that the links' delays add up to, queues left out. [s]"""
-        there, back = self.path(start, end), self.path(end, start)
-        return sum(link.delay_s for link, forward in [*there, *back] if forward)
+        return math.fsum(link.delay_s for link in [*self.emulated(start, end), *self.emulated(end, start)])
 
     def bottleneck_bps(self, start, end):
         """The lowest rate on the way from one node to another [bit/s]; infinity where no link has one."""
-        return min(
-            (units.rate_bps(link.rate) for link, forward in self.path(start, end) if forward and link.rate),
-            default=float("inf"),
-        )
+        return min((units.rate_bps(link.rate) for link in self.emulated(start, end) if link.rate), default=float("inf"))
 
     def interface(self, link, node):
         """The name of a node's interface on a link."""
-        first = 0 if node in {host.name for host in self.hosts} else 1
-        here = [other for other in self.links if node in (other.a, other.b)]
-        return f"{node}-eth{first + here.index(link)}"
+        first = 1 if node in {switch.name for switch in self.switches} else 0
+        return f"{node}-eth{first + self.links_of(node).index(link)}"
+
+    def address(self, node, link):
+        """The address, with the length of its prefix, that a host or router has on a link."""
+        found = self.host(node, "node")
+        return found.address if isinstance(found, Host) else found.addresses[self.links_of(node).index(link)]
 
     def setup(self):
         """What a person would type to make this network from plain cables: (node, command) pairs, in order."""
@@ -197,27 +194,37 @@ class Topology(Specification):
                 size = units.size_bytes(self.buffers)
                 for way in ("rmem", "wmem"):
                     yield host.name, f"sysctl -w net.ipv4.tcp_{way}='{self.BUFFERS[0]} {self.BUFFERS[1]} {size}'"
+            for name, value in host.sysctls.items():
+                yield host.name, f"sysctl -w {name}={shlex.quote(str(value))}"
             if not self.offloading:
-                yield host.name, f"ethtool -K {host.name}-eth0 tso off gso off gro off"
+                yield host.name, f"ethtool -K {host.name}-eth0 {OFFLOAD_OFF}"
+        for router in self.routers:
+            yield router.name, "sysctl -w net.ipv4.ip_forward=1"
+            for number, address in enumerate(router.addresses):
+                yield router.name, f"ip addr add {address} dev {router.name}-eth{number}"
+                if not self.offloading:  # a router must not merge again what the hosts keep apart
+                    yield router.name, f"ethtool -K {router.name}-eth{number} {OFFLOAD_OFF}"
+        for node, destination, gateway in routing.routes(self):
+            yield node, f"ip route add {destination} via {gateway}"
         for link in self.links:
-            interface, parent = self.interface(link, link.a), "root"
-            if link.delay or link.lossy:
-                words = [f"delay {link.delay}"] if link.delay else []
-                words += [f"loss {link.loss}"] if link.lossy else []
-                yield (
-                    link.a,
-                    f"tc qdisc add dev {interface} root handle 1: netem {' '.join(words)} limit {NETEM_PACKETS}",
-                )
-                parent = "parent 1:"
-            if link.rate:
-                burst, limit = units.size_bytes(link.burst), units.size_bytes(link.limit)
-                yield (
-                    link.a,
-                    f"tc qdisc add dev {interface} {parent} handle 2: tbf rate {link.rate} burst {burst} limit {limit}",
-                )
+            for node in link.ends:
+                yield from ((node, command) for command in link.setup(self.interface(link, node)))
+
+    def _repr_svg_(self):
+        return drawing.svg(self)
 
 
-def wan(rate="10gbit", delay="20ms", loss="0%", burst=5_000_000, limit=15_000_000, buffers=None, pairs=2, offload=None):
+def wan(
+    rate="10gbit",
+    delay="20ms",
+    loss="0%",
+    burst=5_000_000,
+    limit=LIMIT_BYTES,
+    buffers=None,
+    pairs=2,
+    offload=None,
+    sysctls=None,
+):
     r"""The labs' wide-area network: pairs of hosts, two switches, and one long link between them.
 
     ::
@@ -238,6 +245,8 @@ def wan(rate="10gbit", delay="20ms", loss="0%", burst=5_000_000, limit=15_000_00
         How many pairs of hosts: h1 to h2, h3 to h4 ...
     offload : bool, optional
         See `Topology`.
+    sysctls : dict, optional
+        Kernel settings of all hosts, such as ``{"net.ipv4.tcp_sack": 0}``; see `Topology.tuned` for some of them.
 
     Returns
     -------
@@ -245,7 +254,7 @@ def wan(rate="10gbit", delay="20ms", loss="0%", burst=5_000_000, limit=15_000_00
     """
     if not isinstance(pairs, int) or not 1 <= pairs <= 100:
         raise SpecificationError(f"wan.pairs = {pairs!r}: a whole number from 1 to 100")
-    hosts = [Host(f"h{n}", f"10.0.{n // 256}.{n % 256}/8") for n in range(1, 2 * pairs + 1)]
+    hosts = [Host(f"h{n}", f"10.0.{n // 256}.{n % 256}/8", sysctls=sysctls or {}) for n in range(1, 2 * pairs + 1)]
     long_link = Link("s1", "s2", delay, loss, rate, burst, limit)
     links = [Link("h1", "s1"), long_link, Link("s2", "h2")]
     for n in range(3, 2 * pairs + 1, 2):

@@ -69,6 +69,8 @@ class Iperf3(Specification):
         Maximum segment size. [byte, ``-M``]
     window : int or str, optional
         Socket buffer, set on both ends; switches the kernel's autotuning off. [byte, ``-w``]
+    get_server_output : bool
+        Intervals as the receiver counts them too, who unlike the sender does not count what is still in its buffers.
     """
 
     kind: Literal["iperf3"] = "iperf3"
@@ -84,6 +86,7 @@ class Iperf3(Specification):
     interval: float = Field(default=1, ge=0.1, le=60)
     mss: int | None = Field(default=None, ge=88, le=9216)
     window: Size | None = None
+    get_server_output: bool = False
 
     @model_validator(mode="after")
     def _check(self):
@@ -100,7 +103,7 @@ class Iperf3(Specification):
 
     def server_command(self, port):
         """What to type on `dst` first: a server for one test."""
-        return f"iperf3 -s -1 -p {port}"
+        return f"iperf3 -s -1 -p {port}{' -J' * self.get_server_output}"
 
     def command(self, address, port):
         """What to type on `src`."""
@@ -112,6 +115,7 @@ class Iperf3(Specification):
         options += [f"-O {self.omit:g}"] if self.omit else []
         options += [f"-M {self.mss}"] if self.mss else []
         options += [f"-w {units.size_bytes(self.window)}"] if self.window is not None else []
+        options += ["--get-server-output"] if self.get_server_output else []
         return " ".join(["iperf3", *options, "-J"])
 
 

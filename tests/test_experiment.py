@@ -108,7 +108,7 @@ def test_one_stream_with_buffers_of_two_bdp_fills_ten_gigabit():
     def lab10(time):
         return nl.Experiment(nl.wan(buffers=52_428_800), nl.Iperf3("h1", "h2", time=time))
 
-    runs = nl.sweep(lab10, time=[10], seeds=[1, 2, 3])
+    runs = nl.sweep(lab10, time=[10], seeds=range(1, 6))
     assert 9.2e9 <= runs.received_bps.max() <= nl.models.goodput_bps(10e9), "when the queue overflows in slow start only"
     assert runs.received_bps.median() >= 9.0e9 and runs.received_bps.min() >= 8e9
 
