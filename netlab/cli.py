@@ -1,4 +1,4 @@
-"""The `netlab` command: doctor, engine, fairness, run."""
+"""The `netlab` command: doctor, engine, fairness, record, run."""
 
 import contextlib
 from pathlib import Path
@@ -53,6 +53,22 @@ def run(
     result = netlab.run(netlab.Experiment.from_json(experiment.read_text()), engine=engine)
     result.save(output)
     typer.echo(repr(result))
+
+
+@app.command()
+def record(
+    notebooks: Annotated[
+        list[Path] | None, typer.Argument(help="Notebooks to run; all of notebooks/, if not given.", exists=True, dir_okay=False)
+    ] = None,
+):
+    """Run notebooks live, and keep what every experiment left in data/records, for those who have no engine."""
+    from netlab.recording import record as record_all
+
+    every = sorted(Path("notebooks").glob("*.ipynb"))
+    if not notebooks and not every:
+        raise NetlabError("there is no folder notebooks here: run this in the checkout, or name the notebooks")
+    for path, count, changed in record_all(notebooks or every, every=not notebooks):
+        typer.echo(f"{path}: {count} experiments, {changed} records are new" if path else f"{count} records, {changed} removed")
 
 
 @app.command()

@@ -4,7 +4,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from netlab import engines, units
 from netlab.engines import recorded
@@ -49,6 +49,12 @@ class Experiment(Specification):
         if traffic:
             fields["traffic"] = traffic
         super().__init__(**{"topology": topology} if topology is not None else {}, **fields)
+
+    @field_validator("traffic")
+    @classmethod
+    def _each_its_own(cls, items):
+        """The same object given twice is two flows, whose outputs must not be mixed up."""
+        return tuple(item.model_copy() for item in items)
 
     @model_validator(mode="after")
     def _check(self):

@@ -2,12 +2,14 @@
 
 import json
 import time
+from math import nan
 from pathlib import Path
 
 import pandas as pd
 
 from netlab.engines.guest.store import cache_folder
 from netlab.errors import ReadError
+from netlab.fairness import jain_index
 from netlab.readers import read_iperf3, read_ping
 from netlab.traffic import Iperf3, Ping
 
@@ -18,7 +20,8 @@ class Result:
     Attributes
     ----------
     flows : pandas.DataFrame
-        One row per iperf3 test: ``flow, src, dst, congestion, streams, sent_bps, received_bps, retransmits, start_s, end_s, ...``
+        One row per iperf3 test: ``flow, src, dst, congestion, streams, sent_bps, received_bps, retransmits, start_s, end_s ...``
+        and ``jain_index`` of its streams.
     streams : pandas.DataFrame
         One row per stream of each flow.
     intervals : pandas.DataFrame
@@ -96,6 +99,7 @@ FLOW_COLUMNS = [
     "rtt_s",
     "rtt_min_s",
     "mss_bytes",
+    "jain_index",
 ]
 
 
@@ -112,6 +116,7 @@ def flow_row(streams, start, meta):
         "rtt_s": streams.rtt_s.mean(),
         "rtt_min_s": streams.rtt_min_s.min(),
         "mss_bytes": meta["mss_bytes"],
+        "jain_index": jain_index(streams.received_bps) if streams.received_bps.sum(min_count=len(streams)) > 0 else nan,
     }
 
 

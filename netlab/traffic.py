@@ -103,7 +103,8 @@ class Iperf3(Specification):
 
     def server_command(self, port):
         """What to type on `dst` first: a server for one test."""
-        return f"iperf3 -s -1 -p {port}{' -J' * self.get_server_output}"
+        options = [f"-i {self.interval:g}"] * (self.interval != 1) + ["-J"] if self.get_server_output else []
+        return " ".join([f"iperf3 -s -1 -p {port}", *options])
 
     def command(self, address, port):
         """What to type on `src`."""

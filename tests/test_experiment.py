@@ -173,3 +173,105 @@ def test_a_run_that_takes_too_long_is_ended_with_what_it_printed():
 def test_a_folder_that_is_no_result_is_refused(tmp_path):
     with pytest.raises(nl.NetlabError, match=r"not a folder that Result.save left"):
         nl.load(tmp_path)
+
+
+DUEL = nl.Experiment(
+    nl.wan("100mbit", "20ms", burst=20_000, limit=250_000, pairs=3),
+    nl.Iperf3("h1", "h2", congestion="reno", time=4, parallel=2),
+    nl.Iperf3("h3", "h4", congestion="bbr", time=4),
+    nl.Iperf3("h5", "h6", udp=True, bitrate="10mbit", time=4),
+)
+
+
+@pytest.fixture(scope="module")
+def duel():
+    return nl.run(DUEL)
+
+
+@pytest.fixture(scope="module")
+def another_duel():
+    return nl.run(DUEL, seed=2)
+
+
+def test_a_duel_under_cross_traffic_repeats_to_the_byte_and_another_seed_is_another_sample(duel, another_duel):
+    again = nl.run(DUEL)
+    assert again.raw == duel.raw and again.commands == duel.commands
+    assert again.intervals.equals(duel.intervals)
+    assert all(another_duel.raw[name] != text for name, text in duel.raw.items())
+    assert another_duel.flows.received_bps.tolist() != duel.flows.received_bps.tolist()
+
+
+def test_the_flows_of_a_duel_start_where_its_seed_says(duel, another_duel):
+    for result in (duel, another_duel):
+        starts = result.experiment.starts_s
+        assert result.flows.start_s.tolist() == starts and all(0 <= start < 0.1 for start in starts)
+        first = result.intervals.groupby("flow").start_s.min().tolist()
+        assert first == pytest.approx(starts, abs=0.001)
+        sleeps = [float(line.removeprefix("sh sleep ")) for line in result.commands if line.startswith("sh sleep ")]
+        assert sum(sleeps) == pytest.approx(0.5 + max(starts), abs=1e-6), "and that is when they are typed"
+    assert not set(duel.flows.start_s) & set(another_duel.flows.start_s)
+
+
+def test_the_flows_of_a_duel_are_told_apart(duel):
+    ends = [[1, "h1", "h2"], [2, "h3", "h4"], [3, "h5", "h6"]]
+    assert duel.flows[["flow", "src", "dst"]].values.tolist() == ends
+    assert duel.flows.congestion[:2].tolist() == ["reno", "bbr"] and duel.flows.congestion.isna()[2]
+    assert duel.streams[["flow", "stream"]].values.tolist() == [[1, 1], [1, 2], [2, 1], [3, 1]]
+    assert duel.intervals.groupby(["flow", "src", "dst", "stream"]).size().to_dict() == {
+        (flow, src, dst, stream): 4 for flow, src, dst in ends for stream in range(1, 2 + (flow == 1))
+    }
+    assert set(duel.raw) == {f"{n}-iperf3-{a}-{b}{end}" for n, a, b in ends for end in ("", "-server")}
+
+
+def test_udp_takes_its_bitrate_and_tcp_shares_the_rest(duel, another_duel):
+    for result in (duel, another_duel):
+        reno, bbr, udp = result.flows.received_bps
+        assert 9e6 < udp <= 10.1e6, "it does not give way, but is not spared the loss either"
+        frames_bps = (reno + bbr) * 1514 / 1448 + udp * 1490 / 1448  # UDP's headers are shorter
+        assert 0.95 * 100e6 < frames_bps <= 100e6 + 8 * 20_000 / 4, "together they fill the link, and no more"
+        assert reno + bbr + udp <= nl.models.goodput_bps(100e6) * 1.002
+        assert min(reno, bbr) > 1e6
+    alone = nl.run(DUEL.but(traffic=DUEL.traffic[:2])).flows.received_bps.sum()
+    assert alone - duel.flows.received_bps[:2].sum() == pytest.approx(10e6, rel=0.25), "without UDP, TCP has its share too"
+
+
+def test_of_udp_loss_and_jitter_are_known_and_of_tcp_the_window(duel):
+    tcp, udp = duel.streams[duel.streams.flow < 3], duel.streams[duel.streams.flow == 3]
+    assert udp[["loss", "jitter_s", "packets", "lost_packets"]].notna().all().all()
+    assert udp[["cwnd_bytes", "rtt_s", "retransmits"]].isna().all().all()
+    assert tcp[["loss", "jitter_s", "packets"]].isna().all().all() and tcp[["cwnd_bytes", "rtt_s"]].notna().all().all()
+    assert 0 < udp.loss.iloc[0] < 0.1 and 0 < udp.jitter_s.iloc[0] < 0.02, "the queue is full, and 20 ms long"
+    assert udp.packets.iloc[0] == pytest.approx(10e6 * 4 / 8 / 1448, rel=0.01)
+    assert udp.received_bps.iloc[0] == pytest.approx(udp.sent_bps.iloc[0] * (1 - udp.loss.iloc[0]), rel=0.01)
+    assert tcp.rtt_s.between(0.02, 0.042).all()
+
+
+def test_sysctls_are_set_on_the_hosts_that_were_named_and_on_no_other():
+    path = nl.wan("20mbit", "20ms", sysctls={"net.ipv4.tcp_ecn": 1}).tuned({"net.ipv4.tcp_sack": 0}, "h1")
+    hosts = [f"h{n}" for n in range(1, 5)]
+    result = nl.run(path, *(nl.Shell(host, "sysctl -n net.ipv4.tcp_sack net.ipv4.tcp_ecn") for host in hosts))
+    assert [result.raw[f"{n}-shell-h{n}"].split() for n in range(1, 5)] == [["0", "1"], ["1", "1"], ["1", "1"], ["1", "1"]]
+    assert [line for line in result.commands if "sysctl -w net.ipv4.tcp_sack" in line] == ["h1 sysctl -w net.ipv4.tcp_sack=0"]
+    assert [line for line in result.commands if "tcp_ecn=" in line] == [f"{h} sysctl -w net.ipv4.tcp_ecn=1" for h in hosts]
+
+
+def test_a_sysctl_of_one_host_changes_what_that_host_gets():
+    def old(sack):
+        path = nl.wan("20mbit", "20ms", "3%", pairs=1).tuned({"net.ipv4.tcp_sack": sack}, "h1")
+        return nl.Experiment(path, nl.Iperf3("h1", "h2", time=10, congestion="reno"))
+
+    grid = nl.sweep(old, sack=[0, 1], seeds=range(1, 6))
+    without, with_it = grid.groupby("sack").received_bps.median()
+    assert 0.6 * with_it < without < 0.95 * with_it, "without SACK, a window with two losses ends in a timeout more often"
+
+
+def test_a_sysctl_that_does_not_exist_is_said_before_anything_is_measured():
+    with pytest.raises(nl.EmulationError, match=r"h1 could not be set up.*sysctl -w net.ipv4.tcp_sock=0"):
+        nl.run(nl.wan("20mbit", "20ms", pairs=1).tuned({"net.ipv4.tcp_sock": 0}), nl.Ping("h1", "h2"))
+
+
+def test_the_same_traffic_given_twice_is_two_flows():
+    test = nl.Iperf3("h1", "h2", time=1)
+    twice = nl.run(nl.wan("100mbit", "20ms"), test, test)
+    assert len(twice.raw) == 4 and twice.flows.received_bps.nunique() == 2
+    assert len(nl.Experiment(nl.wan(), test, test).but(seed=2).traffic) == 2

@@ -5,6 +5,9 @@ An engine has ``name``, ``digest``, ``about``, ``clocks`` (the first is its own)
 when it was run.
 """
 
+import os
+
+from netlab.engines import recorded
 from netlab.engines.guest import GuestEngine
 from netlab.engines.mininet import MininetEngine
 from netlab.engines.recorded import RecordedEngine
@@ -14,7 +17,7 @@ ENGINES = {"guest": GuestEngine, "mininet": MininetEngine, "recorded": RecordedE
 
 
 def pick(engine=None):
-    """The engine of this name; None is the first that works here, and where that is not the guest, a line says so.
+    """The engine of this name; None is $NETLAB_ENGINE, or the first that works here: where that is not the guest, a line says so.
 
     Raises
     ------
@@ -25,10 +28,12 @@ def pick(engine=None):
     """
     if not isinstance(engine, str | None):
         return engine
+    engine = engine or os.environ.get("NETLAB_ENGINE") or None
     if engine is not None:
         if engine not in ENGINES:
             raise SpecificationError(f"engine = {engine!r}: one of {', '.join(ENGINES)}, or None for the first that works")
-        return ENGINES[engine]()
+        if engine != "recorded" or not recorded.wanted():  # while records are made anew, they are run and not read
+            return ENGINES[engine]()
     refused = []
     for name, kind in ENGINES.items():
         try:

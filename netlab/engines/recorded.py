@@ -8,6 +8,7 @@ import hashlib
 import json
 import lzma
 import os
+import threading
 from pathlib import Path
 
 from netlab.errors import EngineError
@@ -15,6 +16,8 @@ from netlab.errors import EngineError
 HOW_TO_GET_ONE = (
     "`netlab engine build` or `netlab engine import FILE` gives you an engine that runs it; `netlab doctor` says if it will"
 )
+
+PARTS = ("experiment", "commands", "provenance", "raw")
 
 
 def folder():
@@ -28,12 +31,27 @@ def path_of(experiment):
 
 
 def read(path):
-    return json.loads(lzma.decompress(path.read_bytes()))
+    """A record: ``experiment``, ``commands``, ``provenance`` and ``raw``.
+
+    Raises
+    ------
+    EngineError
+        The file is damaged, or is no record.
+    """
+    try:
+        kept = json.loads(lzma.decompress(path.read_bytes()))
+        missing = [key for key in PARTS if not isinstance(kept, dict) or key not in kept]
+        if missing:
+            raise ValueError(f"it has no {', '.join(missing)}")
+    except (OSError, lzma.LZMAError, ValueError) as error:
+        remedy = "Put the file back as it was, or delete it and record the experiment again with NETLAB_RECORD=on"
+        raise EngineError(f"{path} is not a record of a result, or no longer one: {error}. {remedy}") from error
+    return kept
 
 
 def wanted():
     """Shall runs be recorded?"""
-    return os.environ.get("NETLAB_RECORD", "off") != "off"
+    return (os.environ.get("NETLAB_RECORD") or "off") != "off"
 
 
 def record(result):
@@ -46,9 +64,13 @@ def record(result):
     }
     path = path_of(result.experiment)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_bytes(lzma.compress(json.dumps(content).encode(), preset=9))
+    part = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.part")  # a sweep records from several threads
+    part.write_bytes(lzma.compress(json.dumps(content).encode()))
     part.replace(path)
+
+
+def plural(number):
+    return f"{number} result{'s' * (number != 1)}"
 
 
 def tell(results):
@@ -56,9 +78,9 @@ def tell(results):
     recalled = [result.provenance for result in results if result.provenance.get("recorded")]
     if recalled:
         virtual_s, wall_s = (sum(one[key] for one in recalled) for key in ("virtual_s", "wall_s"))
-        engines = ", ".join(sorted({f"{one['engine']} {one['engine_digest']}" for one in recalled}))
+        engines = ", ".join(sorted({f"{one['engine']} {one['engine_digest'] or ''}".strip() for one in recalled}))
         print(
-            f"recorded: {len(recalled)} result{'s' * (len(recalled) > 1)} of earlier runs on {engines} "
+            f"recorded: {plural(len(recalled))} of earlier runs on {engines} "
             f"({virtual_s:.0f} virtual s, which took {wall_s:.0f} s)"
         )
 
@@ -78,10 +100,12 @@ class RecordedEngine:
         self.records = sorted(folder().glob("*.json.xz"))
         self.about = {}  # whatever was recorded could be run
         if not self.records:
-            raise EngineError(f"there are no recorded results in {folder()}")
+            raise EngineError(
+                f"there are no recorded results in {folder()}: NETLAB_RECORDS names another folder. {HOW_TO_GET_ONE}"
+            )
 
     def __repr__(self):
-        return f"<RecordedEngine: {len(self.records)} results>"
+        return f"<RecordedEngine: {plural(len(self.records))}>"
 
     def connect(self, seed, clock, wall_limit_s):
         raise EngineError(f"a live network cannot be recorded beforehand: {HOW_TO_GET_ONE}")
@@ -92,14 +116,17 @@ class RecordedEngine:
         Raises
         ------
         EngineError
-            It was never recorded; the message names those that come nearest.
+            It was never recorded; the message names those that come nearest. Or its file is damaged.
         """
-        path = path_of(experiment)
-        if path.exists():
+        wish, others, own = leaves(json.loads(experiment.to_json())), [], path_of(experiment)
+        # Its own file first. The same sysctls in another order are the same experiment, in another file.
+        for path in sorted(self.records, key=lambda path: path != own):
             kept = read(path)
-            return kept["raw"], kept["commands"], kept["provenance"] | {"recorded": True}
-        wish = leaves(json.loads(experiment.to_json()))
-        others = sorted((differences(wish, leaves(read(path)["experiment"])) for path in self.records), key=len)
+            other = differences(wish, leaves(kept["experiment"]))
+            if not other:
+                return kept["raw"], kept["commands"], kept["provenance"] | {"recorded": True}
+            others.append(other)
+        others.sort(key=len)
         nearest = "\n".join(f"- {', '.join(other[:6])}{' ...' if len(other) > 6 else ''}" for other in others[:3])
         raise EngineError(f"this experiment is not among the recorded ones. The nearest have\n{nearest}\n{HOW_TO_GET_ONE}")
 

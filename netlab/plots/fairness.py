@@ -10,7 +10,7 @@ from plotly.subplots import make_subplots
 from netlab.plots._style import COLOURS, FAINT, INK, finish, name_of, need, ordered, prefix, say, written
 
 
-def plane(trajectories, capacity_bps, start=True, flows=("flow 1", "flow 2")):
+def plane(trajectories, capacity_bps, start=True, flows=("flow 1", "flow 2"), stepper=False):
     """Two flows that share a link, on Chiu and Jain's plane: the throughput of one over that of the other.
 
     Parameters
@@ -24,6 +24,8 @@ def plane(trajectories, capacity_bps, start=True, flows=("flow 1", "flow 2")):
         Mark where each begins, by an open ring; where it ends is marked by a filled one.
     flows : pair of str
         What the axes call the two.
+    stepper : bool
+        Put a slider below, and a button, that walk along the first trajectory.
 
     Returns
     -------
@@ -74,7 +76,26 @@ def plane(trajectories, capacity_bps, start=True, flows=("flow 1", "flow 2")):
     axis = dict(range=[0, edge], constrain="domain")
     xaxis = dict(title=f"throughput of {flows[0]} [{unit}]", **axis)
     yaxis = dict(title=f"throughput of {flows[1]} [{unit}]", scaleanchor="x", **axis)
-    return finish(fig, xaxis=xaxis, yaxis=yaxis, width=820, height=600, margin_t=30)
+    finish(fig, xaxis=xaxis, yaxis=yaxis, width=820, height=600, margin_t=30)
+    return _add_stepper(fig, next(iter(trajectories))) if stepper else fig
+
+
+def _add_stepper(fig, label):
+    """A slider, and a button, that show a trajectory up to each of its steps."""
+    line, *_, end = (number for number, trace in enumerate(fig.data) if trace.legendgroup == label)
+    x, y, told = fig.data[line].x, fig.data[line].y, fig.data[line].customdata
+    for n in range(1, len(x) + 1):
+        so_far, here = (
+            dict(x=x[:n], y=y[:n], customdata=told[:n]),
+            dict(x=x[n - 1 : n], y=y[n - 1 : n], customdata=told[n - 1 : n]),
+        )
+        fig.frames += (go.Frame(name=str(n - 1), data=[go.Scatter(so_far), go.Scatter(here)], traces=[line, end]),)
+    how = dict(mode="immediate", transition_duration=0, frame=dict(duration=250, redraw=False))
+    steps = [dict(label=frame.name, method="animate", args=[[frame.name], how]) for frame in fig.frames]
+    slider = dict(active=len(x) - 1, currentvalue=dict(prefix=f"{label}, step "), steps=steps, pad_t=60, len=0.9, x=0.1)
+    play = dict(label="▶", method="animate", args=[None, how | dict(fromcurrent=False)])
+    button = dict(type="buttons", buttons=[play], x=0, y=0, xanchor="left", yanchor="top", pad=dict(t=78), showactive=False)
+    return fig.update_layout(sliders=[slider], updatemenus=[button], height=720)
 
 
 def _draw_rules(fig, edge, full, efficient, at):

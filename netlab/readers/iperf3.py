@@ -120,7 +120,7 @@ def read_iperf3(source):
     """
     text = read_text(source)
     try:
-        doc = _report(text)
+        doc = _report(text, source)
         streams, intervals = _side(doc)
         if "server_output_json" in doc:
             _check(doc["server_output_json"], text)
@@ -138,8 +138,8 @@ def read_iperf3(source):
         raise ReadError(f"{what} Look at the text: it is in this error's raw.", text) from error
 
 
-def _report(text):
-    """The JSON document in `text`, or a ReadError that says why there is none."""
+def _report(text, source):
+    """The JSON document in `text`, which is `source` or lies there, or a ReadError that says why there is none."""
     body = _NAN_TOKEN.sub(r"\1NaN", text.strip().removeprefix("\ufeff"))
     if not body:
         raise ReadError("iperf3's output is empty. Run it with -J, and see what it writes to stderr.", text)
@@ -149,8 +149,12 @@ def _report(text):
         if own := re.search(r"^iperf3: (.*)", body, re.M):
             raise _own_error(own[1], text)
         first = body.splitlines()[0][:80]
-        if "{" in body:
+        if "{" in body and '"start"' in body:
             raise ReadError(f"There is text before iperf3's JSON: {first!r}. Keep only what iperf3 wrote.", text)
+        if source is not text:
+            raise ReadError(
+                f"{source} is not iperf3's JSON, it begins with {first!r}. Run iperf3 with -J, which writes it.", text
+            )
         raise ReadError(f"This is neither iperf3's JSON nor the name of a file: {first!r}. Run iperf3 with -J.", text)
     try:
         doc = json.loads(body)

@@ -48,6 +48,18 @@ def test_plane_draws_the_ways_to_one_scale():
     assert plots.plane(WAYS, 1e8, flows=("h1", "h3")).layout.yaxis.title.text == "throughput of h3 [Mbit/s]"
 
 
+def test_a_slider_walks_along_the_first_way():
+    fig = plots.plane(WAYS, 1e8, stepper=True)
+    model = named(fig, "model")
+    assert [frame.name for frame in fig.frames] == ["0", "1", "2"] == [step.label for step in fig.layout.sliders[0].steps]
+    for number, frame in enumerate(fig.frames):
+        line, end = (fig.data[trace] for trace in frame.traces)
+        assert line is model and end.mode == "markers" and end.marker.color == model.line.color, "its end, and not its start"
+        assert list(frame.data[0].x) == list(model.x[: number + 1]) and list(frame.data[0].y) == list(model.y[: number + 1])
+        assert list(frame.data[1].x) == [model.x[number]] and list(frame.data[1].y) == [model.y[number]]
+    assert not plots.plane(WAYS, 1e8).frames
+
+
 def test_plane_tells_the_time_and_the_index_of_a_point():
     fig = plots.plane(WAYS, 1e8)
     model = named(fig, "model")

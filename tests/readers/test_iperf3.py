@@ -335,6 +335,19 @@ def test_broken_text_is_refused(text, message):
     assert caught.value.raw == text
 
 
+@pytest.mark.parametrize("text", ["# Notes\n\nSee `{}` below.\n", "[ ID] Interval\n[  5] 0.00-1.00 sec\n"])
+def test_a_file_that_is_not_iperf3_s_json_is_named(text, tmp_path):
+    path = tmp_path / "notes.md"
+    path.write_text(text)
+    for source in (path, str(path)):
+        with pytest.raises(ReadError, match=r"notes.md is not iperf3's JSON.*Run iperf3 with -J, which writes it") as caught:
+            read_iperf3(source)
+        assert str(path) in str(caught.value) and repr(text.splitlines()[0]) in str(caught.value)
+        assert caught.value.raw == text
+    with pytest.raises(ReadError, match=r"neither iperf3's JSON nor the name of a file"):
+        read_iperf3(text)
+
+
 CUT = ("3.1.3", "3.9-udp", "3.12-tcp-bidir-both", "3.22")
 WHOLE = [path.read_text().rstrip() for path in REPORTS if path.name.startswith(CUT)]
 place = st.floats(0, 1, exclude_max=True)

@@ -1,0 +1,87 @@
+"""Which engine is taken, and what is said of those that are not."""
+
+import pytest
+
+import netlab as nl
+from netlab import engines
+
+NAMES = ["guest", "mininet", "recorded"]
+
+
+def kinds(**reasons):
+    """Engines of which those with a reason do not work; nobody may ask one that comes after the first that works."""
+
+    def kind(name):
+        def start(self):
+            if reason := reasons.get(name):
+                raise nl.EngineError(reason)
+
+        return type(name, (), {"name": name, "__init__": start, "__repr__": lambda self: f"<{name} fake>"})
+
+    return {name: kind(name) for name in NAMES}
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_the_first_that_works_is_taken_and_a_line_says_why_not_the_guest(first, monkeypatch, capsys):
+    reasons = {name: f"{name} is away.\nHere is how to get {name}." for name in NAMES[:first]}
+    monkeypatch.setattr(engines, "ENGINES", kinds(**reasons))
+    assert engines.pick().name == NAMES[first]
+    assert capsys.readouterr().out == (f"netlab takes <{NAMES[first]} fake>, as guest: guest is away.\n" if first else "")
+
+
+def test_those_after_the_first_that_works_are_not_even_tried(monkeypatch):
+    def refuse(self):
+        pytest.fail("it was tried")
+
+    later = {name: type(name, (), {"__init__": refuse}) for name in NAMES[1:]}
+    monkeypatch.setattr(engines, "ENGINES", kinds() | later)
+    assert engines.pick().name == "guest"
+
+
+def test_where_none_works_every_reason_is_named(monkeypatch, capsys):
+    monkeypatch.setattr(engines, "ENGINES", kinds(guest="no kernel", mininet="no root", recorded="no files"))
+    with pytest.raises(nl.EngineError) as refused:
+        nl.run(nl.wan(), nl.Ping("h1", "h2"))
+    assert [line for line in str(refused.value).splitlines() if ": no " in line] == [
+        "guest: no kernel",
+        "mininet: no root",
+        "recorded: no files",
+    ]
+    assert capsys.readouterr().out == ""
+
+
+def test_another_error_than_that_it_does_not_work_is_not_passed_over(monkeypatch):
+    def stumble(self):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(engines, "ENGINES", kinds() | {"guest": type("guest", (), {"__init__": stumble})})
+    with pytest.raises(ZeroDivisionError):
+        engines.pick()
+
+
+def test_one_asked_for_by_name_is_that_one_or_an_error(monkeypatch, capsys):
+    monkeypatch.delenv("NETLAB_RECORD", raising=False)
+    monkeypatch.setattr(engines, "ENGINES", kinds(mininet="no root"))
+    assert engines.pick("recorded").name == "recorded"
+    with pytest.raises(nl.EngineError, match=r"^no root$"):
+        engines.pick("mininet")
+    with pytest.raises(nl.SpecificationError, match=r"engine = 'ns3': one of guest, mininet, recorded"):
+        engines.pick("ns3")
+    assert capsys.readouterr().out == ""
+
+
+def test_while_records_are_made_anew_none_is_read(monkeypatch):
+    monkeypatch.setattr(engines, "ENGINES", kinds())
+    monkeypatch.setenv("NETLAB_RECORD", "on")
+    assert engines.pick("recorded").name == "guest"
+    assert engines.pick("mininet").name == "mininet"
+
+
+def test_an_engine_itself_is_passed_on():
+    engine = kinds()["mininet"]()
+    assert engines.pick(engine) is engine
+
+
+def test_the_order_is_guest_mininet_recorded():
+    assert list(engines.ENGINES) == NAMES
+    assert [kind.name for kind in engines.ENGINES.values()] == NAMES

@@ -1,0 +1,221 @@
+"""Results of earlier runs: found again whole, or refused in words."""
+
+import json
+import lzma
+from concurrent.futures import ThreadPoolExecutor
+
+import pandas as pd
+import pytest
+
+import netlab as nl
+from netlab import engines
+from netlab.engines import recorded
+from netlab.engines.guest import GuestEngine
+
+PATH = nl.wan("100mbit", "20ms", "0.1%")
+TRAFFIC = (
+    nl.Iperf3("h1", "h2", parallel=2, time=2, congestion="reno"),
+    nl.Ping("h3", "h4", count=3),
+    nl.Shell("h2", "sysctl -n net.ipv4.tcp_congestion_control"),
+)
+EXPERIMENT = nl.Experiment(PATH, *TRAFFIC)
+FRAMES = ("flows", "streams", "intervals", "pings")
+
+
+def cell(parallel):
+    return nl.Experiment(nl.wan("20mbit", "20ms"), nl.Iperf3("h1", "h2", parallel=parallel, time=1))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with the records of one run and one sweep, and what these gave when they were run."""
+    folder = tmp_path_factory.mktemp("records")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NETLAB_RECORDS", str(folder))
+        patch.setenv("NETLAB_RECORD", "on")
+        ran = nl.run(PATH, *TRAFFIC)
+        grid = nl.sweep(cell, parallel=[1, 2], seeds=[1, 2])
+    return folder, ran, grid
+
+
+@pytest.fixture
+def records(made, monkeypatch):
+    """They lie where netlab looks, it does not record, and no guest can be started."""
+    monkeypatch.setenv("NETLAB_RECORDS", str(made[0]))
+    monkeypatch.delenv("NETLAB_RECORD", raising=False)
+    monkeypatch.setattr(GuestEngine, "connect", lambda *_: pytest.fail("nothing must start"))
+    return made
+
+
+@pytest.fixture
+def place(made, tmp_path, monkeypatch):
+    """A folder of one's own where netlab looks, with nothing in it."""
+    monkeypatch.setenv("NETLAB_RECORDS", str(tmp_path))
+    monkeypatch.delenv("NETLAB_RECORD", raising=False)
+    return tmp_path
+
+
+def test_it_gives_the_very_same_result_and_one_line_says_where_it_is_from(records, capsys):
+    _, ran, _ = records
+    again = nl.run(PATH, *TRAFFIC, engine="recorded")
+    for name in FRAMES:
+        pd.testing.assert_frame_equal(getattr(again, name), getattr(ran, name), check_exact=True)
+    assert again.raw == ran.raw and again.commands == ran.commands and again.experiment == ran.experiment
+    assert again.provenance == ran.provenance | {"recorded": True} and "recorded" not in ran.provenance
+    ran_on = f"guest {ran.provenance['engine_digest']}"
+    took = f"{ran.provenance['virtual_s']:.0f} virtual s, which took {ran.provenance['wall_s']:.0f} s"
+    assert capsys.readouterr().out == f"recorded: 1 result of earlier runs on {ran_on} ({took})\n"
+
+
+def test_a_sweep_is_the_same_frame_and_one_line(records, capsys):
+    _, _, grid = records
+    pd.testing.assert_frame_equal(nl.sweep(cell, parallel=[1, 2], seeds=[1, 2], engine="recorded"), grid, check_exact=True)
+    said = capsys.readouterr().out
+    assert said.startswith("recorded: 4 results of earlier runs on guest ") and said.count("\n") == 1
+
+
+def test_saved_and_loaded_it_still_says_that_it_was_recorded(records, tmp_path):
+    nl.run(EXPERIMENT, engine="recorded").save(tmp_path / "kept")
+    assert nl.load(tmp_path / "kept").provenance["recorded"] is True
+
+
+def test_where_no_other_engine_works_records_are_taken(records, monkeypatch, capsys):
+    class Away:
+        def __init__(self):
+            raise nl.EngineError("it is away")
+
+    monkeypatch.setattr(engines, "ENGINES", engines.ENGINES | {"guest": Away, "mininet": Away})
+    assert nl.run(EXPERIMENT).raw == records[1].raw
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == "netlab takes <RecordedEngine: 5 results>, as guest: it is away" and second.startswith("recorded: 1 result ")
+    with pytest.raises(nl.EngineError, match="netlab engine build"):
+        nl.Network(PATH)
+
+
+def test_what_was_never_recorded_is_refused_with_the_nearest_and_how_to_get_an_engine(records, capsys):
+    with pytest.raises(nl.EngineError) as refused:
+        nl.run(EXPERIMENT, seed=2, engine="recorded")
+    said = str(refused.value).splitlines()
+    assert said[1] == "- seed = 1", "the nearest comes first"
+    assert len(said) == 1 + 3 + 1 and "netlab engine build" in said[-1] and "netlab engine import" in said[-1]
+    with pytest.raises(nl.EngineError, match=r"\n- topology.links.1.rate = '100mbit'\n"):
+        nl.run(nl.wan("200mbit", "20ms", "0.1%"), *TRAFFIC, engine="recorded")
+    with pytest.raises(nl.EngineError, match=r"\n- traffic.0.parallel = 2\n"):
+        nl.sweep(cell, parallel=[1, 2, 3], seeds=[2], engine="recorded")
+    assert capsys.readouterr().out == ""
+
+
+def test_a_live_network_is_refused_with_how_to_get_an_engine(records):
+    with pytest.raises(nl.EngineError, match=r"live network.*netlab engine build.*netlab engine import"):
+        nl.Network(PATH, engine="recorded")
+
+
+def test_a_folder_without_records_is_refused(place):
+    with pytest.raises(nl.EngineError) as refused:
+        nl.run(EXPERIMENT, engine="recorded")
+    assert str(place) in str(refused.value) and "netlab engine build" in str(refused.value)
+
+
+def cut(content):
+    return content[: len(content) // 2]
+
+
+def without(key):
+    def change(content):
+        kept = json.loads(lzma.decompress(content))
+        del kept[key]
+        return lzma.compress(json.dumps(kept).encode())
+
+    return change
+
+
+DAMAGE = {
+    "cut": cut,
+    "empty": lambda content: b"",
+    "not xz": lzma.decompress,
+    "not JSON": lambda content: lzma.compress(cut(lzma.decompress(content))),
+    "not text": lambda content: lzma.compress(content),
+    "a list": lambda content: lzma.compress(b'["experiment", "commands", "provenance", "raw"]'),
+    "without raw": without("raw"),
+    "without provenance": without("provenance"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_file_is_refused_by_name(records, place, damage):
+    file = recorded.path_of(EXPERIMENT)
+    file.write_bytes(damage((records[0] / file.name).read_bytes()))
+    for seed in (1, 2):  # it is the one asked for, or one looked through for the nearest
+        with pytest.raises(nl.EngineError, match=r"NETLAB_RECORD=on") as refused:
+            nl.run(EXPERIMENT, seed=seed, engine="recorded")
+        assert str(file) in str(refused.value)
+
+
+def test_a_file_under_the_name_of_another_experiment_does_not_pass_for_it(records, place):
+    other = recorded.path_of(EXPERIMENT.but(seed=2))
+    other.write_bytes((records[0] / recorded.path_of(EXPERIMENT).name).read_bytes())
+    with pytest.raises(nl.EngineError, match=r"\n- seed = 1\n"):
+        nl.run(EXPERIMENT, seed=2, engine="recorded")
+    assert nl.run(EXPERIMENT, engine="recorded").raw == records[1].raw, "it is found by what it is"
+
+
+def test_sysctls_in_another_order_are_the_same_experiment(records, place):
+    one, other = (
+        EXPERIMENT.but(topology=PATH.tuned(dict(pairs)))
+        for pairs in [[("net.ipv4.tcp_sack", 0), ("net.ipv4.tcp_ecn", 1)], [("net.ipv4.tcp_ecn", 1), ("net.ipv4.tcp_sack", 0)]]
+    )
+    assert one == other
+    recorded.record(nl.Result(one, records[1].raw, records[1].commands, records[1].provenance))
+    assert nl.run(other, engine="recorded").raw == records[1].raw
+
+
+def test_records_are_small_and_lie_one_to_an_experiment(records):
+    folder, ran, _ = records
+    files = list(folder.iterdir())
+    assert len(files) == 5 and all(file.name.endswith(".json.xz") for file in files), "and no half-written file is left"
+    size = (folder / recorded.path_of(EXPERIMENT).name).stat().st_size
+    assert size < sum(map(len, ran.raw.values())) / 2 and size < 5_000
+
+
+def test_recording_again_replaces(records, place):
+    ran = records[1]
+    for wall_s in (1.0, 2.0):
+        recorded.record(nl.Result(EXPERIMENT, ran.raw, ran.commands, ran.provenance | {"wall_s": wall_s}))
+        assert [file.name for file in place.iterdir()] == [recorded.path_of(EXPERIMENT).name]
+        assert nl.run(EXPERIMENT, engine="recorded").provenance["wall_s"] == wall_s
+
+
+def test_threads_that_record_the_same_do_not_meet(records, place):
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(recorded.record, [records[1]] * 12))
+    assert len(list(place.iterdir())) == 1 and nl.run(EXPERIMENT, engine="recorded").raw == records[1].raw
+
+
+def test_a_result_of_mininet_on_a_machine_itself_has_no_digest_to_tell(records, place, capsys):
+    ran = records[1]
+    recorded.record(nl.Result(EXPERIMENT, ran.raw, ran.commands, ran.provenance | {"engine": "mininet", "engine_digest": None}))
+    nl.run(EXPERIMENT, engine="recorded")
+    assert "earlier runs on mininet (" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"), [(None, False), ("off", False), ("", False), ("on", True), ("1", True), ("yes", True)]
+)
+def test_what_netlab_record_may_be(value, wanted, monkeypatch):
+    monkeypatch.delenv("NETLAB_RECORD", raising=False)
+    if value is not None:
+        monkeypatch.setenv("NETLAB_RECORD", value)
+    assert recorded.wanted() is wanted
+
+
+def test_a_run_leaves_no_record_unless_it_is_wanted_and_has_succeeded(place, monkeypatch):
+    one = nl.Experiment(nl.wan("20mbit", "20ms", pairs=1), nl.Shell("h1", "echo done"))
+    nl.run(one)
+    assert not list(place.iterdir())
+    monkeypatch.setenv("NETLAB_RECORD", "on")
+    with pytest.raises(nl.CommandError):
+        nl.run(one.but(traffic=[nl.Shell("h1", "exit 3")]))
+    assert not list(place.iterdir())
+    monkeypatch.setattr(recorded, "read", lambda path: pytest.fail("while records are made anew, none is read"))
+    assert nl.run(one, engine="recorded").provenance["engine"] == "guest"
+    assert [file.name for file in place.iterdir()] == [recorded.path_of(one).name]

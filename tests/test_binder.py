@@ -1,0 +1,218 @@
+"""Binder's files, read and run as repo2docker does it, with fake commands: no image is made here, and nothing is installed."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from netlab.engines.recorded import RecordedEngine
+
+ROOT = Path(__file__).parents[1]
+BINDER = ROOT / "binder"
+DOCKERFILE = (ROOT / ".devcontainer/Dockerfile").read_text()
+TOOLS = ("bash", "cat", "dirname", "env", "grep", "sleep", "taskset", "timeout")
+
+
+def apt_packages():
+    """The packages of apt.txt as repo2docker takes them: what is left of each line before a #."""
+    lines = (BINDER / "apt.txt").read_text().splitlines()
+    return sorted(filter(None, (line.partition("#")[0].strip() for line in lines)))
+
+
+@pytest.mark.parametrize("name", ["setup", "postBuild", "start"])
+def test_the_scripts_are_executable_bash(name):
+    script = BINDER / name
+    assert os.access(script, os.X_OK)
+    assert script.read_text().startswith("#!/usr/bin/env bash\n")
+    subprocess.run(["bash", "-n", script], check=True)
+
+
+@pytest.mark.parametrize("name", ["postBuild", "start"])
+def test_what_an_ordinary_user_runs_needs_no_administrator(name):
+    assert not re.search(r"\b(sudo|su|apt|apt-get|dpkg)\b", (BINDER / name).read_text())
+
+
+def test_nothing_else_in_binder_decides_what_repo2docker_builds():
+    """A Dockerfile there would replace all the rest; a requirements.txt or setup.py would join in; .binder is refused."""
+    assert {path.name for path in BINDER.iterdir()} == {"apt.txt", "environment.yml", "postBuild", "setup", "start"}
+    assert not (ROOT / ".binder").exists()
+    assert (BINDER / "environment.yml").resolve() == ROOT / "environment.yml"
+
+
+def test_repo2docker_sees_the_pin_of_python():
+    """Its regular expression; without a match it would take a Python of its own choice."""
+    dependencies = yaml.safe_load((BINDER / "environment.yml").read_text())["dependencies"]
+    found = [match[1] for line in dependencies if (match := re.match(r"python\s*=+\s*([\d\.]*)", line))]
+    assert len(found) == 1 and re.fullmatch(r"3\.1[1-4]", found[0])
+
+
+def test_repo2docker_takes_every_line_of_apt_txt():
+    packages = apt_packages()
+    assert {"flex", "mmdebstrap", "debian-archive-keyring", "util-linux"} <= set(packages)
+    assert all(re.fullmatch(r"[a-z0-9.+-]+", package) for package in packages)
+
+
+@pytest.fixture
+def image(tmp_path):
+    """A function that runs one of the scripts in a copy of binder/, with fakes of `netlab` and `python` that list their calls.
+
+    `netlab` gives the fake's answers as the clauses of a bash `case`, such as ``"engine build") exit 1;;``; any other call
+    succeeds. The fake is on the PATH only once pip has "installed" it, or from the start.
+    """
+    shutil.copytree(BINDER, tmp_path / "binder", symlinks=True)
+    (tmp_path / "bin").mkdir()
+    for tool in TOOLS:
+        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
+    calls = tmp_path / "calls"
+
+    def fake(name, script):
+        path = tmp_path / "bin" / name
+        path.write_text(f'#!{tmp_path}/bin/bash\necho "${{0##*/}} $*" >>{calls}\n{script}\n')
+        path.chmod(0o755)
+
+    def run(*command, netlab="", installed=False, pip="", **environment):
+        fake("netlab" if installed else "netlab.later", f'case "$*" in\n{netlab}\nesac')
+        arrive = f"PATH=/usr/bin:/bin mv {tmp_path}/bin/netlab.later {tmp_path}/bin/netlab"
+        fake("python", f'case "$*" in\n"-m pip"*) {pip or arrive};;\n"-c import os"*) exec {sys.executable} "$@";;\nesac')
+        environment = {"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path), **environment}
+        done = subprocess.run([tmp_path / "binder" / command[0], *command[1:]], env=environment, capture_output=True, text=True)
+        done.calls = calls.read_text().splitlines() if calls.exists() else []
+        return done
+
+    return run
+
+
+def test_post_build_installs_the_project_and_builds_its_engine(image):
+    done = image("postBuild")
+    assert done.returncode == 0, done.stderr
+    assert done.calls.index("python -m pip install --quiet --no-deps --editable .") < done.calls.index("netlab engine build")
+    assert "python -c import netlab" in done.calls
+    assert done.calls[-2:] == ["netlab engine info", "netlab doctor"]
+    assert "recorded" not in done.stdout
+
+
+def test_post_build_leaves_a_netlab_that_is_there_alone(image):
+    done = image("postBuild", installed=True)
+    assert done.returncode == 0
+    assert not [call for call in done.calls if "pip" in call]
+    assert "netlab engine build" in done.calls
+
+
+def test_post_build_goes_on_where_the_engine_cannot_be_built(image):
+    done = image("postBuild", netlab='"engine build") echo no mirror >&2; exit 1;;')
+    assert done.returncode == 0
+    assert "no mirror" in done.stderr
+    assert done.calls[-1] == "netlab engine remove"
+    assert "recorded results" in done.stdout
+
+
+def test_post_build_gives_up_after_a_while(image):
+    done = image("postBuild", netlab='"engine build") exec sleep 60;;', NETLAB_BUILD_LIMIT="0.2")
+    assert done.returncode == 0
+    assert done.calls[-1] == "netlab engine remove"
+
+
+def test_post_build_does_not_build_what_would_not_run(image):
+    """On arm64, under emulation, in gVisor: the doctor fails, and not only for the missing engine."""
+    doctor = 'doctor) printf "%s\\n" "FAIL  processor        the guest needs x86-64" "FAIL  engine           no engine"; exit 1;;'
+    done = image("postBuild", netlab=doctor)
+    assert done.returncode == 0
+    assert "  FAIL  processor        the guest needs x86-64\n" in done.stdout
+    assert "no engine\n" not in done.stdout
+    assert "netlab engine build" not in done.calls
+
+
+def test_post_build_builds_where_only_the_engine_is_missing(image):
+    done = image("postBuild", netlab='doctor) echo "FAIL  engine           no engine: run \\`netlab engine build\\`"; exit 1;;')
+    assert done.returncode == 0
+    assert "netlab engine build" in done.calls
+
+
+@pytest.mark.parametrize("pip", ["exit 1", "true"], ids=["pip fails", "pip installs nothing"])
+def test_post_build_fails_without_the_project(image, pip):
+    assert image("postBuild", pip=pip).returncode != 0
+
+
+def test_start_ends_in_what_it_was_given():
+    assert (BINDER / "start").read_text().rstrip().splitlines()[-1] == 'exec "$@"'
+
+
+SHOW = ("bash", "-c", 'echo "${NETLAB_CACHE-unset}|$1|$#"; exit 7', "show", "two words")
+
+
+def test_start_lets_an_engine_that_runs_be(image):
+    done = image("start", *SHOW, installed=True)
+    assert done.calls == ["netlab engine info", "netlab doctor"]
+    assert (done.stdout, done.stderr, done.returncode) == ("unset|two words|1\n", "", 7)
+
+
+def test_start_hides_an_engine_that_does_not_run(image, tmp_path):
+    done = image("start", *SHOW, installed=True, netlab="doctor) echo FAIL seccomp; exit 1;;")
+    assert done.stdout == f"{tmp_path}/.cache/netlab/does-not-run-here|two words|1\n"
+    assert "FAIL seccomp" in done.stderr and "recorded results" in done.stderr
+
+
+def test_start_without_an_engine_changes_nothing(image):
+    done = image("start", *SHOW, installed=True, netlab="engine*) exit 1;;")
+    assert done.calls == ["netlab engine info"]
+    assert done.stdout == "unset|two words|1\n"
+
+
+def test_start_runs_what_it_was_given_even_without_netlab(image):
+    assert image("start", *SHOW).stdout == "unset|two words|1\n"
+
+
+def test_netlab_takes_recorded_results_where_start_hid_the_engine(image, tmp_path):
+    (tmp_path / "records").mkdir()
+    (tmp_path / "records" / "0123456789abcdef.json.xz").touch()
+    pick = "from netlab.engines import pick; print(pick().name)"
+    # MininetEngine may work for whoever runs this: it is no part of what is tested
+    pick = f"import netlab.engines as e; del e.ENGINES['mininet']; {pick}"
+    done = image(
+        "start",
+        *(sys.executable, "-c", pick),
+        installed=True,
+        netlab="doctor) exit 1;;",
+        NETLAB_RECORDS=str(tmp_path / "records"),
+        PYTHONPATH=str(ROOT),
+    )
+    assert done.stdout.splitlines()[-1] == RecordedEngine.name, done.stderr
+
+
+def test_the_dockerfile_uses_the_same_scripts():
+    base, *_ = re.findall(r"^FROM (.+)", DOCKERFILE, re.M)
+    assert re.fullmatch(r"(debian|ubuntu|python):[a-z0-9.-]+", base)  # a name: whose registry it is, is everybody's own affair
+    assert "RUN binder/setup && binder/postBuild" in DOCKERFILE
+    assert DOCKERFILE.index("USER jovyan") < DOCKERFILE.index("RUN binder/setup")
+    assert "EXPOSE 8888" in DOCKERFILE
+    entry = json.loads(re.search(r"^ENTRYPOINT (.+)", DOCKERFILE, re.M)[1])
+    command = json.loads(re.search(r"^CMD (.+)", DOCKERFILE, re.M)[1])
+    folder = re.search(r"^WORKDIR (.+)", DOCKERFILE, re.M)[1]
+    assert entry == [f"{folder}/binder/start"]
+    assert command[:2] == ["jupyter", "lab"] and (ROOT / command[-1]).is_dir()
+
+
+def test_the_dockerfile_reads_apt_txt_like_repo2docker():
+    command = re.search(r"(sed '[^']+') /tmp/apt.txt \| xargs", DOCKERFILE)[1]
+    done = subprocess.run(f"{command} {BINDER / 'apt.txt'} | xargs echo", shell=True, capture_output=True, text=True, check=True)
+    assert sorted(done.stdout.split()) == apt_packages()
+
+
+def test_what_the_dockerfile_copies_is_there():
+    for sources in re.findall(r"^COPY(?: --\S+)* (.+) \S+$", DOCKERFILE, re.M):
+        assert all((ROOT / source).exists() for source in sources.split()), sources
+
+
+def test_the_dev_container_uses_the_dockerfile():
+    text = (ROOT / ".devcontainer/devcontainer.json").read_text()
+    settings = json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.M))
+    assert (ROOT / ".devcontainer" / settings["build"]["dockerfile"]).exists()
+    assert (ROOT / ".devcontainer" / settings["build"]["context"]).resolve() == ROOT
+    assert settings["remoteUser"] == re.search(r"^USER (.+)", DOCKERFILE, re.M)[1]
+    assert os.access(ROOT / settings["postCreateCommand"], os.X_OK)
