@@ -112,7 +112,7 @@ def _streams(file):
         hint = "Give a file that iperf3 -J wrote, as in: iperf3 -c 10.0.0.2 -P 8 -J > out.json"
         raise NetlabError(f"{file}: {error.strerror}. {hint}") from error
     except ReadError as error:
-        raise NetlabError(f"{file}: {error}") from error
+        raise NetlabError(str(error) if str(error).startswith(str(file)) else f"{file}: {error}") from error
     if report.meta["interrupted"]:
         raise NetlabError(f"{file}: this test was cut short ({report.meta['error']}). Run it again, to its end.")
     table = report.streams.assign(file=str(file), bps=report.streams.received_bps.fillna(report.streams.sent_bps))
