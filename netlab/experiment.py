@@ -112,7 +112,7 @@ def run(topology, *traffic, engine=None, **fields):
         if "clock" not in fields:
             experiment = experiment.but(clock=chosen.clocks[0])
     result = run_on(experiment, chosen)
-    recorded.tell([result])
+    recorded.tell([result], asked=engine == "recorded")
     return result
 
 

@@ -66,7 +66,7 @@ def sweep(function, seeds=(1,), engine=None, **axes):
             pool.shutdown(cancel_futures=True)
             raise
     results = [future.result() for future in futures]
-    recorded.tell(results)
+    recorded.tell(results, asked=engine == "recorded")
     return pd.concat(
         [rows(place, experiment, result) for (place, experiment), result in zip(cells, results, strict=True)],
         ignore_index=True,

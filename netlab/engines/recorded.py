@@ -73,10 +73,10 @@ def plural(number):
     return f"{number} result{'s' * (number != 1)}"
 
 
-def tell(results):
-    """Say in one line which results were not measured now."""
+def tell(results, asked):
+    """Say in one line which results were not measured now. NETLAB_PROGRESS=off keeps it quiet, unless the call asked for them."""
     recalled = [result.provenance for result in results if result.provenance.get("recorded")]
-    if recalled:
+    if recalled and (asked or os.environ.get("NETLAB_PROGRESS") != "off"):
         virtual_s, wall_s = (sum(one[key] for one in recalled) for key in ("virtual_s", "wall_s"))
         engines = ", ".join(sorted({f"{one['engine']} {one['engine_digest'] or ''}".strip() for one in recalled}))
         print(

@@ -1,8 +1,6 @@
 """The virtual-time guest: a User-Mode Linux kernel, an ordinary process, with Mininet in it and a clock of its own."""
 
-import os
-
-from netlab.engines.guest import store
+from netlab.engines.guest import machine, store
 from netlab.engines.guest.start import CLOCKS, Guest
 
 __all__ = ["GuestEngine", "introduce"]
@@ -30,7 +28,7 @@ class GuestEngine:
     def __init__(self):
         self.build = store.current()
         self.digest, self.about = self.build.digest, self.build.about
-        self.at_once = len(os.sched_getaffinity(0))
+        self.at_once = machine.guests_at_once()
 
     def __repr__(self):
         return f"<GuestEngine {self.digest}: Linux {self.about['kernel']}, iperf3 {self.about['iperf3']}>"

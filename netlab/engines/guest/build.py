@@ -195,6 +195,7 @@ def build_rootfs(folder, site):
     inside = [root / "lib64/ld-linux-x86-64.so.2", "--library-path", f"{root}/usr/lib/x86_64-linux-gnu"]
     step("Library cache", [*inside, root / "usr/sbin/ldconfig", "-r", root])  # else the loader probes folders by CPU type
     python = [*inside, root / "usr/bin/python3", "-B", "-S", "-m", "compileall", "-q", "-f", "-s", root]
+    python += ["-x", r"/sitecustomize\.py$"]  # a link to /etc: outside the guest, that is a file of the builder's own
     step(
         "Python byte code",
         [*python, "--invalidation-mode", "unchecked-hash", root / "usr/lib/python3", root / "usr/lib/python3.13"],

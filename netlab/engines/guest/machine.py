@@ -1,5 +1,6 @@
 """Can the guest run on this machine? Tried, not guessed."""
 
+import contextlib
 import ctypes
 import os
 import platform
@@ -14,6 +15,8 @@ from netlab.errors import EngineError
 
 MEMORY_BYTES = store.MEMORY_MB << 20
 CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+CPU_QUOTAS = (("/sys/fs/cgroup/cpu.max",), ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"))
+GUEST_BYTES, JUPYTER_BYTES = 256 << 20, 384 << 20  # what they take at most
 NR_PIVOT_ROOT, NR_SECCOMP = 155, 317
 
 
@@ -67,8 +70,7 @@ def findings():
         "unlimited" if space == resource.RLIM_INFINITY else f"{space >> 20} MB",
         f"`ulimit -v` allows {space >> 20} MB; {(MEMORY_BYTES >> 20) + 256} are needed",
     )
-    cpus = sorted(os.sched_getaffinity(0))
-    yield Finding("ok", "CPUs", f"{len(cpus)}: as many guests run at full speed at once")
+    yield Finding("ok", "CPUs", f"{len(os.sched_getaffinity(0))}; guests at once: {guests_at_once()}")
 
 
 def judge(good, name, text, otherwise, state="FAIL"):
@@ -107,6 +109,16 @@ def can_set_break():
     """Does the kernel have PR_SET_MM_MAP? (PR_SET_MM_MAP_SIZE asks.)"""
     size = ctypes.c_uint32()
     return ctypes.CDLL(None).prctl(35, 15, ctypes.byref(size), 0, 0) == 0
+
+
+def guests_at_once():
+    """How many guests there are CPUs and memory for; a container's share of a big machine may be small."""
+    limits = [len(os.sched_getaffinity(0)), (memory_limit_bytes() - JUPYTER_BYTES) // GUEST_BYTES]
+    for paths in CPU_QUOTAS:
+        with contextlib.suppress(OSError, ValueError):  # the other version of cgroups; no quota ("max")
+            quota, period = map(int, " ".join(Path(path).read_text() for path in paths).split())
+            limits += [quota // period] if quota > 0 else []
+    return max(1, min(limits))
 
 
 def memory_limit_bytes():

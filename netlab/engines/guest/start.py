@@ -217,7 +217,7 @@ def sweep():
 def one_cpu():
     """One of the CPUs this process may use, held by a lock so that guests running at once are pinned to different ones."""
     usable = sorted(os.sched_getaffinity(0))
-    for number in usable:
+    for number in random.sample(usable, len(usable)):  # other containers on this machine take one, too
         descriptor = hold(run_folder() / f"cpu-{number}")
         if descriptor is not None:
             try:
