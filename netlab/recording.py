@@ -32,7 +32,7 @@ def record(notebooks, every=False):
         with tempfile.TemporaryDirectory() as fresh, surroundings(NETLAB_RECORD="on", NETLAB_RECORDS=fresh):
             papermill.execute_notebook(path, Path(fresh, "ran.ipynb"), cwd=path.parent, progress_bar=False)
             made = sorted(Path(fresh).glob("*.json.xz"))
-            new = [file for file in made if not same(file, home / file.name)]
+            new = [file for file in made if not is_kept(file, home / file.name)]
             home.mkdir(parents=True, exist_ok=True)
             for file in new:
                 shutil.copy(file, home)
@@ -45,12 +45,9 @@ def record(notebooks, every=False):
         yield None, len(used), len(stale)
 
 
-def same(one, other):
-    """Do two records hold the same output of the same engine?"""
-    if not other.exists():
-        return False
-    one, other = recorded.read(one), recorded.read(other)
-    return one["raw"] == other["raw"] and one["provenance"]["engine_digest"] == other["provenance"]["engine_digest"]
+def is_kept(file, kept):
+    """Is there a record with the same output already?"""
+    return kept.exists() and recorded.alike(recorded.read(file), recorded.read(kept))
 
 
 class surroundings:

@@ -1,7 +1,10 @@
-"""Every notebook runs live, from top to bottom, in a fresh kernel; its stored form is that of such a run."""
+"""Every notebook runs live, and from recorded results alone; what is stored in it, prose included, is what such a run says."""
 
 import itertools
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -10,62 +13,134 @@ import papermill
 import pytest
 
 import netlab
+from netlab.recording import surroundings
 
-NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
+ROOT = Path(__file__).parent.parent
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+PUBLISHED = pd.read_csv(ROOT / "data/published.csv")
+FIGURE = "application/vnd.plotly.v1+json"
 assert NOTEBOOKS
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
 
 
 def code_cells(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def words(notebook):
-    """Everything a reader sees as text: printed lines and tables, figures left out."""
+def prose(notebook):
+    """The text of each Markdown cell, without formulas, code and the addresses of links."""
+    return [re.sub(r"\$[^$]*\$|`[^`]*`|\]\([^)]*\)", "", c.source) for c in notebook.cells if c.cell_type == "markdown"]
+
+
+def outputs(notebook):
+    """Everything a reader sees: what is printed, tables and figures."""
     return [
-        output.get("text") or output["data"].get("text/plain", "")
+        output.get("text") or {kind: data for kind, data in output["data"].items() if kind != "text/html"}
         for cell in code_cells(notebook)
         for output in cell.outputs
-        if output.output_type == "stream" or "application/vnd.plotly.v1+json" not in output.get("data", {})
     ]
 
 
+def words(notebook):
+    """The printed part of it."""
+    shown = [text if isinstance(text, str) else text["text/plain"] for text in outputs(notebook) if FIGURE not in text]
+    return [text for text in shown if not text.startswith("netlab takes ")]
+
+
 @each
-def test_it_runs_live_and_says_what_its_stored_outputs_say(path, tmp_path):
-    stored = nbformat.read(path, as_version=4)
+def test_it_runs_live_and_shows_what_is_stored(path, tmp_path):
+    stored = read(path)
     same_engine = stored.metadata["netlab"]["engine_digest"] == netlab.engines.pick().digest
     ran = papermill.execute_notebook(path, tmp_path / path.name, cwd=path.parent, progress_bar=False)
-    assert not [cell.source for cell in code_cells(ran) if any(output.output_type == "error" for output in cell.outputs)]
-    mine, theirs = words(ran), words(stored)
-    if not same_engine:  # the same words; the numbers are the other engine's own
-        mine, theirs = ([re.sub(r"[\d.,e+-]*\d", "#", text).split() for text in texts] for texts in (mine, theirs))
-    assert mine == theirs
+    if same_engine:
+        assert outputs(ran) == outputs(stored)
+    else:  # the same words; the numbers are the other engine's own
+        mine, theirs = ([re.sub(r"[\d.,e+-]*\d", "#", text).split() for text in words(nb)] for nb in (ran, stored))
+        assert mine == theirs
+
+
+@each
+def test_it_runs_without_an_engine(path, tmp_path):
+    """No guest, no Mininet, no network: recorded results say the same."""
+    with surroundings(NETLAB_CACHE=str(tmp_path / "none"), NETLAB_ENGINE="recorded", http_proxy="http://127.0.0.1:9"):
+        ran = papermill.execute_notebook(path, tmp_path / path.name, cwd=path.parent, progress_bar=False)
+    assert words(ran) == words(read(path))
+
+
+def test_nbval_finds_every_output_as_it_is_stored(tmp_path):
+    environment = os.environ | {"NETLAB_CACHE": str(tmp_path), "NETLAB_ENGINE": "recorded", "NETLAB_PROGRESS": "off"}
+    command = [sys.executable, "-m", "pytest", "--nbval", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", ROOT]
+    done = subprocess.run([*command, *NOTEBOOKS], env=environment, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-5000:]
 
 
 @each
 def test_its_cells_ran_in_order_and_are_short(path):
-    cells = [cell for cell in code_cells(nbformat.read(path, as_version=4)) if cell.source.strip()]
+    cells = [cell for cell in code_cells(read(path)) if cell.source.strip()]
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
     assert [cell.source for cell in cells if len([line for line in cell.source.splitlines() if line.strip()]) > 10] == []
     assert not [output for cell in cells for output in cell.outputs if output.get("name") == "stderr"]
+
+
+@each
+def test_it_opens_light_and_with_its_figures(path):
+    notebook = read(path)
+    kinds = [kind for cell in code_cells(notebook) for output in cell.outputs for kind in output.get("data", {})]
+    assert kinds.count(FIGURE) >= 3
+    assert not [kind for kind in kinds if "widget" in kind], "a stored widget is heavy, and dead without its kernel"
+    assert "widgets" not in notebook.metadata
     assert path.stat().st_size < 2_000_000
 
 
 @each
 def test_each_question_is_asked_before_its_answer(path):
     """A prediction cell comes before the measurement, and a reading after every figure."""
-    cells = nbformat.read(path, as_version=4).cells
+    cells = read(path).cells
     assert any(cell.cell_type == "code" and "<- your prediction" in cell.source for cell in cells)
     for cell, following in itertools.pairwise(cells):
-        if any("application/vnd.plotly.v1+json" in output.get("data", {}) for output in cell.get("outputs", [])):
+        if any(FIGURE in output.get("data", {}) for output in cell.get("outputs", [])):
             reads = following.cell_type == "markdown" or re.search(r"print\(|plots\.|round\(", following.source)
             assert reads, cell.source
 
 
+@each
+def test_numbers_in_its_prose_are_those_of_the_run(path):
+    """Each decimal or per cent in the text is, to its last digit, one that the notebook computes, prints or cites."""
+    notebook = read(path)
+    number = re.compile(r"(?<![A-Za-z_])\d[\d,]*\.?\d*(?:e[+-]?\d+)?")
+    texts = [cell.source for cell in code_cells(notebook)] + words(notebook)
+    for figure in (output[FIGURE] for output in outputs(notebook) if FIGURE in output):
+        texts.append(f"{figure['layout'].get('title')} {figure['layout'].get('annotations')}")
+    known = [float(found.replace(",", "")) for text in texts for found in number.findall(text)] + [*PUBLISHED.value.astype(float)]
+    known = [value * factor for value in known for factor in (1, 100, 1e-9, 1e-6, 1e-3, 1e3)]
+    for text in prose(notebook):
+        for said in re.finditer(r"(?<![\w.])\d[\d,]*\.\d+|(?<!\w)\.\d{3,}|(?<![\w.])\d+(?= %)", text):
+            value, half = float(said.group().replace(",", "")), 0.5000001 * 10.0 ** -len(said.group().partition(".")[2])
+            assert any(abs(one - value) <= half for one in known), (
+                f"{said.group()}: ...{text[max(0, said.start() - 60) : said.end() + 20]}"
+            )
+
+
 def test_published_numbers_are_cited_by_ids_that_exist():
-    known = set(pd.read_csv(NOTEBOOKS[0].parent.parent / "data/published.csv").id)
+    known = set(PUBLISHED.id)
     for path in NOTEBOOKS:
-        for cell in code_cells(nbformat.read(path, as_version=4)):
+        for cell in code_cells(read(path)):
             for cited in re.findall(r"published\[f?[\"']([^\"']+)[\"']\]", cell.source):
                 pattern = re.sub(r"\\\{[^}]*\\\}|\{[^}]*\}", "[a-z0-9-]+", cited)
                 assert any(re.fullmatch(pattern, name) for name in known), f"{path.name} cites {cited}"
+
+
+def test_links_and_pictures_are_there():
+    pages = {path: "\n".join(c.source for c in read(path).cells if c.cell_type == "markdown") for path in NOTEBOOKS}
+    pages |= {path: path.read_text() for path in ROOT.glob("*.md")}
+    for path, text in pages.items():
+        for target in re.findall(r"\]\((?!https?://|#)([^)\s]+)\)", text):
+            assert (path.parent / target.partition("#")[0]).exists(), f"{path.name} links {target}"
+
+
+def test_readme_names_every_notebook():
+    assert [path.name for path in NOTEBOOKS if f"notebooks/{path.name}" not in (ROOT / "README.md").read_text()] == []

@@ -32,7 +32,7 @@ def pick(engine=None):
     if engine is not None:
         if engine not in ENGINES:
             raise SpecificationError(f"engine = {engine!r}: one of {', '.join(ENGINES)}, or None for the first that works")
-        if engine != "recorded" or not recorded.wanted():  # while records are made anew, they are run and not read
+        if engine != "recorded" or not recorded.anew():  # while records are made anew, they are run and not read
             return ENGINES[engine]()
     refused = []
     for name, kind in ENGINES.items():

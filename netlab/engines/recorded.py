@@ -1,7 +1,8 @@
 """Results of earlier runs, kept in data/: what an experiment left, found again by what the experiment is.
 
 One file per experiment, ``data/records/<digest of the experiment>.json.xz``: the experiment, the commands, the provenance and
-every program's untouched output. ``NETLAB_RECORD=on`` makes every run leave one.
+every program's untouched output. ``NETLAB_RECORD=on`` makes every run leave one, and runs even what is asked for as recorded;
+with ``NETLAB_RECORD=live`` that is read, and only what runs anyway leaves one.
 """
 
 import hashlib
@@ -54,8 +55,13 @@ def wanted():
     return (os.environ.get("NETLAB_RECORD") or "off") != "off"
 
 
+def anew():
+    """Shall even those be run, and recorded, that are asked for as recorded?"""
+    return wanted() and os.environ["NETLAB_RECORD"] != "live"
+
+
 def record(result):
-    """Keep a result, in place of an earlier one of the same experiment."""
+    """Keep a result, in place of an earlier one of the same experiment; one with the same output stays as it is."""
     content = {
         "experiment": json.loads(result.experiment.to_json()),
         "commands": result.commands,
@@ -63,10 +69,17 @@ def record(result):
         "raw": result.raw,
     }
     path = path_of(result.experiment)
+    if path.exists() and alike(read(path), content):
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.part")  # a sweep records from several threads
     part.write_bytes(lzma.compress(json.dumps(content).encode()))
     part.replace(path)
+
+
+def alike(one, other):
+    """Do two records hold the same output of the same engine?"""
+    return one["raw"] == other["raw"] and one["provenance"]["engine_digest"] == other["provenance"]["engine_digest"]
 
 
 def plural(number):
