@@ -5,6 +5,7 @@ every program's untouched output. ``NETLAB_RECORD=on`` makes every run leave one
 with ``NETLAB_RECORD=live`` that is read, and only what runs anyway leaves one.
 """
 
+import contextlib
 import hashlib
 import json
 import lzma
@@ -69,8 +70,9 @@ def record(result):
         "raw": result.raw,
     }
     path = path_of(result.experiment)
-    if path.exists() and alike(read(path), content):
-        return
+    with contextlib.suppress(EngineError):  # none yet, or a damaged one
+        if alike(read(path), content):
+            return
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.part")  # a sweep records from several threads
     part.write_bytes(lzma.compress(json.dumps(content).encode()))

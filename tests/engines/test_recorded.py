@@ -11,6 +11,7 @@ import netlab as nl
 from netlab import engines
 from netlab.engines import recorded
 from netlab.engines.guest import GuestEngine
+from netlab.engines.recorded import RecordedEngine
 
 PATH = nl.wan("100mbit", "20ms", "0.1%")
 TRAFFIC = (
@@ -85,6 +86,7 @@ def test_where_no_other_engine_works_records_are_taken(records, monkeypatch, cap
             raise nl.EngineError("it is away")
 
     monkeypatch.setattr(engines, "ENGINES", engines.ENGINES | {"guest": Away, "mininet": Away})
+    monkeypatch.setenv("NETLAB_PROGRESS", "on")
     assert nl.run(EXPERIMENT).raw == records[1].raw
     first, second = capsys.readouterr().out.splitlines()
     assert first == "netlab takes <RecordedEngine: 5 results>, as guest: it is away" and second.startswith("recorded: 1 result ")
@@ -177,12 +179,36 @@ def test_records_are_small_and_lie_one_to_an_experiment(records):
     assert size < sum(map(len, ran.raw.values())) / 2 and size < 5_000
 
 
-def test_recording_again_replaces(records, place):
-    ran = records[1]
-    for wall_s in (1.0, 2.0):
-        recorded.record(nl.Result(EXPERIMENT, ran.raw, ran.commands, ran.provenance | {"wall_s": wall_s}))
-        assert [file.name for file in place.iterdir()] == [recorded.path_of(EXPERIMENT).name]
-        assert nl.run(EXPERIMENT, engine="recorded").provenance["wall_s"] == wall_s
+def test_recording_again_replaces_what_came_out_differently_or_is_damaged(records, place):
+    ran, path = records[1], place / recorded.path_of(EXPERIMENT).name
+
+    def kept(raw, wall_s, engine="guest"):
+        again = ran.provenance | {"wall_s": wall_s, "engine_digest": engine}
+        recorded.record(nl.Result(EXPERIMENT, raw, ran.commands, again))
+        assert [file.name for file in place.iterdir()] == [path.name]
+        return recorded.read(path)["provenance"]["wall_s"]
+
+    assert kept(ran.raw, 1.0) == 1.0
+    assert kept(ran.raw, 2.0) == 1.0, "the same output again: nothing has changed, and so does no file"
+    assert kept(ran.raw, 3.0, "another") == 3.0
+    assert kept({name: text + " " for name, text in ran.raw.items()}, 4.0, "another") == 4.0
+    path.write_bytes(b"damaged")
+    assert kept(ran.raw, 5.0) == 5.0
+
+
+def test_records_that_are_asked_for_are_run_only_while_all_are_made_anew(records, place, monkeypatch):
+    recorded.record(records[1])
+    for mode, engine in {"off": "recorded", "live": "recorded", "on": "guest"}.items():
+        monkeypatch.setenv("NETLAB_RECORD", mode)
+        assert engines.pick("recorded").name == engine
+
+
+def test_the_line_is_left_out_where_progress_is_and_nobody_asked(records, monkeypatch, capsys):
+    monkeypatch.setenv("NETLAB_ENGINE", "recorded")
+    for progress, lines in {"off": 0, "on": 1}.items():
+        monkeypatch.setenv("NETLAB_PROGRESS", progress)
+        nl.run(EXPERIMENT)
+        assert capsys.readouterr().out.count("recorded: ") == lines
 
 
 def test_threads_that_record_the_same_do_not_meet(records, place):
@@ -216,6 +242,6 @@ def test_a_run_leaves_no_record_unless_it_is_wanted_and_has_succeeded(place, mon
     with pytest.raises(nl.CommandError):
         nl.run(one.but(traffic=[nl.Shell("h1", "exit 3")]))
     assert not list(place.iterdir())
-    monkeypatch.setattr(recorded, "read", lambda path: pytest.fail("while records are made anew, none is read"))
+    monkeypatch.setattr(RecordedEngine, "recall", lambda *_: pytest.fail("while records are made anew, none is read"))
     assert nl.run(one, engine="recorded").provenance["engine"] == "guest"
     assert [file.name for file in place.iterdir()] == [recorded.path_of(one).name]
