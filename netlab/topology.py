@@ -7,6 +7,7 @@
                      loss                        a link may emulate a long, slow or bad line
 """
 
+import base64
 import math
 import shlex
 from collections import deque
@@ -210,8 +211,10 @@ class Topology(Specification):
             for node in link.ends:
                 yield from ((node, command) for command in link.setup(self.interface(link, node)))
 
-    def _repr_svg_(self):
-        return drawing.svg(self)
+    def _repr_html_(self):
+        """As a picture, and not as SVG itself: JupyterLab shows that in trusted notebooks only."""
+        picture = base64.b64encode(drawing.svg(self).encode()).decode()
+        return f'<img alt="{", ".join(self.node_names)}" src="data:image/svg+xml;base64,{picture}" style="max-width: 100%"/>'
 
 
 def wan(

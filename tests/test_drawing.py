@@ -1,3 +1,4 @@
+import base64
 import re
 from itertools import combinations
 from xml.etree import ElementTree
@@ -97,8 +98,9 @@ def test_in_any_tree_nothing_lies_on_anything_else(network):
     ids=["wan", "nine hosts", "routed", "one host"],
 )
 def test_it_is_one_svg_with_every_name_and_address_and_always_the_same(network):
-    text = network._repr_svg_()
+    text = svg(network)
     assert text == svg(Topology.from_json(network.to_json()))
+    assert base64.b64decode(network._repr_html_().partition("base64,")[2].partition('"')[0]).decode() == text
     root = ElementTree.fromstring(text)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     written = [element.text for element in root.iter() if element.tag.endswith("text")]

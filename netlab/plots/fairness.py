@@ -212,7 +212,7 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
         where = np.interp(np.linspace(0, 1, len(diverging.RdBu)), [0, 0.5, 1], [0, middle, 1])
         scale = dict(colorscale=list(zip(where, diverging.RdBu, strict=True)), cmin=0, cmax=1)
     bar = dict(title=dict(text=f"{names[value]} [1]", side="right"), outlinewidth=0, thickness=18)
-    cell = min(90, max(50, 420 / len(columns)))
+    cell = min(90, max(44, 640 / (len(columns) * len(panels))))  # a notebook's page is some 950 px wide
     width, height = 250 + len(panels) * len(columns) * cell * 1.05, 150 + 0.85 * cell * len(rows)
     fig.update_layout(coloraxis=dict(colorbar=bar, **scale), plot_bgcolor="#E3E3E3")
     return finish(fig, showlegend=False, width=width, height=height, margin_t=30 if facet is None else 60)
