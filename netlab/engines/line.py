@@ -21,17 +21,22 @@ class LineDown(Exception):
 
 
 class OutOfTime(Exception):
-    """The wall-clock limit has passed."""
+    """The wall-clock limit has passed; the message says so, of whatever it was a limit."""
 
 
 class Line:
-    """What both kinds of line share: how questions are asked, and what Ctrl-C does meanwhile.
+    """What both kinds of line share: how questions are asked, how long answers may take, and what Ctrl-C does meanwhile.
+
+    `wall_limit_s` is what all answers together may take; the time between two questions does not count. [s]
 
     A line has ``send(message)``, ``receive(deadline)``, ``ring(key)``, which the agent hears while something runs, ``unring()``,
     ``hang_up()`` and ``close()``.
     """
 
-    def ask(self, on_event, deadline, **question):
+    def __init__(self, wall_limit_s):
+        self.wall_limit_s, self.wall_s = wall_limit_s, 0.0
+
+    def ask(self, on_event, **question):
         """Send a question, hand every event to `on_event`, return the answer.
 
         Ctrl-C never raises between two messages, which would leave the two ends out of step: the first is passed on as Ctrl-C to
@@ -50,6 +55,8 @@ class Line:
 
         in_main = threading.current_thread() is threading.main_thread()
         before = signal.signal(signal.SIGINT, press) if in_main else None
+        asked = time.monotonic()
+        deadline = asked + self.wall_limit_s - self.wall_s
         try:
             self.send(question)
             while True:
@@ -65,7 +72,11 @@ class Line:
                     on_event(event)
                 except Exception as error:
                     failure = failure or error
+        except OutOfTime:
+            limit = f"its limit of {self.wall_limit_s:g} wall-clock seconds has passed"
+            raise OutOfTime(f"was ended: {limit}. Ask for less, or give it more with wall_limit_s.") from None
         finally:
+            self.wall_s += time.monotonic() - asked
             if in_main:
                 signal.signal(signal.SIGINT, before)
 
@@ -73,7 +84,8 @@ class Line:
 class GuestLine(Line):
     """The line to a guest's /dev/netlab: a socket for messages, and a pipe of which this side keeps both ends for ringing."""
 
-    def __init__(self):
+    def __init__(self, wall_limit_s):
+        super().__init__(wall_limit_s)
         self.socket, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (self.socket, self.theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
@@ -135,7 +147,8 @@ class PipeLine(Line):
         Descriptors: what the agent reads, and what it writes.
     """
 
-    def __init__(self, there, back):
+    def __init__(self, wall_limit_s, there, back):
+        super().__init__(wall_limit_s)
         self.there, self.back, self.read = there, back, b""
 
     def send(self, message):

@@ -7,7 +7,6 @@ import platform
 import shutil
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 from netlab import agent
@@ -80,7 +79,7 @@ class Session:
     """
 
     def __init__(self, python, wall_limit_s):
-        self.wall_limit_s, self.wall_s, self.switches = wall_limit_s, 0.0, []
+        self.switches = []
         self.folder = Path(tempfile.mkdtemp(prefix="netlab-mininet-"))
         self.log = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
@@ -91,7 +90,7 @@ class Session:
             start_new_session=True,  # Jupyter's interrupt goes to the whole process group
             bufsize=0,
         )
-        self.line = PipeLine(os.dup(self.process.stdin.fileno()), os.dup(self.process.stdout.fileno()))
+        self.line = PipeLine(wall_limit_s, os.dup(self.process.stdin.fileno()), os.dup(self.process.stdout.fileno()))
         self.process.stdin.close()
         self.process.stdout.close()
 
@@ -107,18 +106,12 @@ class Session:
             raise EngineError("this network has been closed")
         if question["op"] == "up":
             self.switches = question["switches"]
-        asked = time.monotonic()
         try:
-            return self.line.ask(on_event, asked + self.wall_limit_s - self.wall_s, **question)
-        except OutOfTime:
-            failure = (
-                f"the network was ended: its limit of {self.wall_limit_s:g} wall-clock seconds has passed. Ask for less, or "
-                "give it more with wall_limit_s."
-            )
+            return self.line.ask(on_event, **question)
+        except OutOfTime as error:
+            failure = f"the network {error}"
         except LineDown:
             failure = "the agent that runs Mininet died, or was interrupted"
-        finally:
-            self.wall_s += time.monotonic() - asked
         self.close()
         raise EngineError(f"{failure}\n{self.said()}")
 

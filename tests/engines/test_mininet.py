@@ -99,7 +99,7 @@ def test_it_gives_what_the_guest_gives(machine, tmp_path):
         assert list(mine.dtypes.items()) == list(its.dtypes.items()), name
         assert mine[["flow", "src", "dst"]].drop_duplicates().equals(its[["flow", "src", "dst"]].drop_duplicates()), name
     assert len(there.streams) == 3
-    assert there.pings.rtt_s.min() == pytest.approx(0.020, abs=0.002)
+    assert there.pings.rtt_s.min() == pytest.approx(0.020, abs=0.010)
     assert 0 < there.flows.received_bps.sum() < 20e6
 
 

@@ -42,7 +42,7 @@ class Guest:
 
     def __init__(self, build, seed, clock, wall_limit_s):
         sweep()
-        self.wall_limit_s, self.wall_s, self.process = wall_limit_s, 0.0, None
+        self.process = None
         self.exits = contextlib.ExitStack()  # undone in reverse order, as far as it has got
         try:
             self.folder = Path(tempfile.mkdtemp(prefix="guest-", dir=run_folder()))
@@ -50,7 +50,7 @@ class Guest:
             self.exits.callback(os.close, hold(self.folder / "lock"))
             self.rope = self.exits.enter_context(watched(self.folder))
             self.cpu = self.exits.enter_context(one_cpu())
-            self.line = GuestLine()
+            self.line = GuestLine(wall_limit_s)
             self.exits.callback(self.line.close)
             self._start(build, seed, clock)
         except BaseException:
@@ -110,18 +110,12 @@ class Guest:
         """
         if self.process is None:
             raise GuestError("this guest has been closed")
-        asked = time.monotonic()
         try:
-            return self.line.ask(on_event, asked + self.wall_limit_s - self.wall_s, **question)
-        except OutOfTime:
-            failure = (
-                f"the guest was ended: its limit of {self.wall_limit_s:g} wall-clock seconds has passed. Ask for less, or "
-                "give it more with wall_limit_s."
-            )
+            return self.line.ask(on_event, **question)
+        except OutOfTime as error:
+            failure = f"the guest {error}"
         except LineDown:
             failure = f"the guest died ({self._cause()})"
-        finally:
-            self.wall_s += time.monotonic() - asked
         self._fail(failure)
 
     def _cause(self):
