@@ -103,7 +103,6 @@ def fairness(
 
 def _streams(file):
     """What an iperf3 report says of itself, and a row per stream with its throughput; or an error that names the file."""
-    from netlab.errors import ReadError
     from netlab.readers import read_iperf3
 
     try:
@@ -111,8 +110,6 @@ def _streams(file):
     except OSError as error:
         hint = "Give a file that iperf3 -J wrote, as in: iperf3 -c 10.0.0.2 -P 8 -J > out.json"
         raise NetlabError(f"{file}: {error.strerror}. {hint}") from error
-    except ReadError as error:
-        raise NetlabError(str(error) if str(error).startswith(str(file)) else f"{file}: {error}") from error
     if report.meta["interrupted"]:
         raise NetlabError(f"{file}: this test was cut short ({report.meta['error']}). Run it again, to its end.")
     table = report.streams.assign(file=str(file), bps=report.streams.received_bps.fillna(report.streams.sent_bps))

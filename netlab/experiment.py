@@ -104,13 +104,12 @@ def run(topology, *traffic, engine=None, **fields):
     if isinstance(topology, Experiment):
         if traffic:
             raise SpecificationError("run takes an Experiment alone, or a Topology and its traffic")
-        experiment = topology.but(**fields) if fields else topology
-        chosen = engines.pick(engine)
+        experiment, own_clock = topology.but(**fields) if fields else topology, False
     else:
-        experiment = Experiment(topology, *traffic, **fields)
-        chosen = engines.pick(engine)
-        if "clock" not in fields:
-            experiment = experiment.but(clock=chosen.clocks[0])
+        experiment, own_clock = Experiment(topology, *traffic, **fields), "clock" not in fields
+    chosen = engines.pick(engine)
+    if own_clock:
+        experiment = experiment.but(clock=chosen.clocks[0])
     result = run_on(experiment, chosen)
     recorded.tell([result], asked=engine == "recorded")
     return result

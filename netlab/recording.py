@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from unittest.mock import patch
 
 from netlab.engines import recorded
 
@@ -29,7 +30,7 @@ def record(notebooks, every=False):
 
     home, used = recorded.folder(), set()
     for path in map(Path, notebooks):
-        with tempfile.TemporaryDirectory() as fresh, surroundings(NETLAB_RECORD="on", NETLAB_RECORDS=fresh):
+        with tempfile.TemporaryDirectory() as fresh, patch.dict(os.environ, NETLAB_RECORD="on", NETLAB_RECORDS=fresh):
             papermill.execute_notebook(path, Path(fresh, "ran.ipynb"), cwd=path.parent, progress_bar=False)
             made = sorted(Path(fresh).glob("*.json.xz"))
             new = [file for file in made if not is_kept(file, home / file.name)]
@@ -48,21 +49,3 @@ def record(notebooks, every=False):
 def is_kept(file, kept):
     """Is there a record with the same output already?"""
     return kept.exists() and recorded.alike(recorded.read(file), recorded.read(kept))
-
-
-class surroundings:
-    """Environment variables that are set for a while."""
-
-    def __init__(self, **variables):
-        self.variables = variables
-
-    def __enter__(self):
-        self.before = {name: os.environ.get(name) for name in self.variables}
-        os.environ.update(self.variables)
-
-    def __exit__(self, *_):
-        for name, value in self.before.items():
-            if value is None:
-                os.environ.pop(name)
-            else:
-                os.environ[name] = value

@@ -128,7 +128,7 @@ class Session:
         try:
             status = self.process.wait(GOODBYE_S)
         except subprocess.TimeoutExpired:
-            subprocess.run(as_root("kill", "-KILL", str(self.process.pid)), capture_output=True)
+            subprocess.run(as_root("kill", "-KILL", "--", f"-{self.process.pid}"), capture_output=True)
             status = self.process.wait()
         if status < 0 or status > 128:  # killed: the hosts went with it, the switches did not
             for name in os.listdir("/sys/class/net"):

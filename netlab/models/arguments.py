@@ -22,6 +22,12 @@ def within(name, value, above=None, least=None, below=None, most=None, whole=Fal
     return numbers
 
 
+def stream(mss_bytes, rtt_s, loss, streams):
+    """What every model of loss asks for: MSS, RTT, loss rate and number of streams, checked."""
+    mss, rtt = within("mss_bytes", mss_bytes, above=0), within("rtt_s", rtt_s, above=0)
+    return mss, rtt, within("loss", loss, least=0, most=1), within("streams", streams, least=1, whole=True)
+
+
 def scalar(name, value, **limits):
     """The argument as one float, or ValueError; NaN does not pass."""
     number = np.asarray(within(name, value, **limits))

@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from netlab.models.arguments import plain, within
+from netlab.models.arguments import plain, stream, within
 
 MATHIS_C = MappingProxyType({
     "labs": 1.0,
@@ -61,10 +61,8 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
     >>> mathis_bps(1000, 0.1, [0.01, 0.04], streams=4) / 1e6
     array([3.2, 1.6])
     """
-    mss, rtt = within("mss_bytes", mss_bytes, above=0), within("rtt_s", rtt_s, above=0)
-    p = within("loss", loss, least=0, most=1)
+    mss, rtt, p, k = stream(mss_bytes, rtt_s, loss, streams)
     c = within("c", c, above=0)
-    k = within("streams", streams, least=1, whole=True)
     with np.errstate(divide="ignore"):
         return plain(k * c * 8 * mss / (rtt * np.sqrt(p)))
 
@@ -109,10 +107,8 @@ def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
     >>> f"{aimd_bps(1448, 0.020, 0.01) / 1e6:.2f} Mbit/s"
     '7.09 Mbit/s'
     """
-    mss, rtt = within("mss_bytes", mss_bytes, above=0), within("rtt_s", rtt_s, above=0)
-    p = within("loss", loss, least=0, most=1)
+    mss, rtt, p, k = stream(mss_bytes, rtt_s, loss, streams)
     a, b = within("alpha", alpha, above=0), within("beta", beta, above=0, below=1)
-    k = within("streams", streams, least=1, whole=True)
     with np.errstate(divide="ignore"):
         return plain(k * 8 * mss / rtt * np.sqrt(a * (1 + b) / (2 * (1 - b) * p)))
 
@@ -166,10 +162,8 @@ def cubic_bps(mss_bytes, rtt_s, loss, beta=0.7, c=0.4, streams=1):
     >>> (cubic / reno).round(2)
     array([1.  , 4.84])
     """
-    mss, rtt = within("mss_bytes", mss_bytes, above=0), within("rtt_s", rtt_s, above=0)
-    p = within("loss", loss, least=0, most=1)
+    mss, rtt, p, k = stream(mss_bytes, rtt_s, loss, streams)
     b, steep = within("beta", beta, above=0, below=1), within("c", c, above=0)
-    k = within("streams", streams, least=1, whole=True)
     with np.errstate(divide="ignore"):
         window = (steep * (3 + b) / (4 * (1 - b))) ** 0.25 * (rtt / p) ** 0.75
         reno = np.sqrt(3 / (2 * p))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netlab.models.arguments import holds_a_segment, plain, within
+from netlab.models.arguments import holds_a_segment, plain, stream, within
 
 
 def padhye_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, streams=1):
@@ -119,11 +119,11 @@ def padhye_simple_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.in
 
 
 def _arguments(mss_bytes, rtt_s, loss, rto_s, b, window_bytes, streams):
-    mss, rtt = within("mss_bytes", mss_bytes, above=0), within("rtt_s", rtt_s, above=0)
-    p, rto = within("loss", loss, least=0, most=1), within("rto_s", rto_s, above=0)
-    acknowledged, window = within("b", b, least=1), within("window_bytes", window_bytes, above=0, finite=False)
+    mss, rtt, p, k = stream(mss_bytes, rtt_s, loss, streams)
+    rto, acknowledged = within("rto_s", rto_s, above=0), within("b", b, least=1)
+    window = within("window_bytes", window_bytes, above=0, finite=False)
     holds_a_segment("window_bytes", window, mss)
-    return mss, rtt, p, rto, acknowledged, window / mss, within("streams", streams, least=1, whole=True)
+    return mss, rtt, p, rto, acknowledged, window / mss, k
 
 
 def _timeout_share(p, window):

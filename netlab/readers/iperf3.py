@@ -119,6 +119,7 @@ def read_iperf3(source):
     stopped, iperf3 divides all bytes by the end of the last whole interval: such a file is refused.
     """
     text = read_text(source)
+    where = "" if source is text else f"{source}: "
     try:
         doc = _report(text, source)
         streams, intervals = _side(doc)
@@ -131,10 +132,10 @@ def read_iperf3(source):
             tidy(intervals.assign(stream=intervals.port.map(number)), _INTERVALS),
             _meta(doc, streams),
         )
-    except ReadError:
-        raise
+    except ReadError as error:
+        raise ReadError(f"{where}{error}", text) from error.__cause__
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        what = f"This report lacks what every known iperf3 prints ({type(error).__name__}: {error})."
+        what = f"{where}This report lacks what every known iperf3 prints ({type(error).__name__}: {error})."
         raise ReadError(f"{what} Look at the text: it is in this error's raw.", text) from error
 
 
@@ -151,11 +152,8 @@ def _report(text, source):
         first = body.splitlines()[0][:80]
         if "{" in body and '"start"' in body:
             raise ReadError(f"There is text before iperf3's JSON: {first!r}. Keep only what iperf3 wrote.", text)
-        if source is not text:
-            raise ReadError(
-                f"{source} is not iperf3's JSON, it begins with {first!r}. Run iperf3 with -J, which writes it.", text
-            )
-        raise ReadError(f"This is neither iperf3's JSON nor the name of a file: {first!r}. Run iperf3 with -J.", text)
+        what = "neither iperf3's JSON nor the name of a file" if source is text else "not iperf3's JSON"
+        raise ReadError(f"This is {what}, it begins with {first!r}. Run iperf3 with -J, which writes it.", text)
     try:
         doc = json.loads(body)
     except (ValueError, RecursionError) as error:

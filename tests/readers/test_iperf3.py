@@ -340,7 +340,9 @@ def test_a_file_that_is_not_iperf3_s_json_is_named(text, tmp_path):
     path = tmp_path / "notes.md"
     path.write_text(text)
     for source in (path, str(path)):
-        with pytest.raises(ReadError, match=r"notes.md is not iperf3's JSON.*Run iperf3 with -J, which writes it") as caught:
+        with pytest.raises(
+            ReadError, match=r"notes.md: This is not iperf3's JSON.*Run iperf3 with -J, which writes it"
+        ) as caught:
             read_iperf3(source)
         assert str(path) in str(caught.value) and repr(text.splitlines()[0]) in str(caught.value)
         assert caught.value.raw == text
