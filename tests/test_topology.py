@@ -375,3 +375,19 @@ def test_live_routers_pass_packets_along_the_path_at_the_round_trip_time_asked_f
         assert net.run("h1", f"sysctl -n {SACK} {RMEM}", echo=False).text.split() == ["0", "4096", "87380", "1000000"]
         assert net.run("h2", f"sysctl -n {SACK}", echo=False).text.split() == ["1"]
     assert run(network, Ping("h2", "h4", count=2)).pings.rtt_s.tolist()[1] == pytest.approx(0.04, abs=1e-4)
+
+
+def test_access_delays_are_on_a_host_s_own_link_and_add_to_its_rtt():
+    network = wan(access={"h3": "60ms", "h2": "5ms"})
+    assert (network.rtt_s("h1", "h2"), network.rtt_s("h3", "h4"), network.rtt_s("h1", "h4")) == (0.025, 0.080, 0.020)
+    assert ("h3", "tc qdisc add dev h3-eth0 root handle 1: netem delay 60ms limit 1000000") in list(network.setup())
+    assert wan(access={}) == wan(), "as if it were not there, so that records stay found"
+    with pytest.raises(SpecificationError, match=r"wan.access names h5: its hosts are h1 to h4"):
+        wan(access={"h5": "1ms"})
+    with pytest.raises(SpecificationError, match="sixty"):
+        wan(access={"h3": "sixty"})
+
+
+def test_pings_take_the_access_delays():
+    pings = run(wan("100mbit", "10ms", access={"h3": "30ms"}), Ping("h1", "h2"), Ping("h3", "h4")).pings
+    assert pings.groupby("src").rtt_s.min().round(6).to_dict() == {"h1": 0.010, "h3": 0.040}
