@@ -111,7 +111,7 @@ def run(topology, *traffic, engine=None, **fields):
     if own_clock:
         experiment = experiment.but(clock=chosen.clocks[0])
     result = run_on(experiment, chosen)
-    recorded.tell([result], asked=engine == "recorded")
+    recorded.tell([result], chosen, asked=engine == "recorded")
     return result
 
 

@@ -1,18 +1,25 @@
 """Many experiments, one tidy frame: a sweep is a function of its axes."""
 
+import contextlib
 import itertools
+import platform
+import warnings
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import NamedTuple
 
 import pandas as pd
 
 from netlab import engines, units
 from netlab.engines import recorded
-from netlab.errors import SpecificationError
+from netlab.errors import EngineError, SpecificationError
 from netlab.experiment import Experiment, check_congestion, run_on
+from netlab.kept import Kept
 from netlab.progress import counting
+from netlab.result import FLOW_COLUMNS
+from netlab.traffic import Iperf3
 
 
-def sweep(function, seeds=(1,), engine=None, **axes):
+def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     """Run an experiment for every combination of its axes and every seed, one guest per core.
 
     Parameters
@@ -23,6 +30,9 @@ def sweep(function, seeds=(1,), engine=None, **axes):
         Each combination is run with every one of them.
     engine : str, optional
         What to run on; None is the first that works here.
+    executor : concurrent.futures.Executor, optional
+        What the runs are submitted to, such as ``distributed.Client(...).get_executor()``; it is left open. Its workers need the
+        engine that is in use here. None: this machine, a guest, which is a process of its own, per core.
     **axes : iterable
         The values of each axis.
 
@@ -30,12 +40,25 @@ def sweep(function, seeds=(1,), engine=None, **axes):
     -------
     pandas.DataFrame
         One row per run and flow: the axes, ``seed``, the columns of `Result.flows`, and what the topology says of the flow's
-        path: ``loss_rate`` [1], ``base_rtt_s`` [s], ``bottleneck_bps`` [bit/s].
+        path: ``loss_rate`` [1], ``base_rtt_s`` [s], ``bottleneck_bps`` [bit/s]. Where runs failed, a column ``error`` says why,
+        and what they should have measured is NaN.
+
+    Warns
+    -----
+    UserWarning
+        Some runs failed; it says how many, and where the first one's evidence lies.
 
     Raises
     ------
     SpecificationError
         One of the experiments is not allowed; none has been started.
+    NetlabError
+        Every run failed: the first one's error.
+
+    Notes
+    -----
+    Results are kept as they come, in the cache, until the sweep is complete: run again after an interruption, or a failure,
+    it goes on where it was.
 
     Examples
     --------
@@ -44,33 +67,77 @@ def sweep(function, seeds=(1,), engine=None, **axes):
     >>> sweep(lossy, loss=["0.1%", "1%"], parallel=[1, 8], seeds=range(3))                       # doctest: +SKIP
     """
     chosen = engines.pick(engine)
-    axes, seeds = {name: list(values) for name, values in axes.items()}, list(seeds)
+    places, experiments = cells(function, seeds, axes)
+    for experiment in experiments:
+        check_congestion(experiment, chosen)
+    if hasattr(chosen, "recall"):
+        recalled = [run_on(experiment, chosen) for experiment in experiments]
+        recorded.tell(recalled, chosen, asked=engine == "recorded")
+        return pd.concat(map(rows, places, experiments, recalled), ignore_index=True)
+    kept, results, errors = Kept(chosen), {}, {}
+    for number, experiment in enumerate(experiments):
+        if result := kept.find(experiment):
+            results[number] = rows(places[number], experiment, result)
+    kept.tell(len(results), len(experiments))
+    own = None if executor else ThreadPoolExecutor(chosen.at_once)
+    with own or contextlib.nullcontext(), counting(len(experiments), len(results)) as one_done:
+        futures = {}
+        try:
+            for number, experiment in enumerate(experiments):
+                if number not in results:
+                    futures[(own or executor).submit(measure, experiment, chosen.name, chosen.digest)] = number
+            for future in as_completed(futures):
+                number = futures[future]
+                if error := future.exception():
+                    errors[number] = error
+                else:
+                    kept.keep(future.result())
+                    results[number] = rows(places[number], experiments[number], future.result())
+                one_done()
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            if own:
+                own.shutdown()  # what is under way ends first, and is kept too
+            for future in futures:
+                if future.done() and not future.cancelled() and not future.exception():
+                    kept.keep(future.result())
+            raise
+    if len(errors) == len(experiments):
+        raise errors[0]
+    if errors:
+        results |= {number: failed(places[number], experiments[number], error) for number, error in errors.items()}
+        warnings.warn(report(places, experiments, errors), stacklevel=2)
+    else:
+        kept.forget(experiments)
+    return pd.concat([results[number] for number in range(len(experiments))], ignore_index=True)
+
+
+def cells(function, seeds, axes):
+    """What is to be run, in order: each place among the axes, and the experiment there."""
+    axes, seeds, places, experiments = {name: list(values) for name, values in axes.items()}, list(seeds), [], []
     for name, values in {"seeds": seeds, **axes}.items():
         if not values:
             raise SpecificationError(f"{name} = []: give it at least one value")
-    cells = []
     for values in itertools.product(*axes.values()):
         place = dict(zip(axes, values, strict=True))
         experiment = function(**place)
         if not isinstance(experiment, Experiment):
             raise SpecificationError(f"{function.__name__}(**{place}) gave {experiment!r}: it must return a netlab.Experiment")
-        check_congestion(experiment, chosen)
-        cells += [(place, experiment.but(seed=seed)) for seed in seeds]
-    with ThreadPoolExecutor(chosen.at_once) as pool, counting(len(cells)) as one_done:
-        futures = [pool.submit(run_on, experiment, chosen) for _, experiment in cells]
-        try:
-            for future in as_completed(futures):
-                future.result()
-                one_done()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    results = [future.result() for future in futures]
-    recorded.tell(results, asked=engine == "recorded")
-    return pd.concat(
-        [rows(place, experiment, result) for (place, experiment), result in zip(cells, results, strict=True)],
-        ignore_index=True,
-    )
+        places += [place] * len(seeds)
+        experiments += [experiment.but(seed=seed) for seed in seeds]
+    return places, experiments
+
+
+def measure(experiment, name, digest):
+    """One run, wherever an executor has it done."""
+    engine = engines.pick(name)
+    if engine.digest != digest:
+        raise EngineError(
+            f"the worker on {platform.node()} has the engine {engine.digest}, the sweep was asked for on {digest}: "
+            "`netlab engine export FILE` here and `netlab engine import FILE` there make them the same"
+        )
+    return run_on(experiment, engine)
 
 
 def rows(place, experiment, result):
@@ -82,6 +149,33 @@ def rows(place, experiment, result):
     path = [network_of_path(network, flow.src, flow.dst) for flow in flows.itertuples()]
     measured = flows.drop(columns=[name for name in place if name in flows])  # an axis keeps its own column
     return pd.concat([frame, measured, pd.DataFrame(path, index=flows.index)], axis=1)
+
+
+class Unmeasured(NamedTuple):
+    """What stands for a result where there is none."""
+
+    flows: pd.DataFrame
+
+
+def failed(place, experiment, error):
+    """The rows of a run that failed: one for each flow it should have had, with nothing measured."""
+    flows = [(n, item.src, item.dst) for n, item in enumerate(experiment.traffic, 1) if isinstance(item, Iperf3)]
+    told = Unmeasured(pd.DataFrame(flows, columns=["flow", "src", "dst"]).reindex(columns=FLOW_COLUMNS))
+    return rows(place, experiment, told).assign(error=said(error))
+
+
+def said(error):
+    return f"{type(error).__name__}: {error}"
+
+
+def report(places, experiments, errors):
+    """What failed, and why the first of it did."""
+    number = min(errors)
+    what = ", ".join(f"{name}={value!r}" for name, value in (places[number] | {"seed": experiments[number].seed}).items())
+    return (
+        f"{len(errors)} of {len(experiments)} runs failed: they have no numbers, and an `error`. Run again, the sweep tries "
+        f"these alone. The first, {what}:\n{said(errors[number])}"
+    )
 
 
 def network_of_path(network, src, dst):

@@ -41,7 +41,9 @@ def pick(engine=None):
         except EngineError as error:
             refused.append(f"{name}: {error}")
             continue
-        if refused:
+        if refused and name == "recorded":
+            chosen.why = f", as {refused[0].splitlines()[0]}"
+        elif refused:
             print(f"netlab takes {chosen!r}, as {refused[0].splitlines()[0]}")
         return chosen
     raise EngineError("no engine works here\n" + "\n".join(refused))

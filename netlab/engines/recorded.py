@@ -63,18 +63,23 @@ def anew():
 
 def record(result):
     """Keep a result, in place of an earlier one of the same experiment; one with the same output stays as it is."""
+    path = path_of(result.experiment)
+    with contextlib.suppress(EngineError):  # none yet, or a damaged one
+        if alike(read(path), vars(result)):
+            return
+    write(result, path)
+
+
+def write(result, path):
+    """Write a result to a file that `read` reads; it is there whole or not at all."""
     content = {
         "experiment": json.loads(result.experiment.to_json()),
         "commands": result.commands,
         "provenance": result.provenance,
         "raw": result.raw,
     }
-    path = path_of(result.experiment)
-    with contextlib.suppress(EngineError):  # none yet, or a damaged one
-        if alike(read(path), content):
-            return
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.part")  # a sweep records from several threads
+    part = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.part")  # a sweep writes from several threads
     part.write_bytes(lzma.compress(json.dumps(content).encode()))
     part.replace(path)
 
@@ -88,15 +93,16 @@ def plural(number):
     return f"{number} result{'s' * (number != 1)}"
 
 
-def tell(results, asked):
-    """Say in one line which results were not measured now. NETLAB_PROGRESS=off keeps it quiet, unless the call asked for them."""
+def tell(results, engine, asked):
+    """Say in one line which results were not measured now, and why not. NETLAB_PROGRESS=off keeps it quiet where
+    the call or the session asked for them."""
     recalled = [result.provenance for result in results if result.provenance.get("recorded")]
-    if recalled and (asked or os.environ.get("NETLAB_PROGRESS") != "off"):
+    if recalled and (asked or engine.why or os.environ.get("NETLAB_PROGRESS") != "off"):
         virtual_s, wall_s = (sum(one[key] for one in recalled) for key in ("virtual_s", "wall_s"))
         engines = ", ".join(sorted({f"{one['engine']} {one['engine_digest'] or ''}".strip() for one in recalled}))
         print(
             f"recorded: {plural(len(recalled))} of earlier runs on {engines} "
-            f"({virtual_s:.0f} virtual s, which took {wall_s:.0f} s)"
+            f"({virtual_s:.0f} virtual s, which took {wall_s:.0f} s){engine.why}"
         )
 
 
@@ -110,6 +116,7 @@ class RecordedEngine:
     """
 
     name, digest, clocks, at_once = "recorded", None, ("virtual", "cpu", "real"), 1
+    why = ""  # why it was taken, where nobody asked for it
 
     def __init__(self):
         self.records = sorted(folder().glob("*.json.xz"))
