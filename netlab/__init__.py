@@ -18,7 +18,7 @@ from netlab.parts import Host, Link, Router, Switch
 from netlab.result import Result
 from netlab.sweep import sweep
 from netlab.topology import Topology, wan
-from netlab.traffic import Iperf3, Ping, Shell
+from netlab.traffic import Iperf3, Nstat, Ping, Shell
 
 __all__ = [
     "CommandError",
@@ -31,6 +31,7 @@ __all__ = [
     "Link",
     "NetlabError",
     "Network",
+    "Nstat",
     "Ping",
     "ReadError",
     "Result",

@@ -13,7 +13,7 @@ from netlab.network import Network
 from netlab.result import Result, keep, name_of
 from netlab.specification import Delay, Specification
 from netlab.topology import Topology
-from netlab.traffic import Iperf3, Traffic
+from netlab.traffic import Iperf3, Nstat, Traffic
 
 FIRST_PORT = 5201
 
@@ -24,7 +24,7 @@ class Experiment(Specification):
     Parameters
     ----------
     topology : Topology
-    *traffic : Ping, Iperf3 or Shell
+    *traffic : Ping, Iperf3, Shell or Nstat
         What runs on its hosts, at once.
     seed : int
         All that is random comes from it: losses, ports, starts.
@@ -151,7 +151,7 @@ def check_congestion(experiment, engine):
 
 
 def carry_out(experiment, net, limit_s):
-    """Start servers, then everything else at its time, and wait; -> what each command printed, by name."""
+    """Start servers, then everything else at its time, wait, and read counters; -> what each command printed, by name."""
     jobs, servers = {}, {}
     for port, item in enumerate(experiment.traffic, FIRST_PORT):
         if isinstance(item, Iperf3):
@@ -161,6 +161,8 @@ def carry_out(experiment, net, limit_s):
     began = 0.0
     for number in sorted(range(len(experiment.traffic)), key=lambda n: experiment.starts_s[n]):
         item, start = experiment.traffic[number], experiment.starts_s[number]
+        if isinstance(item, Nstat):
+            continue
         if start > began:
             net.sleep(round(start - began, 6))
             began = start
@@ -172,6 +174,9 @@ def carry_out(experiment, net, limit_s):
     ended_by = net.wait(*jobs.values(), limit_s=limit_s, total_s=sending or None)
     if not ended_by:
         net.wait(*servers.values(), limit_s=10)
+        for item in experiment.traffic:
+            if isinstance(item, Nstat):
+                jobs[name_of(experiment, item)] = net.start(item.src, item.command()).wait()
     raw = {name: job.text for name, job in (jobs | servers).items()}
     if ended_by == "interrupt":
         raise KeyboardInterrupt

@@ -3,11 +3,14 @@
 import contextlib
 import os
 import sys
+from contextvars import ContextVar
 
 from tqdm import tqdm
 
 SECONDS = "{desc} {n:.0f} of {total:.0f} virtual s |{bar:24}| {elapsed_s:.0f} s on the wall, {rate_noinv_fmt}"
 COUNT = "{desc} {n} of {total} |{bar:24}| {elapsed} so far, {remaining} left"
+
+_listener = ContextVar("listener", default=None)
 
 
 def shown():
@@ -17,6 +20,10 @@ def shown():
 @contextlib.contextmanager
 def progress(total_s):
     """A function to be told how many virtual seconds have passed. [s]"""
+    if total_s is not None and (listener := _listener.get()):
+        listener(0, total_s)
+        yield lambda seconds: listener(min(seconds, total_s), total_s)
+        return
     if total_s is None or not shown():
         yield lambda seconds: None
         return
@@ -25,7 +32,17 @@ def progress(total_s):
 
 
 @contextlib.contextmanager
-def counting(total):
-    """A function to be called each time one of `total` experiments has ended."""
-    with tqdm(total=total, desc="Experiments:", bar_format=COUNT, leave=False, disable=not shown()) as bar:
+def told(listener):
+    """Within it, and in this thread, `progress` draws no bar: it calls ``listener(seconds, total_s)``. [virtual s]"""
+    before = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
+
+
+@contextlib.contextmanager
+def counting(total, done=0):
+    """A function to be called each time one of `total` experiments has ended, of which some were done before."""
+    with tqdm(total=total, initial=done, desc="Experiments:", bar_format=COUNT, leave=False, disable=not shown()) as bar:
         yield bar.update

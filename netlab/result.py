@@ -10,8 +10,8 @@ import pandas as pd
 from netlab.engines.guest.store import cache_folder
 from netlab.errors import ReadError
 from netlab.fairness import jain_index
-from netlab.readers import read_iperf3, read_ping
-from netlab.traffic import Iperf3, Ping
+from netlab.readers import read_iperf3, read_nstat, read_ping
+from netlab.traffic import Iperf3, Nstat, Ping
 
 
 class Result:
@@ -21,13 +21,16 @@ class Result:
     ----------
     flows : pandas.DataFrame
         One row per iperf3 test: ``flow, src, dst, congestion, streams, sent_bps, received_bps, retransmits, start_s, end_s ...``
-        and ``jain_index`` of its streams.
+        and ``jain_index`` of its streams; ``halving_rate``, reductions of the sender's window per segment sent, where an
+        `Nstat` counted on a host that sent this one TCP test only.
     streams : pandas.DataFrame
         One row per stream of each flow.
     intervals : pandas.DataFrame
         One row per stream and report; times count from the start of the traffic. [s]
     pings : pandas.DataFrame
         One row per echo request: ``flow, src, dst, seq, rtt_s``.
+    counts : dict of dict of int
+        By host: what an `Nstat` read there, by the kernel's own names.
     raw : dict of str
         Every program's untouched output.
     commands : list of str
@@ -44,7 +47,7 @@ class Result:
             raise ReadError(f"{error}\nEverything lies in {keep(experiment, raw)}", error.raw) from None
 
     def _read(self):
-        flows, streams, intervals, pings = [], [], [], []
+        flows, streams, intervals, pings, counted = [], [], [], [], {}
         for number, (item, start) in enumerate(zip(self.experiment.traffic, self.experiment.starts_s, strict=True), 1):
             text = self.raw[name_of(self.experiment, item)]
             if isinstance(item, Ping):
@@ -59,6 +62,12 @@ class Result:
                 shift = start + item.omit * ~parts.omitted.astype(bool)  # iperf3's clock starts anew after what it omits
                 intervals.append(parts.assign(start_s=parts.start_s + shift, end_s=parts.end_s + shift))
                 flows.append(flow_row(own, start + item.omit, report.meta))
+            elif isinstance(item, Nstat):
+                counted[item.src] = read_nstat(text)
+        for row in flows:
+            alone = [other["src"] for other in flows].count(row["src"]) == 1 and not self.experiment.traffic[row["flow"] - 1].udp
+            row["halving_rate"] = counted[row["src"]].halving_rate if alone and row["src"] in counted else nan
+        self.counts = {host: report.counts for host, report in counted.items()}
         self.flows, self.streams = pd.DataFrame(flows, columns=FLOW_COLUMNS), together(streams)
         self.intervals, self.pings = together(intervals), together(pings)
 
@@ -100,6 +109,7 @@ FLOW_COLUMNS = [
     "rtt_min_s",
     "mss_bytes",
     "jain_index",
+    "halving_rate",
 ]
 
 

@@ -147,10 +147,33 @@ class Shell(Specification):
         return self.line
 
 
+class Nstat(Specification):
+    """What a host's kernel has counted, read when all other traffic has ended: retransmissions, recoveries, timeouts ...
+
+    Where the host sent one TCP test, `Result.flows` has its ``halving_rate``.
+
+    Parameters
+    ----------
+    src : str
+        Name of the host.
+    """
+
+    kind: Literal["nstat"] = "nstat"
+    src: str
+
+    @property
+    def duration_s(self):
+        return 1
+
+    def command(self):
+        """What to type on `src`: all counters, from zero on, those that are zero too, as JSON."""
+        return "nstat -a -s -z -j"
+
+
 def _two_ends(traffic):
     if traffic.src == traffic.dst:
         raise ValueError(f"src and dst are both {traffic.src!r}: traffic goes from one host to another")
     return traffic
 
 
-Traffic = Annotated[Ping | Iperf3 | Shell, Field(discriminator="kind")]
+Traffic = Annotated[Ping | Iperf3 | Nstat | Shell, Field(discriminator="kind")]

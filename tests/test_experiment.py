@@ -275,3 +275,18 @@ def test_the_same_traffic_given_twice_is_two_flows():
     twice = nl.run(nl.wan("100mbit", "20ms"), test, test)
     assert len(twice.raw) == 4 and twice.flows.received_bps.nunique() == 2
     assert len(nl.Experiment(nl.wan(), test, test).but(seed=2).traffic) == 2
+
+
+def test_nstat_reads_a_host_s_counters_when_everything_else_has_ended():
+    path = nl.wan("1gbit", "20ms", loss="1%")
+    test = nl.Iperf3("h1", "h2", parallel=2, time=5, congestion="reno")
+    result = nl.run(path, nl.Nstat("h1"), test, nl.Nstat("h4"))
+    assert result.commands[-2:] == [f"{host} nstat -a -s -z -j &" for host in ("h1", "h4")]
+    assert result.counts["h1"]["TcpRetransSegs"] >= result.flows.retransmits[0] > 20 and result.counts["h4"]["TcpOutSegs"] == 0
+    assert 0.005 < result.flows.halving_rate[0] < 0.013, "hardly more windows are halved than segments lost, 1 %"
+    assert len(result.streams) == 2 and set(result.raw) == {"1-nstat-h1", "2-iperf3-h1-h2", "2-iperf3-h1-h2-server", "3-nstat-h4"}
+
+
+def test_counters_of_a_host_that_sends_two_tests_are_nobody_s():
+    result = nl.run(nl.wan("100mbit"), *[nl.Iperf3("h1", other, time=1) for other in ("h2", "h4")], nl.Nstat("h1"))
+    assert result.counts["h1"]["TcpOutSegs"] > 1000 and result.flows.halving_rate.isna().all()

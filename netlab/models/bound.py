@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 
 from netlab.models.loss import MATHIS_C, cubic_bps, mathis_bps
-from netlab.models.path import goodput_bps, parallel_bps
+from netlab.models.parallel import parallel_bps
+from netlab.models.path import goodput_bps
 from netlab.models.timeouts import padhye_bps
 
 

@@ -41,7 +41,7 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
     .. math:: B = K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\sqrt{p}}
 
     C = 1 is the labs' simplification; `MATHIS_C` has what Mathis et al. derive, such as :math:`\\sqrt{3/2} = 1.22`.
-    Streams that differ (Hacker et al.'s sum over connections) are ``mathis_bps(mss, rtts, losses).sum()``.
+    Streams that differ: `hacker_bps`.
 
     Holds for Reno-like congestion avoidance, in steady state, where neither buffers nor the link are the limit and loss
     is low enough to be repaired without timeouts (a few percent at most). When losses come in bursts, p is the rate of
@@ -51,8 +51,6 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
     ----------
     M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP congestion avoidance algorithm",
     ACM SIGCOMM Computer Communication Review 27(3), 1997, equation 3 and Table 1.
-    T. Hacker, B. Athey, B. Noble, "The end-to-end performance effects of parallel TCP sockets on a lossy wide-area
-    network", IPDPS 2002 (CITI technical report, 2001).
 
     Examples
     --------

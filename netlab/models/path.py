@@ -1,7 +1,5 @@
 """What the path and the buffers at its ends allow, whatever the losses."""
 
-import numpy as np
-
 from netlab.models.arguments import holds_a_segment, plain, within
 
 
@@ -38,7 +36,7 @@ def buffer_limited_bps(window_bytes, rtt_s, streams=1):
     Parameters
     ----------
     window_bytes : float or array
-        The smaller of the sender's and the receiver's buffer, of each connection, at least 0. [byte]
+        The smaller of the sender's and the receiver's buffer, of each connection, at least 0; may be infinity. [byte]
     rtt_s : float or array
         Round-trip time, queueing included, above 0. [s]
     streams : int or array
@@ -58,7 +56,7 @@ def buffer_limited_bps(window_bytes, rtt_s, streams=1):
     >>> f"{buffer_limited_bps(6_291_456, 0.020) / 1e9:.2f} Gbit/s"
     '2.52 Gbit/s'
     """
-    window, rtt = within("window_bytes", window_bytes, least=0), within("rtt_s", rtt_s, above=0)
+    window, rtt = within("window_bytes", window_bytes, least=0, finite=False), within("rtt_s", rtt_s, above=0)
     return plain(8 * within("streams", streams, least=1, whole=True) * window / rtt)
 
 
@@ -68,7 +66,7 @@ def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
     Parameters
     ----------
     rate_bps : float or array
-        The link's rate, as tc counts it: in whole frames; above 0. [bit/s]
+        The link's rate, as tc counts it: in whole frames; above 0; may be infinity. [bit/s]
     mss_bytes : float or array
         Payload of a segment, above 0. [byte]
     frame_bytes : float or array
@@ -88,39 +86,7 @@ def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
     >>> f"{goodput_bps(10e9) / 1e9:.2f} Gbit/s"
     '9.56 Gbit/s'
     """
-    rate = within("rate_bps", rate_bps, above=0)
+    rate = within("rate_bps", rate_bps, above=0, finite=False)
     mss, frame = within("mss_bytes", mss_bytes, above=0), within("frame_bytes", frame_bytes, above=0)
     holds_a_segment("frame_bytes", frame, mss)
     return plain(rate * mss / frame)
-
-
-def parallel_bps(single_bps, streams, link_bps):
-    """Throughput of equal streams that share one link.
-
-    Parameters
-    ----------
-    single_bps : float or array
-        What one stream would carry alone: the least of what loss and its buffers allow, 0 to infinity. [bit/s]
-    streams : int or array
-        Parallel connections, at least 1. [1]
-    link_bps : float or array
-        What the link carries, see `goodput_bps`, above 0; may be infinity. [bit/s]
-
-    Returns
-    -------
-    float or array (broadcast shape)
-        Of all streams together. [bit/s]
-
-    Notes
-    -----
-    :math:`\\min(K B_1, L)`: streams add up until the link is full. Ignores that a full link adds loss and delay of its
-    own, so it is too high around the knee.
-
-    Examples
-    --------
-    >>> parallel_bps(3e9, [1, 2, 4, 8], link_bps=9.5e9) / 1e9
-    array([3. , 6. , 9.5, 9.5])
-    """
-    single = within("single_bps", single_bps, least=0, finite=False)
-    link = within("link_bps", link_bps, above=0, finite=False)
-    return plain(np.minimum(within("streams", streams, least=1, whole=True) * single, link))

@@ -8,6 +8,56 @@ import pandas as pd
 from netlab.models.arguments import scalar
 
 
+def slow_start_trace(mss_bytes, rtt_s, duration_s, initial_segments=10, threshold_bytes=None, limit_bytes=None):
+    """A connection's beginning: its window doubles up to the threshold, then grows by a segment, round trip by round trip.
+
+    Parameters
+    ----------
+    mss_bytes, rtt_s : float
+        Segment size [byte] and round-trip time [s], above 0. All arguments are scalars.
+    duration_s : float
+        How long to follow the connection, at least 0. [s]
+    initial_segments : int
+        The window to begin with, at least 1; 10 is the standard's and Linux's. [segment]
+    threshold_bytes : float, optional
+        Where slow start ends (ssthresh), at least one MSS. Default: nowhere. [byte]
+    limit_bytes : float, optional
+        The smaller of the two buffers, at least one MSS: the window stays there. Default: no limit. [byte]
+
+    Returns
+    -------
+    pandas.DataFrame
+        As of `aimd_trace`: ``time_s`` [s], ``cwnd_bytes`` [byte], ``sent_bps`` [bit/s].
+
+    Notes
+    -----
+    .. math:: W \\leftarrow \\min(2 W, W_t) \\quad\\text{while } W < W_t, \\text{ then}\\quad W \\leftarrow W + MSS
+
+    Each segment is acknowledged. Ignores the connection's set-up, loss, and the delay that a queue adds; Linux leaves slow
+    start earlier where HyStart sees delay grow. `slow_start_s` is the time in closed form, without threshold and limit.
+
+    References
+    ----------
+    M. Allman, V. Paxson, E. Blanton, "TCP congestion control", RFC 5681, 2009, section 3.1.
+    J. Chu, N. Dukkipati, Y. Cheng, M. Mathis, "Increasing TCP's initial window", RFC 6928, 2013.
+
+    Examples
+    --------
+    >>> slow_start_trace(1000, 0.1, 0.5, initial_segments=2, threshold_bytes=12_000).cwnd_bytes.tolist()
+    [2000.0, 4000.0, 8000.0, 12000.0, 13000.0, 14000.0]
+    """
+    mss, rtt = scalar("mss_bytes", mss_bytes, above=0), scalar("rtt_s", rtt_s, above=0)
+    duration = scalar("duration_s", duration_s, least=0)
+    start = mss * scalar("initial_segments", initial_segments, least=1, whole=True)
+    threshold = np.inf if threshold_bytes is None else scalar("threshold_bytes", threshold_bytes, least=mss)
+    limit = np.inf if limit_bytes is None else scalar("limit_bytes", limit_bytes, least=mss)
+
+    def following(_, window):
+        return min(2 * window, threshold, limit) if window < threshold else min(window + mss, limit)
+
+    return _trace(rtt, duration, min(start, limit), following)
+
+
 def aimd_trace(mss_bytes, rtt_s, duration_s, loss_times_s=(), start_bytes=None, limit_bytes=None, increase=1.0, decrease=0.5):
     """The sawtooth: one connection's congestion window, round trip by round trip.
 
@@ -59,14 +109,23 @@ def aimd_trace(mss_bytes, rtt_s, duration_s, loss_times_s=(), start_bytes=None, 
     limit = np.inf if limit_bytes is None else scalar("limit_bytes", limit_bytes, least=mss)
     gain = mss * scalar("increase", increase, above=0)
     keep = 1 - scalar("decrease", decrease, above=0, below=1)
+    lossy = {_rounds(scalar("loss_times_s", time, least=0, most=duration), rtt) for time in loss_times_s}
 
-    def rounds(time):  # 0.3 s are three round trips of 0.1 s, whatever 0.3 / 0.1 is
-        return math.floor(round(time / rtt, 9))
+    def following(i, window):
+        return max(keep * window, mss) if i in lossy or window > limit else window + gain
 
-    lossy = {rounds(scalar("loss_times_s", time, least=0, most=duration)) for time in loss_times_s}
-    time_s = rtt * np.arange(rounds(duration) + 1)
-    cwnd = np.empty(time_s.size)
-    cwnd[0] = start
-    for i, window in enumerate(cwnd[:-1]):
-        cwnd[i + 1] = max(keep * window, mss) if i in lossy or window > limit else window + gain
-    return pd.DataFrame({"time_s": time_s, "cwnd_bytes": cwnd, "sent_bps": 8 * cwnd / rtt})
+    return _trace(rtt, duration, start, following)
+
+
+def _rounds(time, rtt):
+    """Whole round trips: 0.3 s are three of 0.1 s, whatever 0.3 / 0.1 is."""
+    return math.floor(round(time / rtt, 9))
+
+
+def _trace(rtt, duration, start, following):
+    """A row per round trip; `following` gives the next window from the number of a round trip and its window."""
+    windows = [start]
+    for i in range(_rounds(duration, rtt)):
+        windows.append(following(i, windows[-1]))
+    cwnd = np.array(windows)
+    return pd.DataFrame({"time_s": rtt * np.arange(cwnd.size), "cwnd_bytes": cwnd, "sent_bps": 8 * cwnd / rtt})

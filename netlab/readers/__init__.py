@@ -5,6 +5,7 @@ cut off or not that tool's raises :class:`netlab.errors.ReadError`, which keeps 
 """
 
 from netlab.readers.iperf3 import Iperf3Output, read_iperf3
+from netlab.readers.nstat import NstatOutput, read_nstat
 from netlab.readers.ping import PingOutput, read_ping
 
-__all__ = ["Iperf3Output", "PingOutput", "read_iperf3", "read_ping"]
+__all__ = ["Iperf3Output", "NstatOutput", "PingOutput", "read_iperf3", "read_nstat", "read_ping"]

@@ -27,24 +27,13 @@ def test_buffer_limit():
     # Linux's default tcp_rmem maximum, 6 MiB, over 20 ms: why 10 Gbit/s gives 3
     assert models.buffer_limited_bps(6 * 2**20, 0.02) == pytest.approx(2_516_582_400)
     assert models.buffer_limited_bps(0, 0.02) == 0
+    assert models.buffer_limited_bps(np.inf, 0.02) == np.inf
 
 
 def test_goodput():
     assert models.goodput_bps(10e9) == pytest.approx(10e9 * 1448 / 1514)
     assert models.goodput_bps(10e9) / 1e9 == pytest.approx(9.56, abs=0.005)
-    assert models.goodput_bps(1e9, 1000, 1000) == 1e9
+    assert models.goodput_bps(1e9, 1000, 1000) == 1e9 and models.goodput_bps(np.inf) == np.inf
     assert models.goodput_bps(1e9, 8948, 9014) > models.goodput_bps(1e9), "jumbo frames waste less"
     with pytest.raises(ValueError, match=r"frame_bytes must be at least mss_bytes \(1448\).* not 1000"):
         models.goodput_bps(1e9, [536, 1448], 1000)
-
-
-@given(st.floats(0, 1e11), st.integers(1, 100), st.floats(1e3, 1e11))
-def test_parallel_streams_add_up_until_the_link_is_full(single, k, link):
-    total = models.parallel_bps(single, k, link)
-    assert total == min(k * single, link)
-    assert total <= models.parallel_bps(single, k + 1, link), "one more never carries less"
-
-
-def test_parallel_limits():
-    assert models.parallel_bps(np.inf, 1, 1e9) == 1e9, "nothing but the link"
-    assert models.parallel_bps(3e9, 8, np.inf) == 24e9, "no link"

@@ -1,4 +1,4 @@
-"""The sawtooth against counting, and against the formula that it averages to."""
+"""Windows over time against counting, and against the formula that the sawtooth averages to."""
 
 import numpy as np
 import pytest
@@ -51,3 +51,31 @@ def test_the_window_stays_within_its_limits(segments, rtt, increase, decrease):
     assert trace.cwnd_bytes.min() >= MSS
     assert trace.cwnd_bytes.max() <= (segments + increase) * MSS * (1 + 1e-12)
     assert trace.time_s.iloc[-1] <= 20 + 1e-9
+
+
+def test_slow_start_doubles_up_to_the_threshold_then_adds_a_segment():
+    trace = models.slow_start_trace(1000, 0.1, 0.6, initial_segments=1, threshold_bytes=7000)
+    assert list(trace.columns) == ["time_s", "cwnd_bytes", "sent_bps"]
+    assert trace.cwnd_bytes.tolist() == [1000, 2000, 4000, 7000, 8000, 9000, 10_000]
+    assert trace.sent_bps.tolist() == pytest.approx((8 * trace.cwnd_bytes / 0.1).tolist())
+    assert models.slow_start_trace(1000, 0.1, 0.3).cwnd_bytes.tolist() == [10_000, 20_000, 40_000, 80_000], "RFC 6928"
+    above = models.slow_start_trace(1000, 0.1, 0.2, threshold_bytes=4000)
+    assert above.cwnd_bytes.tolist() == [10_000, 11_000, 12_000], "it begins above the threshold"
+
+
+def test_slow_start_stays_at_the_buffer():
+    trace = models.slow_start_trace(1000, 0.1, 0.4, initial_segments=1, limit_bytes=6000)
+    assert trace.cwnd_bytes.tolist() == [1000, 2000, 4000, 6000, 6000]
+    slow = models.slow_start_trace(1000, 0.1, 0.5, initial_segments=2, threshold_bytes=4000, limit_bytes=5500)
+    assert slow.cwnd_bytes.tolist() == [2000, 4000, 5000, 5500, 5500, 5500]
+    assert models.slow_start_trace(1000, 0.1, 0.1, limit_bytes=4000).cwnd_bytes.tolist() == [4000, 4000]
+
+
+@given(st.integers(1, 20), st.floats(1, 1e4), st.floats(1, 1e4), st.floats(0.05, 1))
+def test_slow_start_grows_within_its_limits(initial, threshold, limit, rtt):
+    trace = models.slow_start_trace(MSS, rtt, 20, initial, threshold * MSS, limit * MSS)
+    windows = trace.cwnd_bytes.to_numpy()
+    assert windows[0] == min(initial, limit) * MSS and windows.max() <= limit * MSS
+    assert (np.diff(windows) >= 0).all() and (windows[1:] <= np.maximum(2 * windows[:-1], windows[:-1] + MSS)).all()
+    late = windows[:-1] >= threshold * MSS
+    assert (np.diff(windows)[late] <= MSS * (1 + 1e-9)).all(), "from the threshold on at most one segment"
