@@ -24,10 +24,12 @@ A connection gets the least of what loss, its buffers (`buffer_limited_bps`) and
 `slow_start_trace` and `aimd_trace` draw a window over time: a connection's beginning, and the sawtooth behind the formulas
 for loss. They take scalars and give a frame.
 
-A `Model` is such a function bound to the columns of a frame of runs: `mathis`, `mathis_labs`, `padhye`, `cubic`.
+A `Model` is such a function bound to the columns of a frame of runs: `mathis`, `mathis_random`,
+`mathis_labs`, `padhye`, `cubic`; `fit_constant` finds the C that runs ask for, `log_error` how far a model is from them.
 """
 
-from netlab.models.bound import Model, cubic, mathis, mathis_labs, padhye
+from netlab.models.bound import MATHIS_MOST_LOSS, Model, cubic, mathis, mathis_labs, mathis_random, padhye
+from netlab.models.fit import Fit, fit_constant, log_error
 from netlab.models.inverse import affordable_loss, streams_needed
 from netlab.models.limits import limited_bps, limiting
 from netlab.models.loss import MATHIS_C, aimd_bps, cubic_bps, mathis_bps
@@ -39,6 +41,8 @@ from netlab.models.traces import aimd_trace, slow_start_trace
 
 __all__ = [
     "MATHIS_C",
+    "MATHIS_MOST_LOSS",
+    "Fit",
     "Model",
     "affordable_loss",
     "aimd_bps",
@@ -48,13 +52,16 @@ __all__ = [
     "buffer_limited_bps",
     "cubic",
     "cubic_bps",
+    "fit_constant",
     "goodput_bps",
     "hacker_bps",
     "limited_bps",
     "limiting",
+    "log_error",
     "mathis",
     "mathis_bps",
     "mathis_labs",
+    "mathis_random",
     "padhye",
     "padhye_bps",
     "padhye_simple_bps",

@@ -22,6 +22,8 @@ class Model:
         What a legend calls it.
     predict : callable
         From a frame of runs to what all streams of each row carry; a missing column is a ``ValueError``. [bit/s]
+    most_loss : float
+        The highest loss rate at which it holds; beyond, figures are shaded. [1]
 
     Examples
     --------
@@ -34,6 +36,7 @@ class Model:
 
     label: str
     predict: Callable
+    most_loss: float = 1.0
 
     def __call__(self, frame):
         try:
@@ -42,7 +45,12 @@ class Model:
             raise ValueError(f"{self.label} needs the column {error}, not among {', '.join(map(str, frame))}") from None
 
 
-def _bound(label, one_bps):
+MATHIS_MOST_LOSS = 8 / (3 * 8**2)
+"""Where a sawtooth's top, :math:`\\sqrt{8/(3p)}`, is 8 segments: below, half a window holds fewer than the four segments whose
+ACKs tell a loss without a timeout. [1]"""
+
+
+def _bound(label, one_bps, most_loss=MATHIS_MOST_LOSS):
     """A model from what one stream carries, of its MSS, RTT and loss."""
 
     def predict(runs):
@@ -52,17 +60,20 @@ def _bound(label, one_bps):
             link = goodput_bps(rate.where(rate < np.inf), mss, mss + 66).fillna(np.inf)  # headers as in goodput_bps
         return parallel_bps(one_bps(mss, runs["base_rtt_s"], runs["loss_rate"]), runs["streams"], link)
 
-    return Model(label, predict)
+    return Model(label, predict, most_loss)
 
 
 mathis = _bound("Mathis, C = √(3/2)", partial(mathis_bps, c=MATHIS_C["periodic"]))
 """`mathis_bps` of the columns ``mss_bytes``, ``base_rtt_s``, ``loss_rate`` and ``streams``, periodic loss, each segment
 acknowledged; never more than the link carries where there is a column ``bottleneck_bps``. Ignores queueing. [bit/s]"""
 
+mathis_random = _bound("Mathis, C = 1.31 (random loss)", partial(mathis_bps, c=MATHIS_C["random"]))
+"""As `mathis`, with the constant for random loss. [bit/s]"""
+
 mathis_labs = _bound("Mathis, C = 1 (the labs)", partial(mathis_bps, c=MATHIS_C["labs"]))
 """As `mathis`, with the labs' constant. [bit/s]"""
 
-padhye = _bound("Padhye, RTO = 0.2 s", padhye_bps)
+padhye = _bound("Padhye, RTO = 0.2 s", padhye_bps, most_loss=1.0)
 """`padhye_bps` of the columns that `mathis` takes: each segment acknowledged, no limit of the window. [bit/s]"""
 
 cubic = _bound("CUBIC (RFC 9438)", cubic_bps)
