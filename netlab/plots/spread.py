@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from netlab.plots._style import COLOURS, INK, digits, finish, name_of, need, ordered, plural, prefix, unit_of, written
 
 
-def distribution(table, x, y, marks=None, unit=None, labels=None):
+def distribution(table, x, y, marks=None, unit=None, labels=None, marked="published"):
     """What every run gave, side by side: a point per seed, their median and their range.
 
     Parameters
@@ -21,11 +21,13 @@ def distribution(table, x, y, marks=None, unit=None, labels=None):
     y : str
         Its column of what was measured, in `unit`.
     marks : dict of float, optional
-        By category: the one number that was published, in `unit`.
+        By category: the one number to compare with, such as the one that was published, in `unit`.
     unit : str, optional
         "bit/s", "s" or "byte", which get a prefix, or any other; default: what the name of `y` ends in, else "1".
     labels : dict of str, optional
         What the axes call columns, such as ``{"jain_index": "fairness"}``; default: their names.
+    marked : str
+        What the legend calls the marks.
 
     Returns
     -------
@@ -67,8 +69,8 @@ def distribution(table, x, y, marks=None, unit=None, labels=None):
     draw("one run", runs.place + lane * lanes, runs.value, seed, mode="markers", marker=point, customdata=runs.seed)
     if marks:
         square = dict(symbol="square-open", color=COLOURS[2], size=20, line_width=3)
-        where, hover = [places[name] for name in marks], f"published: %{{y:.4~g}} {shown}"
-        draw("published", where, published, hover, mode="markers", marker=square)
+        where, hover = [places[name] for name in marks], f"{marked}: %{{y:.4~g}} {shown}"
+        draw(marked, where, published, hover, mode="markers", marker=square)
     xaxis = dict(title=name_of(x, labels), tickvals=list(range(len(places))), ticktext=list(map(written, places)), showgrid=False)
     xaxis |= dict(range=[-0.5, len(places) - 0.5], autotickangles=[0, -30])
     lost = len(table) - len(runs)
