@@ -71,6 +71,11 @@ class Experiment(Specification):
         draws = [int.from_bytes(hashlib.sha256(f"{self.seed} {n}".encode()).digest()[:4]) for n in range(len(self.traffic))]
         return [round(window * draw / 2**32, 6) for draw in draws]
 
+    def omitted_s(self, host):
+        """Time from the start until the totals of all tests that a host sends have begun; 0 where none omits anything. [s]"""
+        tests = zip(self.starts_s, self.traffic, strict=True)
+        return max((start + one.omit for start, one in tests if getattr(one, "omit", 0) and one.sender == host), default=0.0)
+
     @property
     def duration_s(self):
         """Virtual seconds that its traffic should take. [s]"""
@@ -158,11 +163,14 @@ def carry_out(experiment, net, limit_s):
             servers[name_of(experiment, item) + "-server"] = net.start(item.dst, item.server_command(port))
     if servers:
         net.sleep(0.5)
+    for item in experiment.traffic:
+        if isinstance(item, Nstat) and (omitted_s := experiment.omitted_s(item.src)):
+            jobs[name_of(experiment, item) + "-before"] = net.start(item.src, item.command(after_s=omitted_s))
     began = 0.0
     for number in sorted(range(len(experiment.traffic)), key=lambda n: experiment.starts_s[n]):
         item, start = experiment.traffic[number], experiment.starts_s[number]
         if isinstance(item, Nstat):
-            continue
+            continue  # it was started before, or is when all has ended
         if start > began:
             net.sleep(round(start - began, 6))
             began = start

@@ -64,6 +64,8 @@ class Result:
                 flows.append(flow_row(own, start + item.omit, report.meta))
             elif isinstance(item, Nstat):
                 counted[item.src] = read_nstat(text)
+                if before := self.raw.get(name_of(self.experiment, item) + "-before"):
+                    counted[item.src] = counted[item.src].since(read_nstat(before))
         for row in flows:
             alone = [other["src"] for other in flows].count(row["src"]) == 1 and not self.experiment.traffic[row["flow"] - 1].udp
             row["halving_rate"] = counted[row["src"]].halving_rate if alone and row["src"] in counted else nan

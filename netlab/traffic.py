@@ -97,6 +97,11 @@ class Iperf3(Specification):
         return _two_ends(self)
 
     @property
+    def sender(self):
+        """The host that sends."""
+        return self.dst if self.reverse else self.src
+
+    @property
     def duration_s(self):
         """How long it should take, connecting and handing over the results included. [s]"""
         return self.omit + self.time + 20
@@ -148,9 +153,10 @@ class Shell(Specification):
 
 
 class Nstat(Specification):
-    """What a host's kernel has counted, read when all other traffic has ended: retransmissions, recoveries, timeouts ...
+    """What a host's kernel counts while the traffic runs: retransmissions, recoveries, timeouts ...
 
-    Where the host sent one TCP test, `Result.flows` has its ``halving_rate``.
+    It is read when all other traffic has ended, and, where the host sends tests that `omit` their start, once before: what their
+    totals leave out is left out here. Where the host sent one TCP test, `Result.flows` has its ``halving_rate``.
 
     Parameters
     ----------
@@ -165,9 +171,9 @@ class Nstat(Specification):
     def duration_s(self):
         return 1
 
-    def command(self):
-        """What to type on `src`: all counters, from zero on, those that are zero too, as JSON."""
-        return "nstat -a -s -z -j"
+    def command(self, after_s=0.0):
+        """What to type on `src`: all counters since it came up, those that are zero too, as JSON."""
+        return f"sleep {after_s:g}; " * bool(after_s) + "nstat -a -s -z -j"
 
 
 def _two_ends(traffic):

@@ -290,3 +290,22 @@ def test_nstat_reads_a_host_s_counters_when_everything_else_has_ended():
 def test_counters_of_a_host_that_sends_two_tests_are_nobody_s():
     result = nl.run(nl.wan("100mbit"), *[nl.Iperf3("h1", other, time=1) for other in ("h2", "h4")], nl.Nstat("h1"))
     assert result.counts["h1"]["TcpOutSegs"] > 1000 and result.flows.halving_rate.isna().all()
+
+
+def test_counters_leave_out_what_the_totals_leave_out():
+    path = nl.wan("1gbit", "20ms", loss="0.3%", offload=True, pairs=1)
+    test = dict(time=5, congestion="reno")
+    whole, rest = (nl.run(path, nl.Iperf3("h1", "h2", omit=omit, **test), nl.Nstat("h1")) for omit in (0, 3))
+    assert "2-nstat-h1-before" not in whole.raw and any("h1 sleep 3.05" in command for command in rest.commands)
+    counted = rest.counts["h1"]
+    sent = rest.flows.sent_bps[0] * 5 / 8 / 1448
+    assert counted["TcpOutSegs"] == pytest.approx(sent, rel=0.1), "slow start sent more than all the rest"
+    assert whole.counts["h1"]["TcpOutSegs"] > 1.5 * counted["TcpOutSegs"]
+    assert rest.flows.halving_rate[0] == pytest.approx(
+        (counted["TcpExtTCPSackRecovery"] + counted["TcpExtTCPTimeouts"]) / counted["TcpOutSegs"], rel=0.1
+    )
+
+
+def test_a_reversed_test_is_counted_where_it_is_sent():
+    result = nl.run(nl.wan(loss="1%", pairs=1), nl.Iperf3("h2", "h1", reverse=True, time=3, omit=1), nl.Nstat("h1"))
+    assert result.flows.halving_rate[0] > 0.002 and "2-nstat-h1-before" in result.raw

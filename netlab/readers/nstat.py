@@ -35,6 +35,10 @@ class NstatOutput:
         sent = self.counts["TcpOutSegs"]
         return self.halvings / sent if sent else float("nan")
 
+    def since(self, before):
+        """What was counted since an earlier `NstatOutput` of the same host."""
+        return NstatOutput({name: count - before.counts.get(name, 0) for name, count in self.counts.items()})
+
     def __repr__(self):
         return f"NstatOutput({self.counts['TcpOutSegs']} segments sent, {self.halvings} reductions of the window)"
 
