@@ -32,7 +32,7 @@ def code_cells(notebook):
 
 def prose(notebook):
     """The text of each Markdown cell, without formulas, code and the addresses of links."""
-    return [re.sub(r"\$[^$]*\$|`[^`]*`|\]\([^)]*\)", "", c.source) for c in notebook.cells if c.cell_type == "markdown"]
+    return [re.sub(r"\$\$[^$]*\$\$|\$[^$]*\$|`[^`]*`|\]\([^)]*\)", "", c.source) for c in notebook.cells if c.cell_type == "markdown"]
 
 
 def outputs(notebook):
