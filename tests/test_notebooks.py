@@ -15,7 +15,7 @@ import pytest
 import netlab
 
 ROOT = Path(__file__).parent.parent
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))  # explorers.ipynb is opened in a browser, by tests/browser
 PUBLISHED = pd.read_csv(ROOT / "data/published.csv")
 FIGURE = "application/vnd.plotly.v1+json"
 assert NOTEBOOKS
@@ -32,16 +32,21 @@ def code_cells(notebook):
 
 def prose(notebook):
     """The text of each Markdown cell, without formulas, code and the addresses of links."""
-    return [re.sub(r"\$\$[^$]*\$\$|\$[^$]*\$|`[^`]*`|\]\([^)]*\)", "", c.source) for c in notebook.cells if c.cell_type == "markdown"]
+    return [
+        re.sub(r"\$\$[^$]*\$\$|\$[^$]*\$|`[^`]*`|\]\([^)]*\)", "", c.source) for c in notebook.cells if c.cell_type == "markdown"
+    ]
 
 
 def outputs(notebook):
-    """Everything a reader sees: what is printed, tables and figures."""
-    return [
-        output.get("text") or {kind: data for kind, data in output["data"].items() if kind != "text/html"}
-        for cell in code_cells(notebook)
-        for output in cell.outputs
-    ]
+    """Everything a reader sees: what is printed (in one piece, however many messages it took), tables and figures."""
+    shown = []
+    for cell in code_cells(notebook):
+        for name, group in itertools.groupby(cell.outputs, key=lambda output: output.get("name")):
+            if name:
+                shown.append("".join(output["text"] for output in group))
+            else:
+                shown += [{kind: data for kind, data in output["data"].items() if kind != "text/html"} for output in group]
+    return shown
 
 
 def words(notebook):

@@ -64,7 +64,9 @@ def test_published_numbers_are_open_squares():
     mark = named(fig, "published")
     assert (mark.x, mark.y) == ((1,), pytest.approx([860])) and mark.marker.symbol == "square-open"
     assert "published" not in [t.name for t in plots.distribution(some_runs(), "congestion", "jain_index").data]
-    predicted = named(plots.distribution(some_runs(), "congestion", "jain_index", marks={"bbr": 0.5}, marked="predicted"), "predicted")
+    predicted = named(
+        plots.distribution(some_runs(), "congestion", "jain_index", marks={"bbr": 0.5}, marked="predicted"), "predicted"
+    )
     assert list(predicted.y) == [0.5] and predicted.hovertemplate.startswith("predicted: ")
 
 
