@@ -149,3 +149,26 @@ def test_links_and_pictures_are_there():
 
 def test_readme_names_every_notebook():
     assert [path.name for path in NOTEBOOKS if f"notebooks/{path.name}" not in (ROOT / "README.md").read_text()] == []
+
+
+@each
+def test_papermill_can_set_its_parameters(path):
+    cells = code_cells(read(path))
+    assert ["parameters" in cell.metadata.get("tags", []) for cell in cells] == [True] + [False] * (len(cells) - 1)
+    exec(cells[0].source, values := {})
+    names = values.keys() - {"__builtins__"}
+    assert {"delay", "seed", "rate"} <= names <= {"rate", "delay", "loss", "streams", "seed", "long_runs"}
+
+
+def test_readme_s_sweep_of_a_whole_notebook(tmp_path, monkeypatch):
+    """The lines of README, run as they stand: one stream falls with the delay, eight hardly do."""
+    monkeypatch.setenv("NETLAB_ENGINE", "guest")
+    (lines,) = re.findall(r"```sh\n(mkdir -p out\nfor delay in .*?)```", (ROOT / "README.md").read_text(), re.S)
+    lines = lines.replace(".venv/bin", str(Path(sys.executable).parent)).replace("out", str(tmp_path))
+    done = subprocess.run(["bash", "-euc", lines], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-5000:]
+    rows = re.findall(r"^(one stream|8 streams) +([\d.]+) +([\d.]+)", done.stdout, re.M)
+    assert [name for name, *_ in rows] == ["one stream", "8 streams"] * 2
+    (near_one, near_eight, far_one, far_eight), predicted = ([float(row[n]) for row in rows] for n in (1, 2))
+    assert near_one > 5 * far_one and near_eight > 9 and far_eight > 4 * far_one
+    assert far_one == pytest.approx(predicted[2], rel=0.25), "one window per round trip"

@@ -56,12 +56,13 @@ def prediction(grid, models, rate="loss_rate"):
     losses = np.geomspace(runs.loss_rate.min() / 1.4, runs.loss_rate.max() * 1.4, 33)
     _lines(fig, runs, models, losses, scale)
     runs["said"] = [_said(run, rate, models, [run[name] for name in ratios]) for run in runs.to_dict("records")]
-    counts = sorted(runs.streams.unique())
-    for place, (count, own), colour in zip(range(len(counts)), runs.groupby("streams"), cycle(COLOURS), strict=False):
+    step = (losses[-1] / losses[0]) ** (1 / 55)  # below, streams stand side by side, and each one's models close together
+    middle = (runs.streams.nunique() - 1) / 2
+    for place, ((count, own), colour) in enumerate(zip(runs.groupby("streams"), cycle(COLOURS), strict=False)):
         look = dict(name=plural(count, "stream"), colour=colour)
         _points(fig, own, "measured", "circle", 1, ABOVE, **look)
-        for column, symbol in zip(ratios, cycle(SYMBOLS), strict=False):
-            _points(fig, own, column, symbol, (losses[-1] / losses[0]) ** ((place - (len(counts) - 1) / 2) / 80), BELOW, **look)
+        for number, (column, symbol) in enumerate(zip(ratios, cycle(SYMBOLS), strict=False)):
+            _points(fig, own, column, symbol, step ** (place - middle + 0.35 * number), BELOW, **look)
     for column, model, dash in zip(ratios, models, cycle(DASHES), strict=False):
         means = runs.groupby("cell").agg(x=("loss_rate", _middle), y=(column, "mean"))
         fig.add_scatter(
