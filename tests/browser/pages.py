@@ -1,0 +1,171 @@
+"""A real Jupyter server, a real browser, and a page with the explorers on it."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.wait import WebDriverWait
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOK = ROOT / "notebooks/explorers.ipynb"
+PICTURES = ROOT / "out/explorers"
+FLAGS = [
+    *("headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run"),
+    *("disable-background-networking", "disable-component-update", "disable-sync"),
+]
+JUPYTER = ["--ServerApp.ip=127.0.0.1", "--IdentityProvider.token=", "--allow-root"]
+SERVERS = {
+    "lab": (["jupyterlab", *JUPYTER], f"/lab/tree/{NOTEBOOK.name}"),
+    "notebook": (["notebook", *JUPYTER], f"/notebooks/{NOTEBOOK.name}"),
+    "voila": (["voila", NOTEBOOK.name, "--Voila.ip=127.0.0.1"], "/"),
+}
+# Extensions that fail where they do not belong: nbgrader's and Notebook's in Voila; and JupyterLab's question about its news
+VOILA = {"VoilaConfiguration": {"extension_denylist": ["@jupyter/nbgrader", "@jupyter-notebook/lab-extension"]}}
+LAB = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
+
+
+@contextlib.contextmanager
+def server(kind, folder):
+    """A server on a free port, with no settings but its own; -> the address of the notebook on it."""
+    (folder / "config/labconfig").mkdir(parents=True)
+    (folder / "config/labconfig/page_config.json").write_text(json.dumps(LAB))
+    (folder / "config/voila.json").write_text(json.dumps(VOILA))
+    (folder / "work").mkdir()
+    shutil.copy(NOTEBOOK, folder / "work")
+    own = {f"JUPYTER_{name.upper()}_DIR": str(folder / name) for name in ("config", "runtime", "data")}
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    module, path = SERVERS[kind]
+    with (folder / "server.log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *module, "--no-browser", f"--port={port}"],
+            cwd=folder / "work",
+            env=os.environ | own | {"IPYTHONDIR": str(folder / "ipython")},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"{kind} does not serve:\n{(folder / 'server.log').read_text()[-3000:]}")
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}{path}"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)  # it ends its kernels; should it not come to that, they miss it and end
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@contextlib.contextmanager
+def browser(folder, width=1400, height=900):
+    """Headless Chromium with a profile of its own."""
+    programs = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
+    if missing := [name for name, path in programs.items() if not path]:
+        raise RuntimeError(
+            f"these tests drive a real browser, and there is no {' and no '.join(missing)} here: `binder/setup tests/apt.txt` "
+            "installs both, as `make test` does (Debian's packages are chromium and chromium-driver)"
+        )
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs["chromium"]
+    for flag in [*FLAGS, f"window-size={width},{height}", f"user-data-dir={folder / 'profile'}"]:
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    chrome = webdriver.Chrome(options, webdriver.ChromeService(programs["chromedriver"]))
+    try:
+        yield chrome
+    finally:
+        chrome.quit()
+
+
+class Page:
+    """The notebook of explorers, open, and run from top to bottom.
+
+    Parameters
+    ----------
+    chrome : selenium.webdriver.Chrome
+    kind : {"lab", "notebook", "voila"}
+    address : str
+    """
+
+    def __init__(self, chrome, kind, address, wait_s=120):
+        self.chrome, self.kind = chrome, kind
+        chrome.get(address)
+        if kind != "voila":
+            idle = "return document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status == 'idle'"
+            self.until(lambda: self.script(idle), wait_s)
+            self.until(lambda: [item for item in self.all(".lm-MenuBar-item") if item.text == "Run"])[0].click()
+            self.until(lambda: self.all("[data-command='runmenu:run-all']"))[0].click()
+        drawn = "return [...document.querySelectorAll('.js-plotly-plot')].filter(one => one._fullLayout && one.data.length)"
+        self.figures = self.until(lambda: len(found := self.script(drawn)) == 3 and found, wait_s)
+        self.explorers = [self.script("return arguments[0].closest('.widget-hbox')", figure) for figure in self.figures]
+
+    def until(self, found, seconds=30):
+        """What `found` gives, as soon as it is true."""
+        return WebDriverWait(self.chrome, seconds, 0.05).until(lambda _: found())
+
+    def script(self, text, *arguments):
+        return self.chrome.execute_script(text, *arguments)
+
+    def all(self, selector, within=None):
+        return (within or self.chrome).find_elements(By.CSS_SELECTOR, selector)
+
+    def traces(self, number):
+        """What is drawn in a figure: name -> list of (x, y)."""
+        text = "return arguments[0].data.map(one => [one.name, Array.from(one.x || []), Array.from(one.y || [])])"
+        return {name: list(zip(x, y, strict=True)) for name, x, y in self.script(text, self.figures[number])}
+
+    def handle(self, number, slider):
+        """The handle of an explorer's slider, by its name."""
+        for box in self.all(".widget-inline-hbox", self.explorers[number]):
+            if any(label.text == slider for label in self.all("label", box)):
+                return self.all(".noUi-handle", box)[0]
+        raise LookupError(slider)
+
+    def press(self, number, slider, *keys):
+        """Move a slider with the keyboard."""
+        handle = self.handle(number, slider)
+
+        def in_focus():  # a page that has just been drawn may still scroll, so that a click misses
+            self.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", handle)
+            ActionChains(self.chrome).move_to_element(handle).click().perform()
+            return self.script("return document.activeElement == arguments[0]", handle)
+
+        self.until(in_focus)
+        ActionChains(self.chrome).send_keys(*keys).perform()
+
+    def button(self, number, text, seconds=30):
+        """An explorer's button, as soon as this is written on it."""
+
+        def found():
+            return [one for one in self.all("button", self.explorers[number]) if one.text.strip() == text]
+
+        return self.until(found, seconds)[0]
+
+    def picture(self, name, number):
+        """A screenshot with an explorer in the middle, as out/explorers/NAME.png."""
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        self.script("arguments[0].scrollIntoView({block: 'center'})", self.explorers[number])
+        self.chrome.save_screenshot(str(PICTURES / f"{name}.png"))
+
+    def errors(self):
+        """What the console shows in red."""
+        return [entry["message"] for entry in self.chrome.get_log("browser") if entry["level"] == "SEVERE"]

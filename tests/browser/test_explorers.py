@@ -1,0 +1,109 @@
+"""The explorers as students see them: in JupyterLab, in Notebook and with Voila, in a real browser, moved by real keys."""
+
+import os
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from tests.browser import pages
+
+MATHIS, FAIRNESS, AIMD = range(3)
+OVERLAPS = """
+const texts = [...arguments[0].querySelectorAll('.legendtext, .legendtitletext, .xtick text, .ytick text, .xtitle, .ytitle')];
+const boxes = texts.filter(one => one.textContent.trim()).map(one => [one.textContent, one.getBoundingClientRect()]);
+return boxes.flatMap(([one, a], n) => boxes.slice(n + 1).filter(([_, b]) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1
+).map(([other]) => one + ' / ' + other));
+"""
+UNUSED = "return arguments[0].parentElement.clientWidth - arguments[0]._fullLayout.width"
+NOT_OURS = (
+    "favicon.ico",  # no page of theirs has one everywhere
+    "cdn.jsdelivr.net/npm/@fortawesome",  # Voila's template takes icons from the net, and tests need none
+    "Cannot read properties of undefined (reading 'schema')",  # Notebook 7.6 itself, with any notebook
+)
+
+
+@pytest.fixture(scope="module", params=["lab", "notebook", "voila"])
+def page(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(request.param)
+    with pages.server(request.param, folder) as address, pages.browser(folder) as chrome:
+        yield pages.Page(chrome, request.param, address)
+
+
+def curve(page, number, name):
+    return page.traces(number)[name]
+
+
+def test_all_three_are_drawn_as_wide_as_there_is_room_and_nothing_overlaps(page):
+    for width in (1000, 1400):
+        page.chrome.set_window_size(width, 900)
+        for number, figure in enumerate(page.figures):
+            page.until(lambda figure=figure: abs(page.script(UNUSED, figure)) < 2)
+            assert page.script(OVERLAPS, figure) == []
+            page.picture(f"{page.kind}-{width}-{number + 1}", number)
+    assert len(curve(page, MATHIS, "measured")) == 27
+
+
+def test_a_slider_moves_the_curve_and_what_was_measured_stays(page):
+    before = page.traces(MATHIS)
+    page.press(MATHIS, "streams K", Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    page.until(lambda: curve(page, MATHIS, "loss")[0][1] == pytest.approx(4 * before["loss"][0][1]))
+    after = page.traces(MATHIS)
+    assert [x for x, _ in after["loss"]] == [x for x, _ in before["loss"]]
+    assert after["measured"] == before["measured"]
+    assert set(after["with these settings"]) < set(before["measured"])
+    assert set(after["with these settings"]).isdisjoint(before["with these settings"])
+    assert after["the sliders"] == [(0.1, pytest.approx(4 * before["the sliders"][0][1]))]
+
+
+def test_shares_follow_the_rtt(page):
+    assert curve(page, FAIRNESS, "the sliders") == [(4, pytest.approx(80))]
+    page.press(FAIRNESS, "RTT h3 / h1", Keys.HOME)
+    page.until(lambda: curve(page, FAIRNESS, "the sliders") == [(1, pytest.approx(50))])
+
+
+def test_the_plane_walks_by_hand_and_by_itself(page):
+    measured = curve(page, AIMD, "measured")
+    for _ in range(3):
+        page.button(AIMD, "Step").click()
+    page.until(lambda: curve(page, AIMD, "model") == [(70, 10), (72, 12), (74, 14), (76, 16)])
+    page.button(AIMD, "Back").click()
+    page.until(lambda: len(curve(page, AIMD, "model")) == 3)
+    page.all("button.fa-play, .jupyter-widget-play button, .widget-play button", page.explorers[AIMD])[0].click()
+    page.until(lambda: len(curve(page, AIMD, "model")) > 20)
+    page.picture(f"{page.kind}-plane-walked", AIMD)
+    page.button(AIMD, "Reset").click()
+    assert measured == curve(page, AIMD, "measured") and len(measured) > 15
+
+
+def test_the_button_measures_while_sliders_move(page):
+    if page.kind != "lab":
+        return  # the same code; once is enough
+    before = curve(page, MATHIS, "measured")
+    page.press(MATHIS, "loss rate", *[Keys.ARROW_LEFT] * 6)
+    page.until(lambda: curve(page, MATHIS, "the sliders")[0][0] == 0.01)
+    page.button(MATHIS, "Measure here").click()
+    assert not page.button(MATHIS, "Measuring ...").is_enabled()
+    least = curve(page, MATHIS, "loss")[0][1]
+    page.press(MATHIS, "streams K", Keys.ARROW_RIGHT)
+    page.until(lambda: curve(page, MATHIS, "loss")[0][1] > 1.1 * least)
+    page.picture("lab-measuring", MATHIS)
+    assert page.button(MATHIS, "Measuring ...", 0)
+    page.press(MATHIS, "streams K", Keys.ARROW_LEFT)
+    assert page.button(MATHIS, "Measure here", 120).is_enabled()
+    *same, (loss, mbps) = curve(page, MATHIS, "measured")
+    assert same == before and loss == 0.01
+    assert 0.6 < mbps / curve(page, MATHIS, "the sliders")[0][1] < 1.5
+    assert "seed 4:" in page.explorers[MATHIS].text
+    page.until(lambda: (loss, mbps) in curve(page, MATHIS, "with these settings"))
+    page.picture("lab-measured", MATHIS)
+
+
+def test_the_console_shows_no_errors_of_the_page(page):
+    assert [message for message in page.errors() if not any(known in message for known in NOT_OURS)] == []
+
+
+def test_without_a_browser_it_is_said_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setitem(os.environ, "PATH", str(tmp_path))
+    with pytest.raises(RuntimeError, match="no chromium and no chromedriver here: `binder/setup"), pages.browser(tmp_path):
+        pass
