@@ -23,12 +23,14 @@ demo: engine ## run the notebook on parallel streams live: prints a table, leave
 	@echo; echo "The whole notebook, with its figures: out/02-parallel-streams.html"
 
 test: engine ## run the tests; ARGS="-k fairness" chooses some
+	@binder/setup tests/apt.txt
 	$(bin)/python -m pytest $(ARGS)
 
 lab: engine ## open the notebooks in JupyterLab
 	$(bin)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
 
-bench: engine ## measure how fast the engine is
+bench: engine ## measure how fast the engine, sweeps and explorers are
+	@binder/setup tests/apt.txt
 	$(bin)/python -m pytest -s tests/benchmarks $(ARGS)
 
 lock: setup ## renew requirements.lock from pyproject.toml: the newest versions its bounds allow

@@ -125,18 +125,19 @@ def bare_machine(tmp_path):
     """A function that runs binder/setup where hardly any command is there; scripts stand in for others, by name."""
     (tmp_path / "binder").mkdir()
     (tmp_path / "bin").mkdir()
-    for name in ["setup", "apt.txt"]:
-        shutil.copy(ROOT / "binder" / name, tmp_path / "binder")
+    (tmp_path / "tests").mkdir()
+    for name in ["binder/setup", "binder/apt.txt", "tests/apt.txt"]:
+        shutil.copy(ROOT / name, tmp_path / name)
     for tool in ["bash", "dirname", "env"]:
         (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
 
-    def setup(user_id, **stubs):
+    def setup(user_id, *lists, **stubs):
         for name, script in {"id": f"echo {user_id}", "apt_get": "exit 1", **stubs}.items():
             stub = tmp_path / "bin" / name.replace("_", "-")
             stub.write_text(f"#!{tmp_path}/bin/bash\n{script}\n")
             stub.chmod(0o755)
         environment = {"PATH": str(tmp_path / "bin"), "PYTHON": "no-python"}
-        return subprocess.run([tmp_path / "binder/setup"], env=environment, capture_output=True, text=True, input="")
+        return subprocess.run([tmp_path / "binder/setup", *lists], env=environment, capture_output=True, text=True, input="")
 
     return setup
 
@@ -159,3 +160,10 @@ def test_setup_installs_what_is_missing_and_only_that(bare_machine, user_id):
     assert ("sudo" in run.stdout) == (user_id != 0)
     assert run.returncode == 1
     assert "still missing after the installation" in run.stderr  # since that apt-get does nothing
+
+
+def test_setup_takes_further_lists(bare_machine):
+    """A browser, which tests need and Binder does not."""
+    assert "chromium" not in bare_machine(1000).stdout
+    said = bare_machine(1000, "tests/apt.txt")
+    assert "chromium: the browser" in said.stdout and re.search(r"install --yes .*\bmmdebstrap\b.* chromium ", said.stderr)
