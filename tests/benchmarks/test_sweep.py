@@ -1,4 +1,4 @@
-"""How a sweep of 60 runs scales: `make bench ARGS=tests/benchmarks/test_sweep.py`. A machine with two free cores is assumed."""
+"""How a sweep of 60 runs scales (`make bench`). A machine with two free cores is assumed."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor

@@ -1,0 +1,35 @@
+"""How soon a curve follows its slider, in JupyterLab in a real browser (`make bench`)."""
+
+import numpy as np
+from selenium.webdriver.common.keys import Keys
+
+from tests.browser import pages
+
+WATCH = """
+const figure = arguments[0], level = () => figure.data.find(trace => trace.name == 'loss').y[0];
+window.samples = [];
+let pressed = null, before = null;
+document.addEventListener('keydown', () => { pressed = performance.now(); before = level(); }, true);
+figure.on('plotly_afterplot', () => {
+    if (pressed !== null && level() != before) { window.samples.push(performance.now() - pressed); pressed = null; }
+});
+"""
+ECHO = """
+const done = arguments[arguments.length - 1], start = performance.now();
+requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start)));
+"""
+
+
+def test_from_the_slider_to_the_redrawn_curve(tmp_path):
+    """Against two frames of the browser alone, less than which nothing that is drawn can take."""
+    with pages.server("lab", tmp_path) as address, pages.browser(tmp_path) as chrome:
+        page = pages.Page(chrome, "lab", address)
+        page.script(WATCH, page.figures[0])
+        for count in range(1, 101):
+            page.press(0, "streams K", Keys.ARROW_LEFT if (count - 1) // 8 % 2 else Keys.ARROW_RIGHT)
+            page.until(lambda count=count: page.script("return window.samples.length") == count)
+        samples = page.script("return window.samples")
+        frames = np.median([chrome.execute_async_script(ECHO) for _ in range(50)])
+    middle, late = np.percentile(samples, [50, 95])
+    print(f"\nslider to redrawn curve, {len(samples)} moves: median {middle:.0f} ms, 95th percentile {late:.0f} ms")
+    print(f"median / two frames of the browser ({frames:.0f} ms): {middle / frames:.1f}")
