@@ -39,6 +39,9 @@ class Figure(go.FigureWidget):
         return import(URL.createObjectURL(code));
     }
 
+    // Notebook's shortcuts would take the arrow keys, which move sliders
+    const shield = ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "");
+
     export default () => {
         let figure;
         return {
@@ -56,7 +59,10 @@ class Figure(go.FigureWidget):
             },
             async render({ model, el }) {
                 const end = (await figure).render({ model, el });
-                const watch = new ResizeObserver(() => window.dispatchEvent(new Event("resize")));
+                const watch = new ResizeObserver(() => {
+                    window.dispatchEvent(new Event("resize"));
+                    el.closest(".jp-OutputArea-output")?.addEventListener("focusin", shield);
+                });
                 watch.observe(el);
                 return () => { watch.disconnect(); end(); };
             },

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -12,6 +13,7 @@ import time
 from pathlib import Path
 
 from selenium import webdriver
+from selenium.common import TimeoutException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
@@ -110,13 +112,21 @@ class Page:
         self.chrome, self.kind = chrome, kind
         chrome.get(address)
         if kind != "voila":
-            idle = "return document.querySelector('.jp-Notebook-ExecutionIndicator')?.dataset.status == 'idle'"
-            self.until(lambda: self.script(idle), wait_s)
-            self.until(lambda: [item for item in self.all(".lm-MenuBar-item") if item.text == "Run"])[0].click()
-            self.until(lambda: self.all("[data-command='runmenu:run-all']"))[0].click()
+            kernels = "return fetch('/api/kernels').then(answer => answer.json())"
+            self.until(
+                lambda: [one for one in self.script(kernels) if one["connections"] and one["execution_state"] == "idle"], wait_s
+            )
+            self.until(self._run_all, wait_s)
         drawn = "return [...document.querySelectorAll('.js-plotly-plot')].filter(one => one._fullLayout && one.data.length)"
         self.figures = self.until(lambda: len(found := self.script(drawn)) == 3 and found, wait_s)
         self.explorers = [self.script("return arguments[0].closest('.widget-hbox')", figure) for figure in self.figures]
+
+    def _run_all(self):
+        """Choose Run All Cells, which a page that is not quite there yet may ignore; -> whether it has been heeded."""
+        self.until(lambda: [item for item in self.all(".lm-MenuBar-item") if item.text == "Run"])[0].click()
+        self.until(lambda: self.all("[data-command='runmenu:run-all']"))[0].click()
+        with contextlib.suppress(TimeoutException):
+            return self.until(lambda: any(re.search(r"\d|\*", one.text) for one in self.all(".jp-InputPrompt")), 3)
 
     def until(self, found, seconds=30):
         """What `found` gives, as soon as it is true."""

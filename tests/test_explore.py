@@ -1,0 +1,165 @@
+"""Explorers without a browser: what sliders draw is what the models say, and what the button measures is added."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import netlab as nl
+from netlab import explore
+from netlab.explore import plane, shares
+from netlab.progress import progress, told
+
+
+def lossy(loss, parallel):
+    """Notebook 03's experiment, which is recorded."""
+    test = nl.Iperf3("h1", "h2", parallel=parallel, congestion="reno", time=20, omit=3)
+    return nl.Experiment(nl.wan("1gbit", "20ms", loss, pairs=1), test)
+
+
+@pytest.fixture(scope="module")
+def grid():
+    return nl.sweep(lossy, loss=["0.01%", "0.1%", "1%"], parallel=[1, 4, 8], seeds=[1, 2, 3], engine="recorded")
+
+
+def duels(*pairs):
+    """Two rows per run: (streams, RTT, rate) of flow 1 and of flow 2."""
+    rows = [
+        dict(seed=seed, flow=flow, streams=k, base_rtt_s=rtt, received_bps=bps)
+        for seed, both in enumerate(pairs, 1)
+        for flow, (k, rtt, bps) in enumerate(both, 1)
+    ]
+    return pd.DataFrame(rows)
+
+
+def trace(explorer, name):
+    (found,) = (one for one in explorer.figure.data if one.name == name)
+    return np.asarray(found.x, dtype=float), np.asarray(found.y, dtype=float)
+
+
+def measure(explorer):
+    explorer.button.click()
+    explorer.wait(120)
+    assert not explorer.button.disabled and explorer.bar.layout.visibility == "hidden"
+    return explorer.status.value
+
+
+def test_netlab_itself_does_without_widgets():
+    code = "import sys, netlab; sys.exit('ipywidgets' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_mathis_draws_the_limits_and_the_least_of_them(grid):
+    explorer = explore.mathis(grid)
+    measured = trace(explorer, "measured")
+    assert measured[0] == pytest.approx(100 * grid.loss_rate) and measured[1] == pytest.approx(grid.received_bps / 1e6)
+    explorer.streams.value, explorer.rtt.value, explorer.constant.value = 4, 0.05, 1.31
+    explorer.rate.value, explorer.window.value = 1e8, 1e5
+    loss = trace(explorer, "loss")[0] / 100
+    limits = {
+        "loss": nl.models.mathis_bps(1448, 0.05, loss, 1.31, streams=4),
+        "window": np.full_like(loss, nl.models.buffer_limited_bps(1e5, 0.05, streams=4)),
+        "link": np.full_like(loss, nl.models.goodput_bps(1e8)),
+        "all three": nl.models.limited_bps(1448, 0.05, loss, 1e8, 1e5, c=1.31, streams=4),
+    }
+    for name, bps in limits.items():
+        assert trace(explorer, name)[1] == pytest.approx(bps / 1e6), name
+    for one, same in zip(trace(explorer, "measured"), measured, strict=True):
+        assert (one == same).all(), "what was measured stays where it is"
+
+
+@pytest.mark.parametrize(
+    ("settings", "limit"),
+    [(dict(loss=0.01), "loss"), (dict(loss=1e-5, rate=1e8), "link"), (dict(loss=1e-5, window=5e4), "window")],
+)
+def test_mathis_says_which_limit_binds(settings, limit):
+    explorer = explore.mathis()
+    for name, value in settings.items():
+        explorer.sliders[name].value = value
+    assert f"the {limit} is the limit" in explorer.said.value
+    (_, (here,)), (losses, least) = trace(explorer, "the sliders"), trace(explorer, "all three")
+    assert here == pytest.approx(np.interp(settings["loss"], losses / 100, least), rel=0.01)
+
+
+def test_points_with_the_sliders_settings_are_filled(grid):
+    explorer = explore.mathis(grid)
+    explorer.streams.value = 8
+    assert sorted(trace(explorer, "with these settings")[1]) == pytest.approx(sorted(grid[grid.streams == 8].received_bps / 1e6))
+    explorer.rtt.value = 0.05
+    assert len(trace(explorer, "with these settings")[0]) == 0
+
+
+def test_the_button_measures_what_the_sliders_say(grid, monkeypatch):
+    monkeypatch.setenv("NETLAB_ENGINE", "recorded")
+    explorer = explore.mathis()
+    explorer.streams.value = 4
+    for seed in (1, 2):  # every click another seed
+        said = measure(explorer)
+        (bps,) = grid[(grid.loss == "0.1%") & (grid.streams == 4) & (grid.seed == seed)].received_bps
+        assert f"seed {seed}: " in said and "recorded earlier" in said
+        assert trace(explorer, "measured")[1][-1] == pytest.approx(bps / 1e6)
+    assert len(trace(explorer, "with these settings")[0]) == len(explorer.measured) == 2
+    explorer.streams.value = 5
+    said = measure(explorer)
+    assert "not among the recorded ones" in said and "netlab engine build" in said, "an error is shown, all of it"
+    assert len(explorer.measured) == 2
+
+
+def test_a_smaller_mss_is_measured_as_it_is_predicted():
+    explorer = explore.mathis()
+    explorer.mss.value, explorer.loss.value = 712, 0.01
+    said = measure(explorer)
+    assert "seed 1: " in said and "virtual s in" in said
+    (mbps,), (predicted,) = trace(explorer, "measured")[1], trace(explorer, "the sliders")[1]
+    assert mbps == pytest.approx(predicted, rel=0.3) and (explorer.measured.mss_bytes == 712).all()
+    assert explorer.bar.value == explorer.bar.max == 23
+
+
+def test_fairness_draws_the_shares_of_the_model():
+    measured = duels([(1, 0.02, 8e6), (1, 0.08, 2e6)], [(1, 0.02, 5e6), (4, 0.08, 5e6)])
+    explorer = explore.fairness(measured)
+    assert trace(explorer, "the sliders") == (pytest.approx([4]), pytest.approx([80]))
+    assert trace(explorer, "measured") == (pytest.approx([4, 4]), pytest.approx([80, 50]))
+    assert trace(explorer, "with these N and M")[1] == pytest.approx([80])
+    explorer.theirs.value, explorer.exponent.value = 4, 2
+    x, y = trace(explorer, "h1's share")
+    assert y == pytest.approx(100 * x**2 / (x**2 + 4)) and "h1 gets 80 %, h3 20 %" in explorer.said.value
+    assert trace(explorer, "with these N and M")[1] == pytest.approx([50])
+
+
+def test_fairness_takes_the_two_rows_of_each_run():
+    runs = shares.runs(duels([(3, 0.02, 6e6), (1, 0.04, 2e6)]))
+    assert runs.iloc[0].to_dict() == dict(mine=3, theirs=1, ratio=2, share=0.75, seed=1)
+    with pytest.raises(ValueError, match="flow 1 and flow 2 for each run"):
+        explore.fairness(duels([(1, 0.02, 8e6), (1, 0.08, 2e6)])[:1])
+
+
+def test_aimd_walks_as_by_hand():
+    assert plane.model([70, 10], 95, 2, 0.5, 2).tolist() == [[70, 10], [72, 12], [74, 14]]
+    assert plane.model([60, 40], 95, 2, 0.25, 1).tolist() == [[60, 40], [45, 30]], "the link overflows: each gives up a quarter"
+    explorer = explore.aimd()
+    for _ in range(3):
+        explorer.forth.click()
+    explorer.back.click()
+    assert trace(explorer, "model") == (pytest.approx([70, 72, 74]), pytest.approx([10, 12, 14]))
+    explorer.reset.click()
+    assert "Step 0: 70.0 and 10.0 Mbit/s" in explorer.said.value
+
+
+def test_aimd_meets_the_fair_line():
+    """Each round of giving up halves the gap, and adding keeps it."""
+    gaps = np.abs(np.diff(plane.model([70, 10], 95, 2, 0.5, 200), axis=1)).ravel()
+    assert set(np.round(gaps[1:] / gaps[:-1], 6)) == {1.0, 0.5} and gaps[-1] < 0.1
+
+
+def test_progress_tells_who_listens():
+    heard = []
+    with told(lambda seconds, total_s: heard.append((seconds, total_s))), progress(10) as on_tick:
+        on_tick(4)
+        on_tick(12)
+    assert heard == [(0, 10), (4, 10), (10, 10)]
+    with progress(10) as on_tick:
+        on_tick(4)
+    assert len(heard) == 3, "afterwards nobody listens any more"
