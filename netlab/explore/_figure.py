@@ -75,6 +75,13 @@ class Figure(go.FigureWidget):
     def _the_library(self):
         return library()
 
+    def get_state(self, key=None, drop_defaults=False):
+        """As it is now. Plotly's own tells a page that comes later, or anew, how the figure was in the beginning."""
+        state = super().get_state(key, drop_defaults)
+        if key is None and hasattr(self, "_data"):
+            state["_widget_data"] = self.trait_metadata("_widget_data", "to_json")(self._data, self)
+        return state
+
     def __init__(self, figure):
         super().__init__(figure)
         self._config = dict(responsive=True, displaylogo=False, modeBarButtons=[["zoom2d", "pan2d", "resetScale2d", "toImage"]])

@@ -19,8 +19,9 @@ LOOK = dict(style=dict(description_width="110px"), layout=dict(width="auto"))  #
 MEASURED = dict(color="white", size=9, line=dict(color="#999999", width=1.5))
 MEASURED_SO = dict(color=COLOURS[1], size=10, line=dict(color="white", width=1))  # with the settings of the sliders
 HERE = dict(symbol="diamond", color=COLOURS[4], size=19, line=dict(color=INK, width=2))
-LEGEND = dict(orientation="h", y=1, yanchor="bottom", x=0, font_size=15, title_font_size=15)
-LAYOUT = dict(legend=LEGEND, modebar_orientation="v", margin=dict(l=70, r=45, t=35, b=60))
+LEGEND = dict(orientation="h", y=1, yanchor="bottom", x=0, font_size=14, title_font_size=14)
+LINES, POINTS = LEGEND | dict(title_text="model", y=1.08), LEGEND | dict(title_text="points")  # one above the other
+LAYOUT = dict(legend=LEGEND, modebar_orientation="v", margin=dict(l=70, r=45, t=62, b=60))
 
 
 class Explorer(widgets.VBox):
@@ -51,7 +52,7 @@ class Explorer(widgets.VBox):
         self.figure = Figure(figure)
         grid = widgets.GridBox([*sliders.values()], layout=dict(grid_template_columns="repeat(auto-fit, minmax(265px, 1fr))"))
         left = widgets.VBox([grid, *extras, self.button, self.bar, self.status], layout=dict(flex="1 1 300px"))
-        right = widgets.VBox([self.said, self.figure], layout=dict(flex="2 1 490px", min_width="0"))
+        right = widgets.VBox([self.said, self.figure], layout=dict(flex="2 1 550px", min_width="0"))
         super().__init__([widgets.HBox([left, right], layout=dict(flex_flow="row wrap", width="100%"))])
 
     def draw(self):
@@ -79,8 +80,8 @@ class Explorer(widgets.VBox):
         All keys for all traces: where a message leaves one out, plotly's widget forgets what it was (as of plotly 7.1).
         """
 
-        def packed(value):
-            return np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value
+        def packed(value):  # a trace without a point would come and go in the legend
+            return np.ascontiguousarray(value if len(value) else np.full((1, *value.shape[1:]), np.nan))
 
         numbers = [number for number, trace in enumerate(self.figure.data) if trace.name in traces]
         new = [traces[self.figure.data[number].name] for number in numbers]

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 import netlab as nl
 from netlab import units
-from netlab.explore._panel import HERE, LAYOUT, LEGEND, MEASURED, MEASURED_SO, Explorer, next_seed, real, steps, whole
+from netlab.explore._panel import HERE, LAYOUT, LINES, MEASURED, MEASURED_SO, POINTS, Explorer, next_seed, real, steps, whole
 from netlab.models import MATHIS_C, buffer_limited_bps, goodput_bps, mathis_bps
 from netlab.plots._style import COLOURS, digits, finish, need, plural, say
 from netlab.sweep import rows
@@ -15,7 +15,7 @@ COLUMNS = ["streams", "loss_rate", "received_bps", "mss_bytes", "base_rtt_s", "b
 LOSSES = np.geomspace(1e-5, 0.1, 81)
 TIMESTAMPS_BYTES = 12  # iperf3's -M counts them, a segment's payload does not
 HEADERS_BYTES = 66  # as in `goodput_bps`
-SAME = "with these settings"
+SAME = "same settings"
 
 
 def mathis(measured=None):
@@ -78,7 +78,7 @@ class Mathis(Explorer):
         least = np.min([*curves.values()], axis=0)
         curves = {name: np.where(curve < np.inf, curve, np.nan) for name, curve in curves.items()} | {"all three": least}
         traces = {name: dict(x=100 * LOSSES, y=curve / 1e6) for name, curve in curves.items()}
-        traces |= {SAME: _place(self.alike()), "the sliders": dict(x=np.array([100 * self.loss.value]), y=here[binding] / 1e6)}
+        traces |= {SAME: _place(self.alike()), "sliders": dict(x=np.array([100 * self.loss.value]), y=here[binding] / 1e6)}
         told = {name: say(limit[0], "bit/s") if limit[0] < np.inf else "anything" for name, limit in here.items()}
         verb = "gets" if self.streams.value == 1 else "get"
         said = f"<b>{plural(self.streams.value, 'stream')} {verb} {told[binding]}: the {binding} is the limit.</b> "
@@ -136,11 +136,9 @@ def _figure(measured):
     look = dict(mode="markers", legend="legend2")
     fig.add_scatter(**points, name="measured", marker=MEASURED, hovertemplate=hover, **look)
     fig.add_scatter(name=SAME, marker=MEASURED_SO, hoverinfo="skip", **look)
-    fig.add_scatter(name="the sliders", marker=HERE, hovertemplate="%{x:.3~g} %: %{y:.4~g} Mbit/s", **look)
+    fig.add_scatter(name="sliders", marker=HERE, hovertemplate="%{x:.3~g} %: %{y:.4~g} Mbit/s", **look)
     loss, rate = [0.001, 0.01, 0.1, 1, 10], [0.1, 1, 10, 100, 1000, 10_000]
     xaxis = dict(title="loss rate [%]", type="log", range=[-3.05, 1.05], tickvals=loss, ticktext=list(map(digits, loss)))
     yaxis = dict(title="throughput [Mbit/s]", type="log", range=[-1.7, 4.3], tickvals=rate, ticktext=list(map(digits, rate)))
-    lines, points = LEGEND | dict(title_text="allowed by", y=1.08), LEGEND | dict(title_text="points")
-    return finish(fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | dict(legend=lines, legend2=points)).update_layout(
-        margin_t=62
-    )
+    lines = LINES | dict(title_text="allowed by")
+    return finish(fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | dict(legend=lines, legend2=POINTS))

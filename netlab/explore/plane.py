@@ -62,7 +62,7 @@ class Aimd(Explorer):
         self.forth.on_click(lambda _: step.set_trait("value", min(step.value + 1, STEPS)))
         self.reset.on_click(lambda _: step.set_trait("value", 0))
         walk = widgets.HBox([self.back, self.forth, self.reset, self.play], layout=dict(flex_flow="row wrap"))
-        super().__init__(_figure(way(measured)), sliders, measured, [walk])
+        super().__init__(_figure(measured), sliders, measured, [walk])
 
     def draw(self):
         both, step, add, give = [self.first.value, self.second.value], self.step.value, self.increase.value, self.decrease.value
@@ -122,12 +122,13 @@ def way(measured):
 
 
 def _figure(measured):
-    """`netlab.plots.plane`, with the measured path faint, and hidden until there is one."""
-    fig = plots.plane({"model": way(None), "measured": measured}, CAPACITY_BPS, flows=("h1", "h3"))
-    fig.update_traces(dict(opacity=0.35, visible=len(measured) > 1), selector=dict(legendgroup="measured"))
+    """`netlab.plots.plane`, with the measured path faint."""
+    fig = plots.plane({"model": way(None), "measured": way(measured)}, CAPACITY_BPS, flows=("h1", "h3"))
     for label in ("model", "measured"):
         for part, trace in zip(PARTS, fig.select_traces(dict(legendgroup=label)), strict=True):
             trace.update(name=f"{label}{part}", customdata=trace.customdata[:, :1])
+    nothing = dict(x=[np.nan], y=[np.nan]) if measured is None else {}
+    fig.update_traces(nothing | dict(opacity=0.35), selector=dict(legendgroup="measured"))
     return fig.update_layout(width=None, height=500, **LAYOUT)
 
 
@@ -135,4 +136,4 @@ def _traces(label, points):
     """A path's line, the ring where it begins and the one where it ends; hovering tells Jain's index."""
     x, y = points.T
     told = ((x + y) ** 2 / np.maximum(2 * (x**2 + y**2), 1e-9))[:, None]
-    return {f"{label}{name}": dict(x=x[part], y=y[part], customdata=told[part], visible=True) for name, part in PARTS.items()}
+    return {f"{label}{name}": dict(x=x[part], y=y[part], customdata=told[part]) for name, part in PARTS.items()}

@@ -5,17 +5,17 @@ import pandas as pd
 import plotly.graph_objects as go
 
 import netlab as nl
-from netlab.explore._panel import HERE, LAYOUT, MEASURED, MEASURED_SO, Explorer, next_seed, real, whole
+from netlab.explore._panel import HERE, LAYOUT, LINES, MEASURED, MEASURED_SO, POINTS, Explorer, next_seed, real, whole
 from netlab.models import rtt_shares
 from netlab.plots._style import COLOURS, FAINT, digits, finish, need
 from netlab.sweep import rows
 
 COLUMNS = ["seed", "flow", "streams", "base_rtt_s", "received_bps"]
 RATIOS = np.linspace(1, 8, 71)
-PATH = dict(rate="100mbit", delay="20ms", burst=15_000, limit=100_000)  # a short queue, which leaves the RTTs apart
+PATH = dict(rate="100mbit", delay="20ms", burst=15_000, limit=62_500)  # a quarter of the BDP, as in notebook 5
 RTT_MS = 20
-SAME = "with these N and M"
-EVEN = "if the RTT did not matter"
+SAME = "same N and M"
+EVEN = "without RTT bias"
 
 
 def fairness(measured=None):
@@ -34,8 +34,9 @@ def fairness(measured=None):
 
     Notes
     -----
-    The line is `rtt_shares` of the RTTs without queueing. The button runs Reno for 60 s at 100 Mbit/s, with an RTT of 20 ms
-    for h1 and a queue of 100 kB, 8 ms: with a long queue all would wait in it for about as long, and the RTTs be alike.
+    The line is `rtt_shares` of the RTTs without queueing. The button runs Reno at 100 Mbit/s, for 60 s after 5 s that do not
+    count, with an RTT of 20 ms for h1 and a queue of 62.5 kB, 5 ms: in a long queue all would wait for about as long, and the
+    RTTs be alike.
     """
     if measured is None:
         measured = pd.DataFrame(columns=COLUMNS, dtype=float)
@@ -66,7 +67,7 @@ class Fairness(Explorer):
             "h1's share": dict(x=RATIOS, y=100 * self.share(RATIOS)),
             EVEN: dict(x=RATIOS[[0, -1]], y=np.full(2, 100 * mine / (mine + theirs))),
             SAME: _place(found[(found.mine == mine) & (found.theirs == theirs)]),
-            "the sliders": dict(x=np.array([ratio]), y=100 * share),
+            "sliders": dict(x=np.array([ratio]), y=100 * share),
         }
         share, times = float(share[0]), digits(ratio**self.exponent.value)
         index = nl.jain_index([share / mine] * mine + [(1 - share) / theirs] * theirs)
@@ -76,8 +77,8 @@ class Fairness(Explorer):
     def experiment(self):
         mine, theirs, ratio, found = self.mine.value, self.theirs.value, self.ratio.value, runs(self.measured)
         access = {"h3": f"{RTT_MS * (ratio - 1):g}ms"} if ratio > 1 else None
-        tests = [nl.Iperf3("h1", "h2", parallel=mine, congestion="reno", time=60)]
-        tests += [nl.Iperf3("h3", "h4", parallel=theirs, congestion="reno", time=60)]
+        reno = dict(congestion="reno", time=60, omit=5)
+        tests = [nl.Iperf3("h1", "h2", parallel=mine, **reno), nl.Iperf3("h3", "h4", parallel=theirs, **reno)]
         here = (found.mine == mine) & (found.theirs == theirs) & np.isclose(found.ratio, ratio)
         return [nl.wan(**PATH, access=access), *tests], dict(seed=next_seed(found.seed[here]))
 
@@ -117,14 +118,13 @@ def _hover(found):
 
 def _figure(found):
     fig = go.Figure()
-    fig.add_scatter(name=EVEN, mode="lines", line=dict(color=FAINT, width=2, dash="dash"), hoverinfo="skip")
     fig.add_scatter(name="h1's share", mode="lines", line=dict(color=COLOURS[0], width=4), hoverinfo="skip")
+    fig.add_scatter(name=EVEN, mode="lines", line=dict(color=FAINT, width=2, dash="dash"), hoverinfo="skip")
+    look = dict(mode="markers", cliponaxis=False, legend="legend2")
     hover = "%{customdata[0]} against %{customdata[1]}, RTTs 1 : %{x:.3~g}, seed %{customdata[2]}<br>h1 got %{y:.1f} %"
-    points = _place(found) | _hover(found) | dict(hovertemplate=f"{hover}<extra>measured</extra>")
-    fig.add_scatter(**points, name="measured", mode="markers", marker=MEASURED, cliponaxis=False)
-    fig.add_scatter(name=SAME, mode="markers", marker=MEASURED_SO, cliponaxis=False, hoverinfo="skip")
-    hover = "RTTs 1 : %{x:.3~g}<br>h1 gets %{y:.1f} %"
-    fig.add_scatter(name="the sliders", mode="markers", marker=HERE, cliponaxis=False, hovertemplate=hover)
+    fig.add_scatter(**_place(found) | _hover(found), name="measured", marker=MEASURED, hovertemplate=hover, **look)
+    fig.add_scatter(name=SAME, marker=MEASURED_SO, hoverinfo="skip", **look)
+    fig.add_scatter(name="sliders", marker=HERE, hovertemplate="RTTs 1 : %{x:.3~g}<br>h1 gets %{y:.1f} %", **look)
     xaxis = dict(title="RTT of h3 / RTT of h1 [1]", range=[0.8, 8.2], dtick=1)
     yaxis = dict(title="h1's share [%]", range=[0, 100], dtick=20)
-    return finish(fig, xaxis=xaxis, yaxis=yaxis, height=420, **LAYOUT)
+    return finish(fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | dict(legend=LINES, legend2=POINTS))
