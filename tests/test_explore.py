@@ -129,6 +129,17 @@ def test_fairness_draws_the_shares_of_the_model():
     assert trace(explorer, "same N and M")[1] == pytest.approx([50])
 
 
+def test_fairness_measures_each_case_with_seeds_of_its_own(monkeypatch):
+    """Notebook 05's queue of a quarter of the BDP, which is recorded; what is given as measured is of another network."""
+    monkeypatch.setenv("NETLAB_ENGINE", "recorded")
+    explorer = explore.fairness(duels([(1, 0.02, 8e6), (1, 0.08, 2e6)]))
+    for ratio, seed in ((4, 1), (4, 2), (2, 1)):
+        explorer.ratio.value = ratio
+        assert f"seed {seed}: h1 got " in measure(explorer)
+    x, y = trace(explorer, "measured")
+    assert x == pytest.approx([4, 4, 4, 2]) and y[1:] == pytest.approx([80, 80, 67], abs=7)
+
+
 def test_fairness_takes_the_two_rows_of_each_run():
     runs = shares.runs(duels([(3, 0.02, 6e6), (1, 0.04, 2e6)]))
     assert runs.iloc[0].to_dict() == dict(mine=3, theirs=1, ratio=2, share=0.75, seed=1)
@@ -152,6 +163,33 @@ def test_aimd_meets_the_fair_line():
     """Each round of giving up halves the gap, and adding keeps it."""
     gaps = np.abs(np.diff(plane.model([70, 10], 95, 2, 0.5, 200), axis=1)).ravel()
     assert set(np.round(gaps[1:] / gaps[:-1], 6)) == {1.0, 0.5} and gaps[-1] < 0.1
+
+
+def test_aimd_measures_a_path(monkeypatch):
+    monkeypatch.setenv("NETLAB_ENGINE", "recorded")
+    explorer = explore.aimd()
+    assert np.isnan(trace(explorer, "measured")).all()
+    assert "seed 1: Jain's index" in measure(explorer).replace("&#x27;", "'")
+    x, y = trace(explorer, "measured")
+    assert len(x) > 15 and (x + y)[2:] == pytest.approx(plane.CAPACITY_BPS / 1e6, rel=0.1)
+    again = explore.aimd(explorer.measured)
+    assert trace(again, "measured") == (pytest.approx(x), pytest.approx(y))
+
+
+def test_what_nobody_expected_is_shown_in_full(monkeypatch):
+    def broken(*arguments, **named):
+        raise RuntimeError("out of tape")
+
+    monkeypatch.setattr(nl, "run", broken)
+    said = measure(explore.aimd())
+    assert "RuntimeError: out of tape" in said and "in broken" in said
+
+
+def test_a_page_that_comes_later_gets_the_figure_as_it_is():
+    explorer = explore.fairness()
+    explorer.mine.value = 4
+    (sent,) = (one for one in explorer.figure.get_state()["_widget_data"] if one["name"] == "h1's share")
+    assert np.frombuffer(sent["y"]["buffer"]) == pytest.approx(trace(explorer, "h1's share")[1])
 
 
 def test_progress_tells_who_listens():

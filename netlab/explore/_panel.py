@@ -140,11 +140,6 @@ def cost(provenance):
     return f"recorded earlier: {took}" if provenance.get("recorded") else took
 
 
-def next_seed(seeds):
-    """The first seed after those that an experiment was run with."""
-    return int(max(seeds, default=0)) + 1
-
-
 def steps(name, value, low, high, unit, more=()):
     """A slider over round numbers, six to a power of ten, each written with its unit.
 

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 import netlab as nl
 from netlab import units
-from netlab.explore._panel import HERE, LAYOUT, LINES, MEASURED, MEASURED_SO, POINTS, Explorer, next_seed, real, steps, whole
+from netlab.explore._panel import HERE, LAYOUT, LINES, MEASURED, MEASURED_SO, POINTS, Explorer, real, steps, whole
 from netlab.models import MATHIS_C, buffer_limited_bps, goodput_bps, mathis_bps
 from netlab.plots._style import COLOURS, digits, finish, need, plural, say
 from netlab.sweep import rows
@@ -96,7 +96,8 @@ class Mathis(Explorer):
         path |= dict(loss=units.format_fraction(self.loss.value), buffers=None if window == np.inf else round(2 * window))
         size = None if mss == 1448 else mss + TIMESTAMPS_BYTES
         test = nl.Iperf3("h1", "h2", parallel=self.streams.value, congestion="reno", mss=size, time=20, omit=3)
-        return [nl.wan(**path, pairs=1), test], dict(seed=next_seed(runs.seed[np.isclose(runs.loss_rate, self.loss.value)]))
+        taken = runs.seed[np.isclose(runs.loss_rate, self.loss.value)]
+        return [nl.wan(**path, pairs=1), test], dict(seed=int(max(taken, default=0)) + 1)
 
     def add(self, result):
         buffers, asked = result.experiment.topology.buffers, result.experiment.traffic[0].mss

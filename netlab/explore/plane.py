@@ -129,7 +129,7 @@ def _figure(measured):
             trace.update(name=f"{label}{part}", customdata=trace.customdata[:, :1])
     nothing = dict(x=[np.nan], y=[np.nan]) if measured is None else {}
     fig.update_traces(nothing | dict(opacity=0.35), selector=dict(legendgroup="measured"))
-    return fig.update_layout(width=None, height=500, **LAYOUT)
+    return fig.update_layout(width=None, height=480, **LAYOUT).update_layout(margin_t=35)
 
 
 def _traces(label, points):

@@ -1,11 +1,13 @@
 """Who gets what of one bottleneck: streams against streams, near against far."""
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
 import netlab as nl
-from netlab.explore._panel import HERE, LAYOUT, LINES, MEASURED, MEASURED_SO, POINTS, Explorer, next_seed, real, whole
+from netlab.explore._panel import HERE, LAYOUT, LINES, MEASURED, MEASURED_SO, POINTS, Explorer, real, whole
 from netlab.models import rtt_shares
 from netlab.plots._style import COLOURS, FAINT, digits, finish, need
 from netlab.sweep import rows
@@ -53,6 +55,7 @@ class Fairness(Explorer):
             "ratio": real("RTT h3 / h1", 4, 1, 8, 0.5, ".1f"),
             "exponent": real("exponent e", 1, 1, 2, 0.1, ".1f"),
         }
+        self.seeds = Counter()  # those taken, by N, M and ratio; what is given as measured may be of another network
         super().__init__(_figure(runs(measured)), sliders, measured)
 
     def share(self, ratio):
@@ -75,17 +78,17 @@ class Fairness(Explorer):
         return traces, said + f"h3 gets; Jain's index of the {mine + theirs} flows is {index:.2f}."
 
     def experiment(self):
-        mine, theirs, ratio, found = self.mine.value, self.theirs.value, self.ratio.value, runs(self.measured)
+        mine, theirs, ratio = self.mine.value, self.theirs.value, self.ratio.value
         access = {"h3": f"{RTT_MS * (ratio - 1):g}ms"} if ratio > 1 else None
         reno = dict(congestion="reno", time=60, omit=5)
         tests = [nl.Iperf3("h1", "h2", parallel=mine, **reno), nl.Iperf3("h3", "h4", parallel=theirs, **reno)]
-        here = (found.mine == mine) & (found.theirs == theirs) & np.isclose(found.ratio, ratio)
-        return [nl.wan(**PATH, access=access), *tests], dict(seed=next_seed(found.seed[here]))
+        return [nl.wan(**PATH, access=access), *tests], dict(seed=self.seeds[mine, theirs, ratio] + 1)
 
     def add(self, result):
         new = rows({}, result.experiment, result)
         self.measured = new if self.measured.empty else pd.concat([self.measured, new], ignore_index=True)
-        found, share = runs(self.measured), runs(new).share[0]
+        (mine, theirs, ratio, share, _), found = runs(new).iloc[0], runs(self.measured)
+        self.seeds[mine, theirs, round(ratio, 6)] += 1
         return {"measured": _place(found) | _hover(found)}, f"h1 got {100 * share:.0f} %, h3 {100 - 100 * share:.0f} %"
 
 
