@@ -27,6 +27,11 @@ LAYOUT = dict(legend=LEGEND, modebar_orientation="v", margin=dict(l=70, r=45, t=
 class Explorer(widgets.VBox):
     """Sliders beside a figure, and a button that measures, with its progress, and its answer or its error.
 
+    One of its kind has ``draw()``, which gives the traces' new data where the sliders are, by name, the same keys for each, and
+    the sentence above the figure; ``experiment()``, the arguments of `netlab.run` for the button, those without a name and those
+    with one; and ``add(result)``, which takes a run of the button into ``measured`` and gives the traces that changed, as
+    ``draw`` does, and what to say of it.
+
     Attributes
     ----------
     figure : plotly.graph_objects.FigureWidget
@@ -54,18 +59,6 @@ class Explorer(widgets.VBox):
         left = widgets.VBox([grid, *extras, self.button, self.bar, self.status], layout=dict(flex="1 1 300px"))
         right = widgets.VBox([self.said, self.figure], layout=dict(flex="2 1 550px", min_width="0"))
         super().__init__([widgets.HBox([left, right], layout=dict(flex_flow="row wrap", width="100%"))])
-
-    def draw(self):
-        """Where the sliders are: the traces' new data by name, the same keys for each, and the sentence above the figure."""
-        raise NotImplementedError
-
-    def experiment(self):
-        """What the button runs: the arguments of `netlab.run`, those without a name and those with one."""
-        raise NotImplementedError
-
-    def add(self, result):
-        """Take a run of the button into ``measured``; -> the traces that changed, as `draw` has them, and what to say of it."""
-        raise NotImplementedError
 
     def redraw(self):
         """Bring figure and sentence to where the sliders are."""

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import netlab as nl
 from netlab import units
 from netlab.explore._panel import HERE, LAYOUT, LINES, MEASURED, MEASURED_SO, POINTS, Explorer, real, steps, whole
-from netlab.models import MATHIS_C, buffer_limited_bps, goodput_bps, mathis_bps
+from netlab.models import MATHIS_C, buffer_limited_bps, goodput_bps, limited_bps, limiting, mathis_bps
 from netlab.plots._style import COLOURS, digits, finish, need, plural, say
 from netlab.sweep import rows
 
@@ -63,19 +63,20 @@ class Mathis(Explorer):
         if lossless := len(measured) - (measured.loss_rate > 0).sum():
             self._say(f"{plural(lossless, 'run')} without loss not shown")
 
-    def limits_bps(self, loss):
-        """What each of the three allows all streams together, at an array of loss rates. [bit/s]"""
-        mss, rtt, streams, window = self.mss.value, self.rtt.value, self.streams.value, self.window.value
-        return {
-            "loss": mathis_bps(mss, rtt, loss, self.constant.value, streams),
-            "window": np.full_like(loss, buffer_limited_bps(window, rtt, streams) if window < np.inf else np.inf),
-            "link": np.full_like(loss, goodput_bps(self.rate.value, mss, mss + HEADERS_BYTES)),
-        }
-
     def draw(self):
-        curves, here = self.limits_bps(LOSSES), self.limits_bps(np.array([self.loss.value]))
-        binding = min(here, key=here.get)
-        least = np.min([*curves.values()], axis=0)
+        mss, rtt, streams, window = self.mss.value, self.rtt.value, self.streams.value, self.window.value
+        path = dict(rate_bps=self.rate.value, window_bytes=window, c=self.constant.value, streams=streams)
+
+        def limits_bps(loss):
+            flat = np.ones_like(loss)
+            return {
+                "loss": mathis_bps(mss, rtt, loss, self.constant.value, streams),
+                "window": buffer_limited_bps(window, rtt, streams) * flat,
+                "link": goodput_bps(self.rate.value, mss, mss + HEADERS_BYTES) * flat,
+            }
+
+        curves, here = limits_bps(LOSSES), limits_bps(np.array([self.loss.value]))
+        binding, least = limiting(mss, rtt, self.loss.value, **path), limited_bps(mss, rtt, LOSSES, **path)
         curves = {name: np.where(curve < np.inf, curve, np.nan) for name, curve in curves.items()} | {"all three": least}
         traces = {name: dict(x=100 * LOSSES, y=curve / 1e6) for name, curve in curves.items()}
         traces |= {SAME: _place(self.alike()), "sliders": dict(x=np.array([100 * self.loss.value]), y=here[binding] / 1e6)}
