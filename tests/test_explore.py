@@ -2,9 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pandas as pd
+import papermill
 import pytest
 
 import netlab as nl
@@ -201,3 +204,19 @@ def test_progress_tells_who_listens():
     with progress(10) as on_tick:
         on_tick(4)
     assert len(heard) == 3, "afterwards nobody listens any more"
+
+
+def test_the_notebook_of_explorers_runs_from_top_to_bottom_and_is_stored_without_widgets(tmp_path, monkeypatch):
+    monkeypatch.setenv("NETLAB_ENGINE", "recorded")
+    path = Path(__file__).parent.parent / "notebooks/explorers.ipynb"
+    stored = nbformat.read(path, as_version=4)
+    ran = papermill.execute_notebook(path, tmp_path / path.name, cwd=path.parent, progress_bar=False)
+    shown = [["".join(o.text for o in cell.outputs if o.output_type == "stream") for cell in nb.cells if cell.cell_type == "code"]
+             for nb in (stored, ran)]  # fmt: skip
+    assert shown[0] == shown[1] and sum("recorded: " in text for text in shown[0]) == 3
+    cells = [cell for cell in stored.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in cells] == [1, 2, 3, 4]
+    assert {output.output_type for cell in cells for output in cell.outputs} == {"stream"} and "widgets" not in stored.metadata
+    drawn = [cell.outputs[-1].data for cell in ran.cells if cell.cell_type == "code" and "explore." in cell.source]
+    assert len(drawn) == 3
+    assert all("application/vnd.jupyter.widget-view+json" in data for data in drawn)

@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import nbformat
 from selenium import webdriver
 from selenium.common import TimeoutException
 from selenium.webdriver.common.action_chains import ActionChains
@@ -43,7 +44,11 @@ def server(kind, folder):
     (folder / "config/labconfig/page_config.json").write_text(json.dumps(LAB))
     (folder / "config/voila.json").write_text(json.dumps(VOILA))
     (folder / "work").mkdir()
-    shutil.copy(NOTEBOOK, folder / "work")
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    for cell in notebook.cells:  # as if nobody had run it yet
+        if cell.cell_type == "code":
+            cell.execution_count, cell.outputs = None, []
+    nbformat.write(notebook, folder / "work" / NOTEBOOK.name)
     own = {f"JUPYTER_{name.upper()}_DIR": str(folder / name) for name in ("config", "runtime", "data")}
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
