@@ -19,7 +19,7 @@ demo: engine ## run the notebook on parallel streams live: prints a table, leave
 	mkdir -p out
 	NETLAB_PROGRESS=off PLOTLY_RENDERER=plotly_mimetype+notebook $(bin)/papermill --progress-bar --cwd notebooks notebooks/02-parallel-streams.ipynb out/02-parallel-streams.ipynb
 	$(bin)/jupyter nbconvert --log-level WARN --to html out/02-parallel-streams.ipynb
-	@$(bin)/python -m netlab.summary out/02-parallel-streams.ipynb
+	@$(bin)/netlab summary out/02-parallel-streams.ipynb
 	@echo; echo "The whole notebook, with its figures: out/02-parallel-streams.html"
 
 test: engine ## run the tests; ARGS="-k fairness" chooses some

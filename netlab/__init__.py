@@ -1,4 +1,6 @@
-"""Notebooks on TCP parallel streams and fairness, over real Mininet and iperf3 experiments that repeat to the byte."""
+"""Notebooks on TCP parallel streams and fairness, over real Mininet and iperf3 experiments that
+repeat to the byte.
+"""
 
 from netlab import fairness, models, plots, readers, units
 from netlab.errors import (
@@ -10,14 +12,15 @@ from netlab.errors import (
     ReadError,
     SpecificationError,
 )
-from netlab.experiment import Experiment, load, run
+from netlab.experiment import Experiment
 from netlab.fairness import jain_index
-from netlab.miniedit import read_miniedit
-from netlab.network import Network
-from netlab.parts import Host, Link, Router, Switch
-from netlab.result import Result
-from netlab.sweep import sweep
+from netlab.running.network import Network
+from netlab.running.result import Result, load
+from netlab.running.run import run
+from netlab.running.sweep import sweep
 from netlab.topology import Topology, wan
+from netlab.topology.miniedit import read_miniedit
+from netlab.topology.nodes import Host, Link, Router, Switch
 from netlab.traffic import Iperf3, Nstat, Ping, Shell
 
 __all__ = [

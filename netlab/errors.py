@@ -6,10 +6,12 @@ NetlabError
  │   └─ GuestError        a running guest died or reached a limit; its evidence is kept
  ├─ CommandError          a command on a host failed; its output is kept
  ├─ EmulationError        the network that came up is not the network that was asked for
- └─ ReadError             a tool's output that cannot be read; the raw text is kept (also a ValueError)
+ └─ ReadError             a tool's output that cannot be read; the raw text is kept (also a
+ ValueError)
 
-Arguments of the pure functions (models, fairness, units) raise plain ``ValueError``; ``SpecificationError`` and
-``ReadError`` are ``ValueError`` too, so ``except ValueError`` catches every kind of bad input.
+Arguments of the pure functions (models, fairness, units) raise plain ``ValueError``;
+``SpecificationError`` and ``ReadError`` are ``ValueError`` too, so ``except ValueError`` catches
+every kind of bad input.
 """
 
 
@@ -18,7 +20,9 @@ class NetlabError(Exception):
 
 
 class SpecificationError(NetlabError, ValueError):
-    """A topology, traffic or experiment that cannot be: names the field, the value and what is allowed."""
+    """A topology, traffic or experiment that cannot be: names the field, the value and what is
+    allowed.
+    """
 
 
 class EngineError(NetlabError):

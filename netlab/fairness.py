@@ -1,4 +1,6 @@
-"""How evenly flows share: their throughputs, as a number and over time, and the shares that theory calls fair."""
+"""How evenly flows share: their throughputs, as a number and over time, and the shares that theory
+calls fair.
+"""
 
 from itertools import pairwise
 from math import fsum, inf
@@ -7,7 +9,15 @@ from numbers import Real
 import numpy as np
 import pandas as pd
 
-__all__ = ["convergence_s", "index_over_time", "jain_index", "max_min", "over_time", "per_stream_share", "shares"]
+__all__ = [
+    "convergence_s",
+    "index_over_time",
+    "jain_index",
+    "max_min",
+    "over_time",
+    "per_stream_share",
+    "shares",
+]
 
 
 def jain_index(throughputs):
@@ -16,7 +26,8 @@ def jain_index(throughputs):
     Parameters
     ----------
     throughputs : 1-D array or Series
-        What each flow got, in any one unit; at least one flow, all of them finite and at least 0, not all 0.
+        What each flow got, in any one unit; at least one flow, all of them finite and at least 0,
+        not all 0.
 
     Returns
     -------
@@ -32,14 +43,14 @@ def jain_index(throughputs):
     -----
     .. math:: I = \\frac{(\\sum_{i=1}^n T_i)^2}{n \\sum_{i=1}^n T_i^2}
 
-    If k of n flows share everything equally and the others get nothing, the index is k/n. It works for any number of
-    flows, does not depend on the unit, and is continuous. It counts flows, not users, and is blind to whether the link
-    was filled.
+    If k of n flows share everything equally and the others get nothing, the index is k/n. It works
+    for any number of flows, does not depend on the unit, and is continuous. It counts flows, not
+    users, and is blind to whether the link was filled.
 
     References
     ----------
-    R. Jain, D.-M. Chiu, W. Hawe, "A quantitative measure of fairness and discrimination for resource allocation in
-    shared computer systems", DEC Research Report TR-301, 1984.
+    R. Jain, D.-M. Chiu, W. Hawe, "A quantitative measure of fairness and discrimination for
+    resource allocation in shared computer systems", DEC Research Report TR-301, 1984.
 
     Examples
     --------
@@ -73,11 +84,13 @@ def shares(throughputs):
 
 
 def per_stream_share(n, others=1):
-    """The share that equal division among *streams* gives to who opens n of them; compare it with `shares`.
+    """The share that equal division among *streams* gives to who opens n of them; compare it with
+    `shares`.
 
-    A bottleneck does not know whose streams they are, so parallel streams take from others: T. Hacker, B. Athey, B. Noble,
-    "The end-to-end performance effects of parallel TCP sockets on a lossy wide-area network", IPDPS 2002. Holds where all
-    always have data to send, and the same RTT and algorithm; buffers, or loss that is not the queue's, may limit them earlier.
+    A bottleneck does not know whose streams they are, so parallel streams take from others: T.
+    Hacker, B. Athey, B. Noble, "The end-to-end performance effects of parallel TCP sockets on a
+    lossy wide-area network", IPDPS 2002. Holds where all always have data to send, and the same RTT
+    and algorithm; buffers, or loss that is not the queue's, may limit them earlier.
 
     Parameters
     ----------
@@ -97,8 +110,16 @@ def per_stream_share(n, others=1):
     array([0.5 , 0.75, 0.9 ])
     """
     mine, theirs = _floats("n", n), _floats("others", others)
-    if not ((mine >= 1) & (theirs >= 0) & (mine == np.floor(mine)) & (mine + theirs < inf) & (theirs == np.floor(theirs))).all():
-        raise ValueError(f"n must be whole and at least 1, others whole and at least 0, not {n!r} and {others!r}")
+    if not (
+        (mine >= 1)
+        & (theirs >= 0)
+        & (mine == np.floor(mine))
+        & (mine + theirs < inf)
+        & (theirs == np.floor(theirs))
+    ).all():
+        raise ValueError(
+            f"n must be whole and at least 1, others whole and at least 0, not {n!r} and {others!r}"
+        )
     share = mine / (mine + theirs)
     return float(share) if np.ndim(share) == 0 else share
 
@@ -106,16 +127,19 @@ def per_stream_share(n, others=1):
 def over_time(intervals, window_s, by="flow"):
     """What each flow, or stream, got in each window of time.
 
-    The windows lie where *all* flows (or streams) are sending: from the latest first start to the earliest last end. A last
-    window is left out if more than 1 % of it is missing; else it ends there. Flows report at different times: each interval
-    is taken as of constant rate, and counts for as much of it as a window overlaps. A flow with no interval in a window got
-    0. A sender counts what it hands to its kernel, in bursts: let windows be several intervals and round trips long.
+    The windows lie where *all* flows (or streams) are sending: from the latest first start to the
+    earliest last end. A last window is left out if more than 1 % of it is missing; else it ends
+    there. Flows report at different times: each interval is taken as of constant rate, and counts
+    for as much of it as a window overlaps. A flow with no interval in a window got
+    0. A sender counts what it hands to its kernel, in bursts: let windows be several intervals and
+       round trips long.
 
     Parameters
     ----------
     intervals : DataFrame
-        As ``Result.intervals``: ``flow``, ``stream``, ``start_s``, ``end_s`` [s], ``sent_bps``, ``received_bps`` [bit/s],
-        ``omitted``. Where ``received_bps`` is NaN, ``sent_bps`` counts; omitted intervals do not.
+        As ``Result.intervals``: ``flow``, ``stream``, ``start_s``, ``end_s`` [s], ``sent_bps``,
+        ``received_bps`` [bit/s], ``omitted``. Where ``received_bps`` is NaN, ``sent_bps`` counts;
+        omitted intervals do not.
     window_s : float
         Length of a window, above 0. [s]
     by : {"flow", "stream"}
@@ -124,7 +148,8 @@ def over_time(intervals, window_s, by="flow"):
     Returns
     -------
     DataFrame
-        One row per window and flow (or stream): ``start_s``, ``end_s`` [s], ``flow`` (and ``stream``), ``bps`` [bit/s].
+        One row per window and flow (or stream): ``start_s``, ``end_s`` [s], ``flow`` (and
+        ``stream``), ``bps`` [bit/s].
 
     Examples
     --------
@@ -138,21 +163,43 @@ def over_time(intervals, window_s, by="flow"):
     if by not in ("flow", "stream"):
         raise ValueError(f"by must be 'flow' or 'stream', not {by!r}")
     _positive("window_s", window_s)
-    _need("intervals", intervals, "flow", "stream", "start_s", "end_s", "sent_bps", "received_bps", "omitted")
-    rows, keys = intervals[~intervals.omitted.astype(bool)], ["flow"] if by == "flow" else ["flow", "stream"]
+    _need(
+        "intervals",
+        intervals,
+        "flow",
+        "stream",
+        "start_s",
+        "end_s",
+        "sent_bps",
+        "received_bps",
+        "omitted",
+    )
+    rows, keys = (
+        intervals[~intervals.omitted.astype(bool)],
+        (["flow"] if by == "flow" else ["flow", "stream"]),
+    )
     rows = rows.assign(bps=rows.received_bps.fillna(rows.sent_bps).astype(float))
-    for row in rows[~(rows.bps.between(0, inf, inclusive="left") & (rows.end_s >= rows.start_s))].itertuples():
+    for row in rows[
+        ~(rows.bps.between(0, inf, inclusive="left") & (rows.end_s >= rows.start_s))
+    ].itertuples():
         whose = f"flow {row.flow}, stream {row.stream}, from {row.start_s:g} s to {row.end_s:g} s"
-        raise ValueError(f"intervals must have a received_bps or sent_bps of at least 0: {whose} has {row.bps:g}")
+        raise ValueError(
+            f"intervals must have a received_bps or sent_bps of at least 0: {whose} has {row.bps:g}"
+        )
     each = rows.groupby(keys)
     if each.ngroups < intervals.groupby(keys).ngroups or not each.ngroups:
         raise ValueError(f"intervals: every {by} must have an interval that is not omitted")
     begin, end = each.start_s.min().max(), each.end_s.max().min()
     count = int(np.floor((end - begin) / window_s + 0.01))
     if count < 1:
-        raise ValueError(f"every {by} sends from {begin:g} s to {end:g} s: not for one window of {window_s:g} s")
+        raise ValueError(
+            f"every {by} sends from {begin:g} s to {end:g} s: not for one window of {window_s:g} s"
+        )
     edges = np.minimum(begin + window_s * np.arange(count + 1.0), end)
-    (starts, ends, rates), whose = rows[["start_s", "end_s", "bps"]].to_numpy(float).T, each.ngroup().to_numpy()
+    (starts, ends, rates), whose = (
+        rows[["start_s", "end_s", "bps"]].to_numpy(float).T,
+        each.ngroup().to_numpy(),
+    )
     names, windows = each.size().index.to_frame(index=False), []
     for start, stop in pairwise(edges):
         overlap = (np.minimum(ends, stop) - np.maximum(starts, start)).clip(0)
@@ -172,8 +219,9 @@ def index_over_time(intervals, window_s, by="flow"):
     Returns
     -------
     DataFrame
-        One row per window: ``start_s``, ``end_s`` [s], ``jain_index`` [1], NaN where nobody got anything, and ``total_bps``,
-        what all got together [bit/s]. Short windows show who has just backed off, long ones who gets more in the end.
+        One row per window: ``start_s``, ``end_s`` [s], ``jain_index`` [1], NaN where nobody got
+        anything, and ``total_bps``, what all got together [bit/s]. Short windows show who has just
+        backed off, long ones who gets more in the end.
 
     Examples
     --------
@@ -184,7 +232,9 @@ def index_over_time(intervals, window_s, by="flow"):
     0      0.0    2.0         0.5  8000000.0
     """
     windows = over_time(intervals, window_s, by).groupby(["start_s", "end_s"]).bps
-    return windows.agg(jain_index=lambda bps: jain_index([*bps]) if bps.any() else np.nan, total_bps="sum").reset_index()
+    return windows.agg(
+        jain_index=lambda bps: jain_index([*bps]) if bps.any() else np.nan, total_bps="sum"
+    ).reset_index()
 
 
 def convergence_s(windows, threshold=0.95):
@@ -200,8 +250,9 @@ def convergence_s(windows, threshold=0.95):
     Returns
     -------
     float
-        ``start_s`` of the first window from which on *every* window, to the last, has an index of at least the threshold, to
-        within rounding; NaN if the last one has not. NaN, where nobody got anything, is below. Shorter windows settle later. [s]
+        ``start_s`` of the first window from which on *every* window, to the last, has an index of
+        at least the threshold, to within rounding; NaN if the last one has not. NaN, where nobody
+        got anything, is below. Shorter windows settle later. [s]
 
     Examples
     --------
@@ -216,11 +267,13 @@ def convergence_s(windows, threshold=0.95):
 
 
 def max_min(capacities, routes, demands=None):
-    """The max-min fair allocation: nobody can get more without taking from somebody who has no more.
+    """The max-min fair allocation: nobody can get more without taking from somebody who has no
+    more.
 
-    By progressive filling (D. Bertsekas, R. Gallager, "Data Networks", 2nd ed., 1992, section 6.5.2): all grow together until
-    a link is full or a demand met; the flows concerned stop, the others grow on. So each has its demand or a *bottleneck*: a
-    full link on which none gets more. Fair queueing comes near to this ideal; TCP gives less to flows with longer RTTs.
+    By progressive filling (D. Bertsekas, R. Gallager, "Data Networks", 2nd ed., 1992, section
+    6.5.2): all grow together until a link is full or a demand met; the flows concerned stop, the
+    others grow on. So each has its demand or a *bottleneck*: a full link on which none gets more.
+    Fair queueing comes near to this ideal; TCP gives less to flows with longer RTTs.
 
     Parameters
     ----------
@@ -229,7 +282,8 @@ def max_min(capacities, routes, demands=None):
     routes : mapping
         Flow -> the links that it passes, each once.
     demands : mapping, optional
-        Flow -> the most that it asks for, above 0; a flow that is not in it takes what it can get. [bit/s]
+        Flow -> the most that it asks for, above 0; a flow that is not in it takes what it can get.
+        [bit/s]
 
     Returns
     -------
@@ -249,14 +303,23 @@ def max_min(capacities, routes, demands=None):
     for flow, demand in demands.items():
         _positive(f"demands: {flow!r}", demand)
         if flow not in routes:
-            raise ValueError(f"demands: {flow!r} is not among the flows {', '.join(map(repr, routes))}")
+            raise ValueError(
+                f"demands: {flow!r} is not among the flows {', '.join(map(repr, routes))}"
+            )
     for flow, links in routes.items():
         if isinstance(links, str) or len(set(links)) < len(links):
-            raise ValueError(f"routes: {flow!r} must have a list of links, each once, not {links!r}")
+            raise ValueError(
+                f"routes: {flow!r} must have a list of links, each once, not {links!r}"
+            )
         if unknown := [link for link in links if link not in capacities]:
-            raise ValueError(f"routes: {flow!r} passes {unknown[0]!r}, not among the links {', '.join(map(repr, capacities))}")
+            raise ValueError(
+                f"routes: {flow!r} passes {unknown[0]!r}, not among the links"
+                f" {', '.join(map(repr, capacities))}"
+            )
         if min([demands[flow], *(capacities[link] for link in links)]) == inf:
-            raise ValueError(f"routes: {flow!r} passes no finite link and has no demand: nothing bounds it")
+            raise ValueError(
+                f"routes: {flow!r} passes no finite link and has no demand: nothing bounds it"
+            )
     rates = {}
     while growing := [flow for flow in routes if flow not in rates]:
         level = {}  # of each link: the rate at which those that are growing would fill it
@@ -265,21 +328,39 @@ def max_min(capacities, routes, demands=None):
             if left := len(users) - len(rates.keys() & users):
                 level[link] = (capacity - fsum(rates.get(flow, 0) for flow in users)) / left
         lowest = min([*level.values(), *(demands[flow] for flow in growing)])
-        rates |= {flow: lowest for flow in growing if lowest in (demands[flow], *(level[link] for link in routes[flow]))}
-    return pd.Series([rates[flow] for flow in routes], pd.Index(routes, tupleize_cols=False), dtype=float, name="bps")
+        rates |= {
+            flow: lowest
+            for flow in growing
+            if lowest in (demands[flow], *(level[link] for link in routes[flow]))
+        }
+    return pd.Series(
+        [rates[flow] for flow in routes],
+        pd.Index(routes, tupleize_cols=False),
+        dtype=float,
+        name="bps",
+    )
 
 
 def _allocation(throughputs):
     rates = _floats("throughputs", throughputs)
     if rates.ndim != 1 or rates.size == 0:
-        raise ValueError(f"throughputs must be one-dimensional with at least one flow, not of shape {rates.shape}")
+        raise ValueError(
+            "throughputs must be one-dimensional with at least one flow, not of shape"
+            f" {rates.shape}"
+        )
     bad = np.asarray(~np.isfinite(rates) | (rates < 0))
     if bad.any():
         flow = int(bad.argmax())
-        raise ValueError(f"throughputs must be finite and at least 0; flow {flow} (from 0) has {np.asarray(rates)[flow]:g}")
+        raise ValueError(
+            f"throughputs must be finite and at least 0; flow {flow} (from 0) has"
+            f" {np.asarray(rates)[flow]:g}"
+        )
     if not rates.any():
-        raise ValueError("throughputs are all 0: at least one must be above 0, or there is nothing to share")
-    rates = np.ldexp(rates, -np.frexp(rates.max())[1])  # the unit does not matter; in this one nothing overflows
+        raise ValueError(
+            "throughputs are all 0: at least one must be above 0, or there is nothing to share"
+        )
+    # the unit does not matter; in this one nothing overflows
+    rates = np.ldexp(rates, -np.frexp(rates.max())[1])
     return rates.rename("share") if isinstance(rates, pd.Series) else rates
 
 

@@ -1,13 +1,14 @@
 """tc's notation <-> SI numbers: ``"10gbit"``, ``"20ms"``, ``"1%"``, ``"5mb"``.
 
-The one place where units are converted. The notation is that of tc(8), sections RATES, TIMES and SIZES, and of
-tc-netem(8), both in iproute2 (https://man7.org/linux/man-pages/man8/tc.8.html): upper or lower case, no space between
-number and unit. Three of its habits surprise people:
+The one place where units are converted. The notation is that of tc(8), sections RATES, TIMES and
+SIZES, and of tc-netem(8), both in iproute2 (https://man7.org/linux/man-pages/man8/tc.8.html): upper
+or lower case, no space between number and unit. Three of its habits surprise people:
 
 - ``bps`` means *bytes* per second: ``"1mbps"`` is 8 Mbit/s;
-- sizes count in 1024s (``"5mb"`` is 5,242,880 bytes, ``"5mbit"`` an eighth of that), rates in 1000s (``"5mbit"`` is
-  5,000,000 bit/s, and ``"5mibit"`` counts in 1024s);
-- a time without a unit is in *microseconds*, a loss without a unit in *percent*. Here both are refused.
+- sizes count in 1024s (``"5mb"`` is 5,242,880 bytes, ``"5mbit"`` an eighth of that), rates in 1000s
+  (``"5mbit"`` is 5,000,000 bit/s, and ``"5mibit"`` counts in 1024s);
+- a time without a unit is in *microseconds*, a loss without a unit in *percent*. Here both are
+  refused.
 
 Arithmetic is exact, so that formatting and reading again gives the very same number.
 """
@@ -30,7 +31,9 @@ __all__ = [
     "size_bytes",
 ]
 
-_NUMBER = re.compile(r"((?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:e[+-]?[0-9]{1,2})?)([a-z%]*)", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"((?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:e[+-]?[0-9]{1,2})?)([a-z%]*)", re.IGNORECASE
+)
 
 _SI = {"t": 1000**4, "g": 1000**3, "m": 1000**2, "k": 1000, "": 1}
 _IEC = {"ti": 1024**4, "gi": 1024**3, "mi": 1024**2, "ki": 1024}
@@ -58,14 +61,16 @@ _RATE = _Kind(
     _RATES,
     ("tbit", "gbit", "mbit", "kbit", "bit"),
     Fraction(8 * (2**64 - 1)),  # get_rate64(): 64-bit bytes per second
-    "a number above 0 (and below 2^67) with bit, kbit, mbit, gbit or tbit, as in '10gbit' (bps, kbps, ... are BYTES/s)",
+    "a number above 0 (and below 2^67) with bit, kbit, mbit, gbit or tbit, as in '10gbit' (bps,"
+    " kbps, ... are BYTES/s)",
 )
 _DELAY = _Kind(
     "delay",
     _TIMES,
     ("s", "ms", "us"),
     (2**32 - 1) * _US,  # tc(8): "we can specify a max time value of 4294967295 usecs"
-    "a number with s, ms or us, from 0 to 4294.967295s, as in '20ms' (tc would read a bare number as microseconds)",
+    "a number with s, ms or us, from 0 to 4294.967295s, as in '20ms' (tc would read a bare number"
+    " as microseconds)",
 )
 _SHARE = _Kind(
     "percentage",
@@ -79,7 +84,8 @@ _SIZE = _Kind(
     _SIZES,
     ("gb", "mb", "kb", ""),
     Fraction(2**32 - 1),  # tc(8): "we can specify a max size of 4294967295 bytes"
-    "whole bytes from 0 to 4294967295, bare or with b, kb, mb, gb (1024s) or kbit, mbit, gbit, as in '5mb' or 5000000",
+    "whole bytes from 0 to 4294967295, bare or with b, kb, mb, gb (1024s) or kbit, mbit, gbit, as"
+    " in '5mb' or 5000000",
 )
 
 
@@ -89,8 +95,9 @@ def rate_bps(text):
     Parameters
     ----------
     text : str
-        A number with ``bit``, ``kbit``, ``mbit``, ``gbit``, ``tbit`` (1000s); ``kibit``, ``mibit``, ... (1024s);
-        ``bps``, ``kbps``, ``kibps``, ... (*bytes* per second); or no unit, which is bits per second.
+        A number with ``bit``, ``kbit``, ``mbit``, ``gbit``, ``tbit`` (1000s); ``kibit``, ``mibit``,
+        ... (1024s); ``bps``, ``kbps``, ``kibps``, ... (*bytes* per second); or no unit, which is
+        bits per second.
 
     Returns
     -------
@@ -117,7 +124,8 @@ def delay_s(text):
     Parameters
     ----------
     text : str
-        A number with ``s``, ``sec``, ``secs``; ``ms``, ``msec``, ``msecs``; ``us``, ``usec`` or ``usecs``.
+        A number with ``s``, ``sec``, ``secs``; ``ms``, ``msec``, ``msecs``; ``us``, ``usec`` or
+        ``usecs``.
 
     Returns
     -------
@@ -169,8 +177,9 @@ def size_bytes(size):
     Parameters
     ----------
     size : str or int or float
-        A number with ``kb`` or ``k``, ``mb`` or ``m``, ``gb`` or ``g`` (1024s); ``kbit``, ``mbit``, ``gbit`` (an
-        eighth of those); ``b`` or no unit, which is bytes. A number that is not text is in bytes too.
+        A number with ``kb`` or ``k``, ``mb`` or ``m``, ``gb`` or ``g`` (1024s); ``kbit``, ``mbit``,
+        ``gbit`` (an eighth of those); ``b`` or no unit, which is bytes. A number that is not text
+        is in bytes too.
 
     Returns
     -------
@@ -191,7 +200,8 @@ def size_bytes(size):
 
 
 def format_rate(bps):
-    """Write a rate [bit/s]: a whole number of the largest unit that allows it. `rate_bps` gives it back exactly.
+    """Write a rate [bit/s]: a whole number of the largest unit that allows it. `rate_bps` gives it
+    back exactly.
 
     Examples
     --------
@@ -202,7 +212,8 @@ def format_rate(bps):
 
 
 def format_delay(seconds):
-    """Write a length of time [s]: a whole number of the largest unit that allows it. `delay_s` gives it back exactly.
+    """Write a length of time [s]: a whole number of the largest unit that allows it. `delay_s`
+    gives it back exactly.
 
     Examples
     --------
@@ -224,7 +235,8 @@ def format_fraction(share):
 
 
 def format_size(size):
-    """Write an amount of data [byte]: in gb, mb or kb where it is a whole number of them. `size_bytes` gives it back.
+    """Write an amount of data [byte]: in gb, mb or kb where it is a whole number of them.
+    `size_bytes` gives it back.
 
     Examples
     --------
@@ -243,7 +255,10 @@ def _read(text, kind):
 
 def _write(value, kind):
     if not _is_number(value):
-        raise ValueError(f"{value!r} is not a {kind.name} as a number: give one in SI units, or write {kind.form}")
+        raise ValueError(
+            f"{value!r} is not a {kind.name} as a number: give one in SI units, or write"
+            f" {kind.form}"
+        )
     exact = _allowed(_exact(value), value, kind)
     for unit in kind.written:
         count = exact / kind.units[unit]

@@ -1,4 +1,6 @@
-"""Binder's files, read and run as repo2docker does it, with fake commands: no image is made here, and nothing is installed."""
+"""Binder's files, read and run as repo2docker does it, with fake commands: no image is made here,
+and nothing is installed.
+"""
 
 import json
 import os
@@ -39,8 +41,16 @@ def test_what_an_ordinary_user_runs_needs_no_administrator(name):
 
 
 def test_nothing_else_in_binder_decides_what_repo2docker_builds():
-    """A Dockerfile there would replace all the rest; a requirements.txt or setup.py would join in; .binder is refused."""
-    assert {path.name for path in BINDER.iterdir()} == {"apt.txt", "environment.yml", "postBuild", "setup", "start"}
+    """A Dockerfile there would replace all the rest; a requirements.txt or setup.py would join in;
+    .binder is refused.
+    """
+    assert {path.name for path in BINDER.iterdir()} == {
+        "apt.txt",
+        "environment.yml",
+        "postBuild",
+        "setup",
+        "start",
+    }
     assert not (ROOT / ".binder").exists()
     assert (BINDER / "environment.yml").resolve() == ROOT / "environment.yml"
 
@@ -48,7 +58,9 @@ def test_nothing_else_in_binder_decides_what_repo2docker_builds():
 def test_repo2docker_sees_the_pin_of_python():
     """Its regular expression; without a match it would take a Python of its own choice."""
     dependencies = yaml.safe_load((BINDER / "environment.yml").read_text())["dependencies"]
-    found = [match[1] for line in dependencies if (match := re.match(r"python\s*=+\s*([\d\.]*)", line))]
+    found = [
+        match[1] for line in dependencies if (match := re.match(r"python\s*=+\s*([\d\.]*)", line))
+    ]
     assert len(found) == 1 and re.fullmatch(r"3\.1[1-4]", found[0])
 
 
@@ -60,10 +72,12 @@ def test_repo2docker_takes_every_line_of_apt_txt():
 
 @pytest.fixture
 def image(tmp_path):
-    """A function that runs one of the scripts in a copy of binder/, with fakes of `netlab` and `python` that list their calls.
+    """A function that runs one of the scripts in a copy of binder/, with fakes of `netlab` and
+    `python` that list their calls.
 
-    `netlab` gives the fake's answers as the clauses of a bash `case`, such as ``"engine build") exit 1;;``; any other call
-    succeeds. The fake is on the PATH only once pip has "installed" it, or from the start.
+    `netlab` gives the fake's answers as the clauses of a bash `case`, such as ``"engine build")
+    exit 1;;``; any other call succeeds. The fake is on the PATH only once pip has "installed" it,
+    or from the start.
     """
     shutil.copytree(BINDER, tmp_path / "binder", symlinks=True)
     (tmp_path / "bin").mkdir()
@@ -79,9 +93,18 @@ def image(tmp_path):
     def run(*command, netlab="", installed=False, pip="", **environment):
         fake("netlab" if installed else "netlab.later", f'case "$*" in\n{netlab}\nesac')
         arrive = f"PATH=/usr/bin:/bin mv {tmp_path}/bin/netlab.later {tmp_path}/bin/netlab"
-        fake("python", f'case "$*" in\n"-m pip"*) {pip or arrive};;\n"-c import os"*) exec {sys.executable} "$@";;\nesac')
+        fake(
+            "python",
+            f'case "$*" in\n"-m pip"*) {pip or arrive};;\n"-c import os"*) exec {sys.executable}'
+            ' "$@";;\nesac',
+        )
         environment = {"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path), **environment}
-        done = subprocess.run([tmp_path / "binder" / command[0], *command[1:]], env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            [tmp_path / "binder" / command[0], *command[1:]],
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
         done.calls = calls.read_text().splitlines() if calls.exists() else []
         return done
 
@@ -91,7 +114,9 @@ def image(tmp_path):
 def test_post_build_installs_the_project_and_builds_its_engine(image):
     done = image("postBuild")
     assert done.returncode == 0, done.stderr
-    assert done.calls.index("python -m pip install --quiet --no-deps --editable .") < done.calls.index("netlab engine build")
+    assert done.calls.index(
+        "python -m pip install --quiet --no-deps --editable ."
+    ) < done.calls.index("netlab engine build")
     assert "python -c import netlab" in done.calls
     assert done.calls[-2:] == ["netlab engine info", "netlab doctor"]
     assert "recorded" not in done.stdout
@@ -120,7 +145,10 @@ def test_post_build_gives_up_after_a_while(image):
 
 def test_post_build_does_not_build_what_would_not_run(image):
     """On arm64, under emulation, in gVisor: the doctor fails, and not only for the missing engine."""
-    doctor = 'doctor) printf "%s\\n" "FAIL  processor        the guest needs x86-64" "FAIL  engine           no engine"; exit 1;;'
+    doctor = (
+        'doctor) printf "%s\\n" "FAIL  processor        the guest needs x86-64" "FAIL  engine      '
+        '     no engine"; exit 1;;'
+    )
     done = image("postBuild", netlab=doctor)
     assert done.returncode == 0
     assert "  FAIL  processor        the guest needs x86-64\n" in done.stdout
@@ -129,7 +157,13 @@ def test_post_build_does_not_build_what_would_not_run(image):
 
 
 def test_post_build_builds_where_only_the_engine_is_missing(image):
-    done = image("postBuild", netlab='doctor) echo "FAIL  engine           no engine: run \\`netlab engine build\\`"; exit 1;;')
+    done = image(
+        "postBuild",
+        netlab=(
+            'doctor) echo "FAIL  engine           no engine: run \\`netlab engine build\\`";'
+            " exit 1;;"
+        ),
+    )
     assert done.returncode == 0
     assert "netlab engine build" in done.calls
 
@@ -187,7 +221,9 @@ def test_netlab_takes_recorded_results_where_start_hid_the_engine(image, tmp_pat
 
 def test_the_dockerfile_uses_the_same_scripts():
     base, *_ = re.findall(r"^FROM (.+)", DOCKERFILE, re.M)
-    assert re.fullmatch(r"(debian|ubuntu|python):[a-z0-9.-]+", base)  # a name: whose registry it is, is everybody's own affair
+    assert re.fullmatch(
+        r"(debian|ubuntu|python):[a-z0-9.-]+", base
+    )  # a name: whose registry it is, is everybody's own affair
     assert "RUN binder/setup && binder/postBuild" in DOCKERFILE
     assert DOCKERFILE.index("USER jovyan") < DOCKERFILE.index("RUN binder/setup")
     assert "EXPOSE 8888" in DOCKERFILE
@@ -200,7 +236,13 @@ def test_the_dockerfile_uses_the_same_scripts():
 
 def test_the_dockerfile_reads_apt_txt_like_repo2docker():
     command = re.search(r"(sed '[^']+') /tmp/apt.txt \| xargs", DOCKERFILE)[1]
-    done = subprocess.run(f"{command} {BINDER / 'apt.txt'} | xargs echo", shell=True, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        f"{command} {BINDER / 'apt.txt'} | xargs echo",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert sorted(done.stdout.split()) == apt_packages()
 
 

@@ -29,10 +29,20 @@ def test_a_result_has_a_row_per_flow_stream_and_interval(small):
         [1, "h1", "h2", 4, "cubic"],
         [2, "h3", "h4", 1, "reno"],
     ]
-    assert small.streams[["flow", "stream"]].values.tolist() == [[1, 1], [1, 2], [1, 3], [1, 4], [2, 1]]
+    assert small.streams[["flow", "stream"]].values.tolist() == [
+        [1, 1],
+        [1, 2],
+        [1, 3],
+        [1, 4],
+        [2, 1],
+    ]
     assert len(small.intervals) == 5 * 3
-    assert small.pings[["flow", "src", "dst"]].drop_duplicates().values.tolist() == [[3, "h1", "h4"]]
-    assert small.flows.received_bps.sum() < 100e6 + 8 * 5_000_000 / 3, "the rate, and a bucket that was full at the start"
+    assert small.pings[["flow", "src", "dst"]].drop_duplicates().values.tolist() == [
+        [3, "h1", "h4"]
+    ]
+    assert small.flows.received_bps.sum() < 100e6 + 8 * 5_000_000 / 3, (
+        "the rate, and a bucket that was full at the start"
+    )
 
 
 def test_flows_are_the_sum_of_their_streams(small):
@@ -77,7 +87,11 @@ def test_the_other_core_another_folder_and_another_environment_change_no_byte(sm
 def test_saved_and_loaded_it_is_the_same(small, tmp_path):
     small.save(tmp_path / "kept")
     again = nl.load(tmp_path / "kept")
-    assert again.raw == small.raw and again.commands == small.commands and again.provenance == small.provenance
+    assert (
+        again.raw == small.raw
+        and again.commands == small.commands
+        and again.provenance == small.provenance
+    )
     for name in ("flows", "streams", "intervals", "pings"):
         assert getattr(again, name).equals(getattr(small, name))
 
@@ -101,7 +115,9 @@ def test_provenance_says_where_it_comes_from(small):
 def test_ping_takes_the_emulated_round_trip():
     pings = nl.run(nl.wan(), nl.Ping("h1", "h2")).pings
     assert pings.rtt_s.min() == pytest.approx(0.020, abs=0.0001)
-    assert pings.rtt_s.iloc[0] == pytest.approx(0.040, abs=0.0001), "ARP crosses the long link as well"
+    assert pings.rtt_s.iloc[0] == pytest.approx(0.040, abs=0.0001), (
+        "ARP crosses the long link as well"
+    )
 
 
 def test_one_stream_with_buffers_of_two_bdp_fills_ten_gigabit():
@@ -109,23 +125,33 @@ def test_one_stream_with_buffers_of_two_bdp_fills_ten_gigabit():
         return nl.Experiment(nl.wan(buffers=52_428_800), nl.Iperf3("h1", "h2", time=time))
 
     runs = nl.sweep(lab10, time=[10], seeds=range(1, 6))
-    assert 9.2e9 <= runs.received_bps.max() <= nl.models.goodput_bps(10e9), "when the queue overflows in slow start only"
+    assert 9.2e9 <= runs.received_bps.max() <= nl.models.goodput_bps(10e9), (
+        "when the queue overflows in slow start only"
+    )
     assert runs.received_bps.median() >= 9.0e9 and runs.received_bps.min() >= 8e9
 
 
 def test_eight_streams_fill_what_one_cannot():
     one = nl.run(nl.wan(), nl.Iperf3("h1", "h2", time=5)).flows.iloc[0]
     eight = nl.run(nl.wan(), nl.Iperf3("h1", "h2", time=10, parallel=8)).flows.iloc[0]
-    assert one.received_bps < 5e9 and one.retransmits == 0, "one stream is limited by its buffer, not by loss"
+    assert one.received_bps < 5e9 and one.retransmits == 0, (
+        "one stream is limited by its buffer, not by loss"
+    )
     assert 9.0e9 <= eight.received_bps <= nl.models.goodput_bps(10e9)
 
 
 @pytest.mark.parametrize(("loss", "parallel"), [("0.1%", 1), ("1%", 8)])
 def test_reno_under_random_loss_follows_mathis(loss, parallel):
     flow = nl.run(
-        nl.wan("1gbit", "20ms", loss), nl.Iperf3("h1", "h2", parallel=parallel, time=20, congestion="reno", omit=3)
+        nl.wan("1gbit", "20ms", loss),
+        nl.Iperf3("h1", "h2", parallel=parallel, time=20, congestion="reno", omit=3),
     ).flows.iloc[0]
-    assert 1.1 < flow.received_bps / nl.models.mathis_bps(flow.mss_bytes, 0.02, nl.units.fraction(loss), streams=parallel) < 1.4
+    assert (
+        1.1
+        < flow.received_bps
+        / nl.models.mathis_bps(flow.mss_bytes, 0.02, nl.units.fraction(loss), streams=parallel)
+        < 1.4
+    )
 
 
 def test_reverse_and_udp():
@@ -145,7 +171,9 @@ def test_shell_output_is_kept():
 
 
 def test_an_algorithm_that_the_kernel_lacks_is_refused_with_those_it_has(monkeypatch):
-    monkeypatch.setattr(nl.engines.guest.GuestEngine, "connect", lambda *_: pytest.fail("nothing must start"))
+    monkeypatch.setattr(
+        nl.engines.guest.GuestEngine, "connect", lambda *_: pytest.fail("nothing must start")
+    )
     with pytest.raises(nl.SpecificationError, match=r"'vivaldi'.*bbr, bic, cubic"):
         nl.run(nl.wan(), nl.Iperf3("h1", "h2", congestion="vivaldi"))
 
@@ -158,7 +186,11 @@ def test_a_program_that_fails_raises_with_its_output_and_the_evidence():
 
 def test_iperf3_that_reports_an_error_raises_with_the_raw_text():
     with pytest.raises(nl.ReadError) as failed:
-        nl.run(nl.wan("100mbit", "20ms"), nl.Iperf3("h1", "h2", time=5), nl.Shell("h2", "sleep 2; pkill iperf3"))
+        nl.run(
+            nl.wan("100mbit", "20ms"),
+            nl.Iperf3("h1", "h2", time=5),
+            nl.Shell("h2", "sleep 2; pkill iperf3"),
+        )
     assert "error" in failed.value.raw
 
 
@@ -193,7 +225,9 @@ def another_duel():
     return nl.run(DUEL, seed=2)
 
 
-def test_a_duel_under_cross_traffic_repeats_to_the_byte_and_another_seed_is_another_sample(duel, another_duel):
+def test_a_duel_under_cross_traffic_repeats_to_the_byte_and_another_seed_is_another_sample(
+    duel, another_duel
+):
     again = nl.run(DUEL)
     assert again.raw == duel.raw and again.commands == duel.commands
     assert again.intervals.equals(duel.intervals)
@@ -207,8 +241,14 @@ def test_the_flows_of_a_duel_start_where_its_seed_says(duel, another_duel):
         assert result.flows.start_s.tolist() == starts and all(0 <= start < 0.1 for start in starts)
         first = result.intervals.groupby("flow").start_s.min().tolist()
         assert first == pytest.approx(starts, abs=0.001)
-        sleeps = [float(line.removeprefix("sh sleep ")) for line in result.commands if line.startswith("sh sleep ")]
-        assert sum(sleeps) == pytest.approx(0.5 + max(starts), abs=1e-6), "and that is when they are typed"
+        sleeps = [
+            float(line.removeprefix("sh sleep "))
+            for line in result.commands
+            if line.startswith("sh sleep ")
+        ]
+        assert sum(sleeps) == pytest.approx(0.5 + max(starts), abs=1e-6), (
+            "and that is when they are typed"
+        )
     assert not set(duel.flows.start_s) & set(another_duel.flows.start_s)
 
 
@@ -218,9 +258,13 @@ def test_the_flows_of_a_duel_are_told_apart(duel):
     assert duel.flows.congestion[:2].tolist() == ["reno", "bbr"] and duel.flows.congestion.isna()[2]
     assert duel.streams[["flow", "stream"]].values.tolist() == [[1, 1], [1, 2], [2, 1], [3, 1]]
     assert duel.intervals.groupby(["flow", "src", "dst", "stream"]).size().to_dict() == {
-        (flow, src, dst, stream): 4 for flow, src, dst in ends for stream in range(1, 2 + (flow == 1))
+        (flow, src, dst, stream): 4
+        for flow, src, dst in ends
+        for stream in range(1, 2 + (flow == 1))
     }
-    assert set(duel.raw) == {f"{n}-iperf3-{a}-{b}{end}" for n, a, b in ends for end in ("", "-server")}
+    assert set(duel.raw) == {
+        f"{n}-iperf3-{a}-{b}{end}" for n, a, b in ends for end in ("", "-server")
+    }
 
 
 def test_udp_takes_its_bitrate_and_tcp_shares_the_rest(duel, another_duel):
@@ -228,31 +272,55 @@ def test_udp_takes_its_bitrate_and_tcp_shares_the_rest(duel, another_duel):
         reno, bbr, udp = result.flows.received_bps
         assert 9e6 < udp <= 10.1e6, "it does not give way, but is not spared the loss either"
         frames_bps = (reno + bbr) * 1514 / 1448 + udp * 1490 / 1448  # UDP's headers are shorter
-        assert 0.95 * 100e6 < frames_bps <= 100e6 + 8 * 20_000 / 4, "together they fill the link, and no more"
+        assert 0.95 * 100e6 < frames_bps <= 100e6 + 8 * 20_000 / 4, (
+            "together they fill the link, and no more"
+        )
         assert reno + bbr + udp <= nl.models.goodput_bps(100e6) * 1.002
         assert min(reno, bbr) > 1e6
     alone = nl.run(DUEL.but(traffic=DUEL.traffic[:2])).flows.received_bps.sum()
-    assert alone - duel.flows.received_bps[:2].sum() == pytest.approx(10e6, rel=0.25), "without UDP, TCP has its share too"
+    assert alone - duel.flows.received_bps[:2].sum() == pytest.approx(10e6, rel=0.25), (
+        "without UDP, TCP has its share too"
+    )
 
 
 def test_of_udp_loss_and_jitter_are_known_and_of_tcp_the_window(duel):
     tcp, udp = duel.streams[duel.streams.flow < 3], duel.streams[duel.streams.flow == 3]
     assert udp[["loss", "jitter_s", "packets", "lost_packets"]].notna().all().all()
     assert udp[["cwnd_bytes", "rtt_s", "retransmits"]].isna().all().all()
-    assert tcp[["loss", "jitter_s", "packets"]].isna().all().all() and tcp[["cwnd_bytes", "rtt_s"]].notna().all().all()
-    assert 0 < udp.loss.iloc[0] < 0.1 and 0 < udp.jitter_s.iloc[0] < 0.02, "the queue is full, and 20 ms long"
+    assert (
+        tcp[["loss", "jitter_s", "packets"]].isna().all().all()
+        and tcp[["cwnd_bytes", "rtt_s"]].notna().all().all()
+    )
+    assert 0 < udp.loss.iloc[0] < 0.1 and 0 < udp.jitter_s.iloc[0] < 0.02, (
+        "the queue is full, and 20 ms long"
+    )
     assert udp.packets.iloc[0] == pytest.approx(10e6 * 4 / 8 / 1448, rel=0.01)
-    assert udp.received_bps.iloc[0] == pytest.approx(udp.sent_bps.iloc[0] * (1 - udp.loss.iloc[0]), rel=0.01)
+    assert udp.received_bps.iloc[0] == pytest.approx(
+        udp.sent_bps.iloc[0] * (1 - udp.loss.iloc[0]), rel=0.01
+    )
     assert tcp.rtt_s.between(0.02, 0.042).all()
 
 
 def test_sysctls_are_set_on_the_hosts_that_were_named_and_on_no_other():
-    path = nl.wan("20mbit", "20ms", sysctls={"net.ipv4.tcp_ecn": 1}).tuned({"net.ipv4.tcp_sack": 0}, "h1")
+    path = nl.wan("20mbit", "20ms", sysctls={"net.ipv4.tcp_ecn": 1}).tuned(
+        {"net.ipv4.tcp_sack": 0}, "h1"
+    )
     hosts = [f"h{n}" for n in range(1, 5)]
-    result = nl.run(path, *(nl.Shell(host, "sysctl -n net.ipv4.tcp_sack net.ipv4.tcp_ecn") for host in hosts))
-    assert [result.raw[f"{n}-shell-h{n}"].split() for n in range(1, 5)] == [["0", "1"], ["1", "1"], ["1", "1"], ["1", "1"]]
-    assert [line for line in result.commands if "sysctl -w net.ipv4.tcp_sack" in line] == ["h1 sysctl -w net.ipv4.tcp_sack=0"]
-    assert [line for line in result.commands if "tcp_ecn=" in line] == [f"{h} sysctl -w net.ipv4.tcp_ecn=1" for h in hosts]
+    result = nl.run(
+        path, *(nl.Shell(host, "sysctl -n net.ipv4.tcp_sack net.ipv4.tcp_ecn") for host in hosts)
+    )
+    assert [result.raw[f"{n}-shell-h{n}"].split() for n in range(1, 5)] == [
+        ["0", "1"],
+        ["1", "1"],
+        ["1", "1"],
+        ["1", "1"],
+    ]
+    assert [line for line in result.commands if "sysctl -w net.ipv4.tcp_sack" in line] == [
+        "h1 sysctl -w net.ipv4.tcp_sack=0"
+    ]
+    assert [line for line in result.commands if "tcp_ecn=" in line] == [
+        f"{h} sysctl -w net.ipv4.tcp_ecn=1" for h in hosts
+    ]
 
 
 def test_a_sysctl_of_one_host_changes_what_that_host_gets():
@@ -262,12 +330,18 @@ def test_a_sysctl_of_one_host_changes_what_that_host_gets():
 
     grid = nl.sweep(old, sack=[0, 1], seeds=range(1, 6))
     without, with_it = grid.groupby("sack").received_bps.median()
-    assert 0.6 * with_it < without < 0.95 * with_it, "without SACK, a window with two losses ends in a timeout more often"
+    assert 0.6 * with_it < without < 0.95 * with_it, (
+        "without SACK, a window with two losses ends in a timeout more often"
+    )
 
 
 def test_a_sysctl_that_does_not_exist_is_said_before_anything_is_measured():
-    with pytest.raises(nl.EmulationError, match=r"h1 could not be set up.*sysctl -w net.ipv4.tcp_sock=0"):
-        nl.run(nl.wan("20mbit", "20ms", pairs=1).tuned({"net.ipv4.tcp_sock": 0}), nl.Ping("h1", "h2"))
+    with pytest.raises(
+        nl.EmulationError, match=r"h1 could not be set up.*sysctl -w net.ipv4.tcp_sock=0"
+    ):
+        nl.run(
+            nl.wan("20mbit", "20ms", pairs=1).tuned({"net.ipv4.tcp_sock": 0}), nl.Ping("h1", "h2")
+        )
 
 
 def test_the_same_traffic_given_twice_is_two_flows():
@@ -282,30 +356,55 @@ def test_nstat_reads_a_host_s_counters_when_everything_else_has_ended():
     test = nl.Iperf3("h1", "h2", parallel=2, time=5, congestion="reno")
     result = nl.run(path, nl.Nstat("h1"), test, nl.Nstat("h4"))
     assert result.commands[-2:] == [f"{host} nstat -a -s -z -j &" for host in ("h1", "h4")]
-    assert result.counts["h1"]["TcpRetransSegs"] >= result.flows.retransmits[0] > 20 and result.counts["h4"]["TcpOutSegs"] == 0
-    assert 0.005 < result.flows.halving_rate[0] < 0.013, "hardly more windows are halved than segments lost, 1 %"
-    assert len(result.streams) == 2 and set(result.raw) == {"1-nstat-h1", "2-iperf3-h1-h2", "2-iperf3-h1-h2-server", "3-nstat-h4"}
+    assert (
+        result.counts["h1"]["TcpRetransSegs"] >= result.flows.retransmits[0] > 20
+        and result.counts["h4"]["TcpOutSegs"] == 0
+    )
+    assert 0.005 < result.flows.halving_rate[0] < 0.013, (
+        "hardly more windows are halved than segments lost, 1 %"
+    )
+    assert len(result.streams) == 2 and set(result.raw) == {
+        "1-nstat-h1",
+        "2-iperf3-h1-h2",
+        "2-iperf3-h1-h2-server",
+        "3-nstat-h4",
+    }
 
 
 def test_counters_of_a_host_that_sends_two_tests_are_nobody_s():
-    result = nl.run(nl.wan("100mbit"), *[nl.Iperf3("h1", other, time=1) for other in ("h2", "h4")], nl.Nstat("h1"))
+    result = nl.run(
+        nl.wan("100mbit"),
+        *[nl.Iperf3("h1", other, time=1) for other in ("h2", "h4")],
+        nl.Nstat("h1"),
+    )
     assert result.counts["h1"]["TcpOutSegs"] > 1000 and result.flows.halving_rate.isna().all()
 
 
 def test_counters_leave_out_what_the_totals_leave_out():
     path = nl.wan("1gbit", "20ms", loss="0.3%", offload=True, pairs=1)
     test = dict(time=5, congestion="reno")
-    whole, rest = (nl.run(path, nl.Iperf3("h1", "h2", omit=omit, **test), nl.Nstat("h1")) for omit in (0, 3))
-    assert "2-nstat-h1-before" not in whole.raw and any("h1 sleep 3.05" in command for command in rest.commands)
+    whole, rest = (
+        nl.run(path, nl.Iperf3("h1", "h2", omit=omit, **test), nl.Nstat("h1")) for omit in (0, 3)
+    )
+    assert "2-nstat-h1-before" not in whole.raw and any(
+        "h1 sleep 3.05" in command for command in rest.commands
+    )
     counted = rest.counts["h1"]
     sent = rest.flows.sent_bps[0] * 5 / 8 / 1448
-    assert counted["TcpOutSegs"] == pytest.approx(sent, rel=0.1), "slow start sent more than all the rest"
+    assert counted["TcpOutSegs"] == pytest.approx(sent, rel=0.1), (
+        "slow start sent more than all the rest"
+    )
     assert whole.counts["h1"]["TcpOutSegs"] > 1.5 * counted["TcpOutSegs"]
     assert rest.flows.halving_rate[0] == pytest.approx(
-        (counted["TcpExtTCPSackRecovery"] + counted["TcpExtTCPTimeouts"]) / counted["TcpOutSegs"], rel=0.1
+        (counted["TcpExtTCPSackRecovery"] + counted["TcpExtTCPTimeouts"]) / counted["TcpOutSegs"],
+        rel=0.1,
     )
 
 
 def test_a_reversed_test_is_counted_where_it_is_sent():
-    result = nl.run(nl.wan(loss="1%", pairs=1), nl.Iperf3("h2", "h1", reverse=True, time=3, omit=1), nl.Nstat("h1"))
+    result = nl.run(
+        nl.wan(loss="1%", pairs=1),
+        nl.Iperf3("h2", "h1", reverse=True, time=3, omit=1),
+        nl.Nstat("h1"),
+    )
     assert result.flows.halving_rate[0] > 0.002 and "2-nstat-h1-before" in result.raw

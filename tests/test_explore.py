@@ -1,4 +1,6 @@
-"""Explorers without a browser: what sliders draw is what the models say, and what the button measures is added."""
+"""Explorers without a browser: what sliders draw is what the models say, and what the button
+measures is added.
+"""
 
 import subprocess
 import sys
@@ -13,7 +15,7 @@ import pytest
 import netlab as nl
 from netlab import explore
 from netlab.explore import plane, shares
-from netlab.progress import progress, told
+from netlab.running.progress import progress, told
 
 
 def lossy(loss, parallel):
@@ -24,7 +26,9 @@ def lossy(loss, parallel):
 
 @pytest.fixture(scope="module")
 def grid():
-    return nl.sweep(lossy, loss=["0.01%", "0.1%", "1%"], parallel=[1, 4, 8], seeds=[1, 2, 3], engine="recorded")
+    return nl.sweep(
+        lossy, loss=["0.01%", "0.1%", "1%"], parallel=[1, 4, 8], seeds=[1, 2, 3], engine="recorded"
+    )
 
 
 def duels(*pairs):
@@ -57,7 +61,9 @@ def test_netlab_itself_does_without_widgets():
 def test_mathis_draws_the_limits_and_the_least_of_them(grid):
     explorer = explore.mathis(grid)
     measured = trace(explorer, "measured")
-    assert measured[0] == pytest.approx(100 * grid.loss_rate) and measured[1] == pytest.approx(grid.received_bps / 1e6)
+    assert measured[0] == pytest.approx(100 * grid.loss_rate) and measured[1] == pytest.approx(
+        grid.received_bps / 1e6
+    )
     explorer.streams.value, explorer.rtt.value, explorer.constant.value = 4, 0.05, 1.31
     explorer.rate.value, explorer.window.value = 1e8, 1e5
     loss = trace(explorer, "loss")[0] / 100
@@ -75,7 +81,11 @@ def test_mathis_draws_the_limits_and_the_least_of_them(grid):
 
 @pytest.mark.parametrize(
     ("settings", "limit"),
-    [(dict(loss=0.01), "loss"), (dict(loss=1e-5, rate=1e8), "link"), (dict(loss=1e-5, window=5e4), "window")],
+    [
+        (dict(loss=0.01), "loss"),
+        (dict(loss=1e-5, rate=1e8), "link"),
+        (dict(loss=1e-5, window=5e4), "window"),
+    ],
 )
 def test_mathis_says_which_limit_binds(settings, limit):
     explorer = explore.mathis()
@@ -89,7 +99,9 @@ def test_mathis_says_which_limit_binds(settings, limit):
 def test_points_with_the_sliders_settings_are_filled(grid):
     explorer = explore.mathis(grid)
     explorer.streams.value = 8
-    assert sorted(trace(explorer, "same settings")[1]) == pytest.approx(sorted(grid[grid.streams == 8].received_bps / 1e6))
+    assert sorted(trace(explorer, "same settings")[1]) == pytest.approx(
+        sorted(grid[grid.streams == 8].received_bps / 1e6)
+    )
     explorer.rtt.value = 0.05
     assert np.isnan(trace(explorer, "same settings")).all(), "no point, but a place in the legend"
 
@@ -100,13 +112,17 @@ def test_the_button_measures_what_the_sliders_say(grid, monkeypatch):
     explorer.streams.value = 4
     for seed in (1, 2):  # every click another seed
         said = measure(explorer)
-        (bps,) = grid[(grid.loss == "0.1%") & (grid.streams == 4) & (grid.seed == seed)].received_bps
+        (bps,) = grid[
+            (grid.loss == "0.1%") & (grid.streams == 4) & (grid.seed == seed)
+        ].received_bps
         assert f"seed {seed}: " in said and "recorded earlier" in said
         assert trace(explorer, "measured")[1][-1] == pytest.approx(bps / 1e6)
     assert len(trace(explorer, "same settings")[0]) == len(explorer.measured) == 2
     explorer.streams.value = 5
     said = measure(explorer)
-    assert "not among the recorded ones" in said and "netlab engine build" in said, "an error is shown, all of it"
+    assert "not among the recorded ones" in said and "netlab engine build" in said, (
+        "an error is shown, all of it"
+    )
     assert len(explorer.measured) == 2
 
 
@@ -128,12 +144,17 @@ def test_fairness_draws_the_shares_of_the_model():
     assert trace(explorer, "same N and M")[1] == pytest.approx([80])
     explorer.theirs.value, explorer.exponent.value = 4, 2
     x, y = trace(explorer, "h1's share")
-    assert y == pytest.approx(100 * x**2 / (x**2 + 4)) and "h1 gets 80 %, h3 20 %" in explorer.said.value
+    assert (
+        y == pytest.approx(100 * x**2 / (x**2 + 4))
+        and "h1 gets 80 %, h3 20 %" in explorer.said.value
+    )
     assert trace(explorer, "same N and M")[1] == pytest.approx([50])
 
 
 def test_fairness_measures_each_case_with_seeds_of_its_own(monkeypatch):
-    """Notebook 05's queue of a quarter of the BDP, which is recorded; what is given as measured is of another network."""
+    """Notebook 05's queue of a quarter of the BDP, which is recorded; what is given as measured is
+    of another network.
+    """
     monkeypatch.setenv("NETLAB_ENGINE", "recorded")
     explorer = explore.fairness(duels([(1, 0.02, 8e6), (1, 0.08, 2e6)]))
     for ratio, seed in ((4, 1), (4, 2), (2, 1)):
@@ -152,7 +173,10 @@ def test_fairness_takes_the_two_rows_of_each_run():
 
 def test_aimd_walks_as_by_hand():
     assert plane.model([70, 10], 95, 2, 0.5, 2).tolist() == [[70, 10], [72, 12], [74, 14]]
-    assert plane.model([60, 40], 95, 2, 0.25, 1).tolist() == [[60, 40], [45, 30]], "the link overflows: each gives up a quarter"
+    assert plane.model([60, 40], 95, 2, 0.25, 1).tolist() == [
+        [60, 40],
+        [45, 30],
+    ], "the link overflows: each gives up a quarter"
     explorer = explore.aimd()
     for _ in range(3):
         explorer.forth.click()
@@ -191,7 +215,9 @@ def test_what_nobody_expected_is_shown_in_full(monkeypatch):
 def test_a_page_that_comes_later_gets_the_figure_as_it_is():
     explorer = explore.fairness()
     explorer.mine.value = 4
-    (sent,) = (one for one in explorer.figure.get_state()["_widget_data"] if one["name"] == "h1's share")
+    (sent,) = (
+        one for one in explorer.figure.get_state()["_widget_data"] if one["name"] == "h1's share"
+    )
     assert np.frombuffer(sent["y"]["buffer"]) == pytest.approx(trace(explorer, "h1's share")[1])
 
 
@@ -206,17 +232,27 @@ def test_progress_tells_who_listens():
     assert len(heard) == 3, "afterwards nobody listens any more"
 
 
-def test_the_notebook_of_explorers_runs_from_top_to_bottom_and_is_stored_without_widgets(tmp_path, monkeypatch):
+def test_the_notebook_of_explorers_runs_from_top_to_bottom_and_is_stored_without_widgets(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("NETLAB_ENGINE", "recorded")
     path = Path(__file__).parent.parent / "notebooks/explorers.ipynb"
     stored = nbformat.read(path, as_version=4)
-    ran = papermill.execute_notebook(path, tmp_path / path.name, cwd=path.parent, progress_bar=False)
+    ran = papermill.execute_notebook(
+        path, tmp_path / path.name, cwd=path.parent, progress_bar=False
+    )
     shown = [["".join(o.text for o in cell.outputs if o.output_type == "stream") for cell in nb.cells if cell.cell_type == "code"]
              for nb in (stored, ran)]  # fmt: skip
     assert shown[0] == shown[1] and sum("recorded: " in text for text in shown[0]) == 3
     cells = [cell for cell in stored.cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in cells] == [1, 2, 3, 4]
-    assert {output.output_type for cell in cells for output in cell.outputs} == {"stream"} and "widgets" not in stored.metadata
-    drawn = [cell.outputs[-1].data for cell in ran.cells if cell.cell_type == "code" and "explore." in cell.source]
+    assert {output.output_type for cell in cells for output in cell.outputs} == {
+        "stream"
+    } and "widgets" not in stored.metadata
+    drawn = [
+        cell.outputs[-1].data
+        for cell in ran.cells
+        if cell.cell_type == "code" and "explore." in cell.source
+    ]
     assert len(drawn) == 3
     assert all("application/vnd.jupyter.widget-view+json" in data for data in drawn)

@@ -1,4 +1,6 @@
-"""Jain's index: the published example and the four properties of Jain, Chiu and Hawe (1984); shares; max-min fairness."""
+"""Jain's index: the published example and the four properties of Jain, Chiu and Hawe (1984);
+shares; max-min fairness.
+"""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -9,13 +11,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netlab.fairness import convergence_s, index_over_time, jain_index, max_min, over_time, per_stream_share, shares
+from netlab.fairness import (
+    convergence_s,
+    index_over_time,
+    jain_index,
+    max_min,
+    over_time,
+    per_stream_share,
+    shares,
+)
 
 flows = st.lists(st.floats(0, 1e12), min_size=1, max_size=50).filter(any)
 
 
 def test_the_example_of_lab_10():
-    # Lab 10, section 1.2: 5, 3 and 1 Gbit/s give 0.77; exactly (5 + 3 + 1)^2 / (3 (25 + 9 + 1)) = 81/105
+    # Lab 10, section 1.2: 5, 3 and 1 Gbit/s give 0.77; exactly (5 + 3 + 1)^2 / (3 (25 + 9 + 1)) =
+    # 81/105
     assert jain_index([5e9, 3e9, 1e9]) == pytest.approx(81 / 105)
     assert round(jain_index(pd.Series([5, 3, 1], index=["a", "b", "c"])), 2) == 0.77
 
@@ -110,7 +121,9 @@ def test_shares_add_up_and_give_the_index(rates):
 def test_equal_division_among_streams_gives_each_host_its_streams(n, others):
     streams = pd.Series([1e6] * (n + others)).groupby([True] * n + [False] * others).sum()
     assert per_stream_share(n, others) == pytest.approx(shares(streams)[True])
-    assert others == 0 or per_stream_share(n, others) + per_stream_share(others, n) == pytest.approx(1)
+    assert others == 0 or per_stream_share(n, others) + per_stream_share(
+        others, n
+    ) == pytest.approx(1)
 
 
 def test_nine_streams_against_one_take_nine_tenths():
@@ -122,7 +135,18 @@ def test_nine_streams_against_one_take_nine_tenths():
 
 
 @pytest.mark.parametrize(
-    ("n", "others"), [(0, 1), (1.5, 1), (1, -1), (1, 0.5), ("8", 1), (True, 1), (float("nan"), 1), ([1, 0], 1), (1, float("inf"))]
+    ("n", "others"),
+    [
+        (0, 1),
+        (1.5, 1),
+        (1, -1),
+        (1, 0.5),
+        ("8", 1),
+        (True, 1),
+        (float("nan"), 1),
+        ([1, 0], 1),
+        (1, float("inf")),
+    ],
 )
 def test_refuses_what_is_no_number_of_streams(n, others):
     with pytest.raises(ValueError, match=r"must be (whole|numbers)"):
@@ -139,11 +163,22 @@ def table(*rows, received=None):
 
 
 def test_windows_lie_where_all_flows_send():
-    staggered = table((1, 1, 0, 1, 8e6), (1, 1, 1, 2, 4e6), (1, 1, 2, 3, 4e6), (2, 1, 0.25, 1.25, 2e6), (2, 1, 1.25, 2.25, 6e6))
+    staggered = table(
+        (1, 1, 0, 1, 8e6),
+        (1, 1, 1, 2, 4e6),
+        (1, 1, 2, 3, 4e6),
+        (2, 1, 0.25, 1.25, 2e6),
+        (2, 1, 1.25, 2.25, 6e6),
+    )
     windows = over_time(staggered, 1)
     assert windows.columns.tolist() == ["start_s", "end_s", "flow", "bps"]
     # from 0.25 to 2.25 s; flow 1 sends at 8 Mbit/s for three quarters of the first window
-    assert windows.values.tolist() == [[0.25, 1.25, 1, 7e6], [0.25, 1.25, 2, 2e6], [1.25, 2.25, 1, 4e6], [1.25, 2.25, 2, 6e6]]
+    assert windows.values.tolist() == [
+        [0.25, 1.25, 1, 7e6],
+        [0.25, 1.25, 2, 2e6],
+        [1.25, 2.25, 1, 4e6],
+        [1.25, 2.25, 2, 6e6],
+    ]
     index = index_over_time(staggered, 1)
     assert index.columns.tolist() == ["start_s", "end_s", "jain_index", "total_bps"]
     assert index.jain_index.tolist() == pytest.approx([jain_index([7, 2]), jain_index([4, 6])])
@@ -153,7 +188,9 @@ def test_windows_lie_where_all_flows_send():
 def test_a_last_incomplete_window_is_left_out():
     steady = table((1, 1, 0.0, 2.9, 1e6), (2, 1, 0.0, 2.9, 1e6))
     assert over_time(steady, 1).end_s.max() == 2
-    assert over_time(steady.assign(end_s=2.9996), 1).end_s.max() == 2.9996, "clocks jitter: 0.4 ms are not missed"
+    assert over_time(steady.assign(end_s=2.9996), 1).end_s.max() == 2.9996, (
+        "clocks jitter: 0.4 ms are not missed"
+    )
     assert set(over_time(steady.assign(end_s=2.9996), 1).bps) == {1e6}
 
 
@@ -165,7 +202,10 @@ def test_what_the_receiver_counts_goes_before_what_the_sender_does():
 def test_omitted_intervals_do_not_count():
     counted = table((1, 1, 0, 1, 8e6), (2, 1, 0, 1, 8e6))
     slow_start = table((1, 1, 0, 1, 1e6), (2, 1, 0, 1, 9e6)).assign(omitted=True)
-    assert over_time(pd.concat([slow_start, counted], ignore_index=True), 1).bps.tolist() == [8e6, 8e6]
+    assert over_time(pd.concat([slow_start, counted], ignore_index=True), 1).bps.tolist() == [
+        8e6,
+        8e6,
+    ]
     with pytest.raises(ValueError, match="every flow must have an interval that is not omitted"):
         over_time(counted.assign(omitted=counted.flow == 2), 1)
 
@@ -173,27 +213,43 @@ def test_omitted_intervals_do_not_count():
 def test_a_flow_is_the_sum_of_its_streams():
     four = table((1, 1, 0, 1, 1e6), (1, 2, 0, 1, 1e6), (1, 3, 0, 1, 1e6), (2, 1, 0, 1, 3e6))
     assert index_over_time(four, 1).jain_index.tolist() == [1]
-    assert index_over_time(four, 1, by="stream").jain_index.tolist() == pytest.approx([jain_index([1, 1, 1, 3])])
+    assert index_over_time(four, 1, by="stream").jain_index.tolist() == pytest.approx(
+        [jain_index([1, 1, 1, 3])]
+    )
     streams = over_time(four, 1, by="stream")
     assert streams.columns.tolist() == ["start_s", "end_s", "flow", "stream", "bps"]
     assert streams.stream.tolist() == [1, 2, 3, 1], "streams of two flows have the same numbers"
 
 
 def test_silence_counts_as_zero_and_a_silent_window_has_no_index():
-    pause = table((1, 1, 0, 1, 1e6), (1, 1, 1, 2, 0), (1, 1, 2, 3, 1e6), (2, 1, 0, 1, 0), (2, 1, 2, 3, 1e6))
+    pause = table(
+        (1, 1, 0, 1, 1e6), (1, 1, 1, 2, 0), (1, 1, 2, 3, 1e6), (2, 1, 0, 1, 0), (2, 1, 2, 3, 1e6)
+    )
     index = index_over_time(pause, 1)
     assert index.jain_index.tolist() == pytest.approx([0.5, np.nan, 1], nan_ok=True)
     assert index.total_bps.tolist() == [1e6, 0, 2e6]
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.floats(0.01, 3), st.integers(0, 10**10)), min_size=1, max_size=20), st.integers(1, 7))
+@given(
+    st.lists(st.tuples(st.floats(0.01, 3), st.integers(0, 10**10)), min_size=1, max_size=20),
+    st.integers(1, 7),
+)
 def test_windows_keep_every_bit(parts, count):
     edges = np.cumsum([0.125, *(length for length, _ in parts)])
-    one = table(*((1, 1, start, end, bps) for (start, end), (_, bps) in zip(pairwise(edges), parts, strict=True)))
+    one = table(
+        *(
+            (1, 1, start, end, bps)
+            for (start, end), (_, bps) in zip(pairwise(edges), parts, strict=True)
+        )
+    )
     windows = over_time(one, (edges[-1] - edges[0]) / count)
-    assert (windows.bps * (windows.end_s - windows.start_s)).sum() == pytest.approx((one.sent_bps * np.diff(edges)).sum())
-    assert windows.bps.between(one.sent_bps.min() * (1 - 1e-9), one.sent_bps.max() * (1 + 1e-9)).all()
+    assert (windows.bps * (windows.end_s - windows.start_s)).sum() == pytest.approx(
+        (one.sent_bps * np.diff(edges)).sum()
+    )
+    assert windows.bps.between(
+        one.sent_bps.min() * (1 - 1e-9), one.sent_bps.max() * (1 + 1e-9)
+    ).all()
     index = index_over_time(one, 0.01 * len(parts)).jain_index.dropna()
     assert index.tolist() == pytest.approx([1] * len(index)), "one flow alone is fair"
 
@@ -244,7 +300,9 @@ def test_refuses_frames_that_lack_a_column():
 def test_convergence_is_when_the_index_stays(index, when):
     windows = pd.DataFrame({"start_s": [0, 1, 2, 3], "jain_index": index})
     assert convergence_s(windows) == pytest.approx(when, nan_ok=True)
-    assert convergence_s(windows[::-1]) == pytest.approx(when, nan_ok=True), "rows may come in any order"
+    assert convergence_s(windows[::-1]) == pytest.approx(when, nan_ok=True), (
+        "rows may come in any order"
+    )
 
 
 @settings(deadline=None)
@@ -256,10 +314,13 @@ def test_a_higher_threshold_is_reached_no_sooner(index, one, other):
 
 
 def test_aimd_converges():
-    # Chiu and Jain (1989): add 1 each, halve both when the link of 100 overflows; their difference halves each time
+    # Chiu and Jain (1989): add 1 each, halve both when the link of 100 overflows; their difference
+    # halves each time
     rates, rows = np.array([90.0, 2.0]), []
     for second in range(200):
-        rows += [(flow, 1, second, second + 1, rate) for flow, rate in zip((1, 2), rates, strict=True)]
+        rows += [
+            (flow, 1, second, second + 1, rate) for flow, rate in zip((1, 2), rates, strict=True)
+        ]
         rates = rates / 2 if rates.sum() >= 100 else rates + 1
     windows = index_over_time(table(*rows), 10)
     assert windows.jain_index.iloc[0] < 0.75 and 20 < convergence_s(windows, 0.99) < 120
@@ -278,13 +339,25 @@ def test_refuses_a_threshold_that_is_none(threshold):
 def test_max_min_example_of_bertsekas_and_gallager():
     # Data Networks, section 6.5.2, figure 6.10: all arcs carry 1; arc (1,3) has a third to spare
     arcs = dict.fromkeys(["(1,3)", "(2,3)", "(3,5)", "(4,5)"], 1)
-    sessions = {1: ["(1,3)", "(3,5)"], 2: ["(2,3)"], 3: ["(2,3)"], 4: ["(4,5)"], 5: ["(2,3)", "(3,5)"]}
-    assert max_min(arcs, sessions).to_dict() == pytest.approx({1: 2 / 3, 2: 1 / 3, 3: 1 / 3, 4: 1, 5: 1 / 3})
+    sessions = {
+        1: ["(1,3)", "(3,5)"],
+        2: ["(2,3)"],
+        3: ["(2,3)"],
+        4: ["(4,5)"],
+        5: ["(2,3)", "(3,5)"],
+    }
+    assert max_min(arcs, sessions).to_dict() == pytest.approx(
+        {1: 2 / 3, 2: 1 / 3, 3: 1 / 3, 4: 1, 5: 1 / 3}
+    )
 
 
 def test_one_bottleneck_is_shared_equally():
     rates = max_min({"s1-s2": 10e9}, {flow: ["s1-s2"] for flow in range(8)})
-    assert rates.tolist() == [1.25e9] * 8 and rates.name == "bps" and rates.index.tolist() == list(range(8))
+    assert (
+        rates.tolist() == [1.25e9] * 8
+        and rates.name == "bps"
+        and rates.index.tolist() == list(range(8))
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])
@@ -298,8 +371,14 @@ def test_parking_lot(n):
 def test_a_demand_leaves_the_rest_to_others():
     link, routes = {"L": 10e6}, {"a": ["L"], "b": ["L"], "c": ["L"]}
     assert max_min(link, routes, {"a": 1e6}).to_dict() == {"a": 1e6, "b": 4.5e6, "c": 4.5e6}
-    assert max_min(link, routes, {"a": 1e6, "b": 2e6, "c": 3e6}).tolist() == [1e6, 2e6, 3e6], "the link is not full"
-    assert max_min(link, routes, {"a": 9e6, "b": float("inf")}).tolist() == pytest.approx([10e6 / 3] * 3)
+    assert max_min(link, routes, {"a": 1e6, "b": 2e6, "c": 3e6}).tolist() == [
+        1e6,
+        2e6,
+        3e6,
+    ], "the link is not full"
+    assert max_min(link, routes, {"a": 9e6, "b": float("inf")}).tolist() == pytest.approx(
+        [10e6 / 3] * 3
+    )
     assert max_min({}, {"alone": []}, {"alone": 5e6}).to_dict() == {"alone": 5e6}
     assert max_min(pd.Series(link), routes, pd.Series({"a": 1e6})).tolist() == [1e6, 4.5e6, 4.5e6]
 
@@ -309,7 +388,11 @@ def networks(draw):
     links = draw(st.dictionaries(st.sampled_from("ABCDE"), st.integers(1, 10**6), min_size=1))
     paths = st.lists(st.sampled_from(sorted(links)), min_size=1, unique=True)
     routes = dict(enumerate(draw(st.lists(paths, min_size=1, max_size=8))))
-    return links, routes, draw(st.dictionaries(st.sampled_from(sorted(routes)), st.integers(1, 10**6)))
+    return (
+        links,
+        routes,
+        draw(st.dictionaries(st.sampled_from(sorted(routes)), st.integers(1, 10**6))),
+    )
 
 
 def load(routes, rates, link):
@@ -321,8 +404,13 @@ def load(routes, rates, link):
 def test_max_min_is_feasible(network):
     links, routes, demands = network
     rates = max_min(links, routes, demands)
-    assert all(load(routes, rates, link) <= capacity * (1 + 1e-9) for link, capacity in links.items())
-    assert all(rates[flow] <= demand * (1 + 1e-9) for flow, demand in demands.items()) and (rates > 0).all()
+    assert all(
+        load(routes, rates, link) <= capacity * (1 + 1e-9) for link, capacity in links.items()
+    )
+    assert (
+        all(rates[flow] <= demand * (1 + 1e-9) for flow, demand in demands.items())
+        and (rates > 0).all()
+    )
 
 
 @settings(deadline=None)
@@ -333,17 +421,25 @@ def test_every_flow_has_a_bottleneck_or_its_demand(network):
 
     def bottleneck(flow, link):
         full = load(routes, rates, link) == pytest.approx(links[link])
-        return full and all(rates[other] <= rates[flow] * (1 + 1e-9) for other, path in routes.items() if link in path)
+        return full and all(
+            rates[other] <= rates[flow] * (1 + 1e-9)
+            for other, path in routes.items()
+            if link in path
+        )
 
     for flow, path in routes.items():
-        assert rates[flow] == pytest.approx(demands.get(flow, -1)) or any(bottleneck(flow, link) for link in path)
+        assert rates[flow] == pytest.approx(demands.get(flow, -1)) or any(
+            bottleneck(flow, link) for link in path
+        )
 
 
 @settings(deadline=None)
 @given(networks(), st.sampled_from([1e-6, 0.125, 8, 1e9]))
 def test_max_min_scales_with_its_unit(network, unit):
     links, routes, demands = network
-    scaled = max_min({k: v * unit for k, v in links.items()}, routes, {k: v * unit for k, v in demands.items()})
+    scaled = max_min(
+        {k: v * unit for k, v in links.items()}, routes, {k: v * unit for k, v in demands.items()}
+    )
     assert (scaled / unit).tolist() == pytest.approx(max_min(links, routes, demands).tolist())
 
 
@@ -351,9 +447,13 @@ def test_max_min_scales_with_its_unit(network, unit):
 @given(networks(), st.randoms(use_true_random=False))
 def test_the_order_of_flows_and_links_does_not_matter(network, random):
     links, routes, demands = network
-    shuffled = [{key: table[key] for key in random.sample(list(table), len(table))} for table in network]
+    shuffled = [
+        {key: table[key] for key in random.sample(list(table), len(table))} for table in network
+    ]
     pd.testing.assert_series_equal(
-        max_min(*shuffled).sort_index(), max_min(links, routes, demands).sort_index(), check_exact=True
+        max_min(*shuffled).sort_index(),
+        max_min(links, routes, demands).sort_index(),
+        check_exact=True,
     )
 
 
@@ -361,8 +461,12 @@ def test_the_order_of_flows_and_links_does_not_matter(network, random):
 @given(networks())
 def test_max_min_agrees_with_exact_arithmetic(network):
     links, routes, demands = network
-    ways = {flow: [*path, ("demand", flow)] for flow, path in routes.items()}  # a demand is a link of one's own
-    room = {link: Fraction(c) for link, c in links.items()} | {("demand", f): Fraction(demands.get(f, 10**9)) for f in routes}
+    ways = {
+        flow: [*path, ("demand", flow)] for flow, path in routes.items()
+    }  # a demand is a link of one's own
+    room = {link: Fraction(c) for link, c in links.items()} | {
+        ("demand", f): Fraction(demands.get(f, 10**9)) for f in routes
+    }
     rates, growing = dict.fromkeys(routes, Fraction(0)), set(routes)
     while growing:
         users = {link: sum(link in ways[flow] for flow in growing) for link in room}
@@ -371,13 +475,20 @@ def test_max_min_agrees_with_exact_arithmetic(network):
             rates[flow] += step
         room = {link: space - step * users[link] for link, space in room.items()}
         growing = {flow for flow in growing if all(room[link] for link in ways[flow])}
-    assert max_min(links, routes, demands).tolist() == pytest.approx([float(rate) for rate in rates.values()])
+    assert max_min(links, routes, demands).tolist() == pytest.approx(
+        [float(rate) for rate in rates.values()]
+    )
 
 
 @pytest.mark.parametrize(
     ("capacities", "routes", "demands", "message"),
     [
-        ({"L1": 1, "L2": 1}, {"a": ["L1", "L3"]}, None, "'a' passes 'L3', not among the links 'L1', 'L2'"),
+        (
+            {"L1": 1, "L2": 1},
+            {"a": ["L1", "L3"]},
+            None,
+            "'a' passes 'L3', not among the links 'L1', 'L2'",
+        ),
         ({"L1": 1}, {"a": []}, None, "'a' passes no finite link and has no demand"),
         ({"L1": float("inf")}, {"a": ["L1"]}, None, "'a' passes no finite link and has no demand"),
         ({"L1": 0}, {"a": ["L1"]}, None, "'L1' must be a number above 0, not 0"),

@@ -1,4 +1,6 @@
-"""Every notebook runs live, and from recorded results alone; what is stored in it, prose included, is what such a run says."""
+"""Every notebook runs live, and from recorded results alone; what is stored in it, prose included,
+is what such a run says.
+"""
 
 import itertools
 import os
@@ -15,7 +17,8 @@ import pytest
 import netlab
 
 ROOT = Path(__file__).parent.parent
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))  # explorers.ipynb is opened in a browser, by tests/browser
+# explorers.ipynb is opened in a browser, by tests/browser
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 PUBLISHED = pd.read_csv(ROOT / "data/published.csv")
 FIGURE = "application/vnd.plotly.v1+json"
 assert NOTEBOOKS
@@ -33,25 +36,36 @@ def code_cells(notebook):
 def prose(notebook):
     """The text of each Markdown cell, without formulas, code and the addresses of links."""
     return [
-        re.sub(r"\$\$[^$]*\$\$|\$[^$]*\$|`[^`]*`|\]\([^)]*\)", "", c.source) for c in notebook.cells if c.cell_type == "markdown"
+        re.sub(r"\$\$[^$]*\$\$|\$[^$]*\$|`[^`]*`|\]\([^)]*\)", "", c.source)
+        for c in notebook.cells
+        if c.cell_type == "markdown"
     ]
 
 
 def outputs(notebook):
-    """Everything a reader sees: what is printed (in one piece, however many messages it took), tables and figures."""
+    """Everything a reader sees: what is printed (in one piece, however many messages it took),
+    tables and figures.
+    """
     shown = []
     for cell in code_cells(notebook):
         for name, group in itertools.groupby(cell.outputs, key=lambda output: output.get("name")):
             if name:
                 shown.append("".join(output["text"] for output in group))
             else:
-                shown += [{kind: data for kind, data in output["data"].items() if kind != "text/html"} for output in group]
+                shown += [
+                    {kind: data for kind, data in output["data"].items() if kind != "text/html"}
+                    for output in group
+                ]
     return shown
 
 
 def words(notebook):
     """The printed part of it."""
-    return [text if isinstance(text, str) else text["text/plain"] for text in outputs(notebook) if FIGURE not in text]
+    return [
+        text if isinstance(text, str) else text["text/plain"]
+        for text in outputs(notebook)
+        if FIGURE not in text
+    ]
 
 
 @each
@@ -59,11 +73,16 @@ def test_it_runs_live_and_shows_what_is_stored(path, tmp_path, monkeypatch):
     monkeypatch.setenv("NETLAB_ENGINE", "guest")  # and never from records, where there is no engine
     stored = read(path)
     same_engine = stored.metadata["netlab"]["engine_digest"] == netlab.engines.pick().digest
-    ran = papermill.execute_notebook(path, tmp_path / path.name, cwd=path.parent, progress_bar=False)
+    ran = papermill.execute_notebook(
+        path, tmp_path / path.name, cwd=path.parent, progress_bar=False
+    )
     if same_engine:
         assert outputs(ran) == outputs(stored)
     else:  # the same words; the numbers are the other engine's own
-        mine, theirs = ([re.sub(r"[\d.,e+-]*\d", "#", text).split() for text in words(nb)] for nb in (ran, stored))
+        mine, theirs = (
+            [re.sub(r"[\d.,e+-]*\d", "#", text).split() for text in words(nb)]
+            for nb in (ran, stored)
+        )
         assert mine == theirs
 
 
@@ -72,14 +91,34 @@ def test_it_runs_without_an_engine(path, tmp_path, monkeypatch):
     """No guest, no Mininet: recorded results say the same."""
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "none"))
     monkeypatch.setenv("NETLAB_ENGINE", "recorded")
-    ran = papermill.execute_notebook(path, tmp_path / path.name, cwd=path.parent, progress_bar=False)
+    ran = papermill.execute_notebook(
+        path, tmp_path / path.name, cwd=path.parent, progress_bar=False
+    )
     assert words(ran) == words(read(path))
 
 
 def test_nbval_finds_every_output_as_it_is_stored(tmp_path):
-    environment = os.environ | {"NETLAB_CACHE": str(tmp_path), "NETLAB_ENGINE": "recorded", "NETLAB_PROGRESS": "off"}
-    command = [sys.executable, "-m", "pytest", "--nbval", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", ROOT]
-    done = subprocess.run([*command, *NOTEBOOKS], env=environment, cwd=ROOT, capture_output=True, text=True)
+    environment = os.environ | {
+        "NETLAB_CACHE": str(tmp_path),
+        "NETLAB_ENGINE": "recorded",
+        "NETLAB_PROGRESS": "off",
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--nbval",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        os.devnull,
+        "--rootdir",
+        ROOT,
+    ]
+    done = subprocess.run(
+        [*command, *NOTEBOOKS], env=environment, cwd=ROOT, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout[-5000:]
 
 
@@ -87,16 +126,29 @@ def test_nbval_finds_every_output_as_it_is_stored(tmp_path):
 def test_its_cells_ran_in_order_and_are_short(path):
     cells = [cell for cell in code_cells(read(path)) if cell.source.strip()]
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
-    assert [cell.source for cell in cells if len([line for line in cell.source.splitlines() if line.strip()]) > 10] == []
-    assert not [output for cell in cells for output in cell.outputs if output.get("name") == "stderr"]
+    assert [
+        cell.source
+        for cell in cells
+        if len([line for line in cell.source.splitlines() if line.strip()]) > 10
+    ] == []
+    assert not [
+        output for cell in cells for output in cell.outputs if output.get("name") == "stderr"
+    ]
 
 
 @each
 def test_it_opens_light_and_with_its_figures(path):
     notebook = read(path)
-    kinds = [kind for cell in code_cells(notebook) for output in cell.outputs for kind in output.get("data", {})]
+    kinds = [
+        kind
+        for cell in code_cells(notebook)
+        for output in cell.outputs
+        for kind in output.get("data", {})
+    ]
     assert kinds.count(FIGURE) >= 3
-    assert not [kind for kind in kinds if "widget" in kind], "a stored widget is heavy, and dead without its kernel"
+    assert not [kind for kind in kinds if "widget" in kind], (
+        "a stored widget is heavy, and dead without its kernel"
+    )
     assert "widgets" not in notebook.metadata
     assert path.stat().st_size < 2_000_000
 
@@ -108,23 +160,34 @@ def test_each_question_is_asked_before_its_answer(path):
     assert any(cell.cell_type == "code" and "<- your prediction" in cell.source for cell in cells)
     for cell, following in itertools.pairwise(cells):
         if any(FIGURE in output.get("data", {}) for output in cell.get("outputs", [])):
-            reads = following.cell_type == "markdown" or re.search(r"print\(|plots\.|round\(", following.source)
+            reads = following.cell_type == "markdown" or re.search(
+                r"print\(|plots\.|round\(", following.source
+            )
             assert reads, cell.source
 
 
 @each
 def test_numbers_in_its_prose_are_those_of_the_run(path):
-    """Each decimal or per cent in the text is, to its last digit, one that the notebook computes, prints or cites."""
+    """Each decimal or per cent in the text is, to its last digit, one that the notebook computes,
+    prints or cites.
+    """
     notebook = read(path)
     number = re.compile(r"(?<![A-Za-z_])\d[\d,]*\.?\d*(?:e[+-]?\d+)?")
     texts = [cell.source for cell in code_cells(notebook)] + words(notebook)
     for figure in (output[FIGURE] for output in outputs(notebook) if FIGURE in output):
         texts.append(f"{figure['layout'].get('title')} {figure['layout'].get('annotations')}")
-    known = [float(found.replace(",", "")) for text in texts for found in number.findall(text)] + [*PUBLISHED.value.astype(float)]
+    known = [float(found.replace(",", "")) for text in texts for found in number.findall(text)] + [
+        *PUBLISHED.value.astype(float)
+    ]
     known = [value * factor for value in known for factor in (1, 100, 1e-9, 1e-6, 1e-3, 1e3)]
     for text in prose(notebook):
-        for said in re.finditer(r"(?<![\w.])\d[\d,]*\.\d+|(?<!\w)\.\d{3,}|(?<![\w.])\d+(?= %)", text):
-            value, half = float(said.group().replace(",", "")), 0.5000001 * 10.0 ** -len(said.group().partition(".")[2])
+        for said in re.finditer(
+            r"(?<![\w.])\d[\d,]*\.\d+|(?<!\w)\.\d{3,}|(?<![\w.])\d+(?= %)", text
+        ):
+            value, half = (
+                float(said.group().replace(",", "")),
+                0.5000001 * 10.0 ** -len(said.group().partition(".")[2]),
+            )
             assert any(abs(one - value) <= half for one in known), (
                 f"{said.group()}: ...{text[max(0, said.start() - 60) : said.end() + 20]}"
             )
@@ -136,11 +199,16 @@ def test_published_numbers_are_cited_by_ids_that_exist():
         for cell in code_cells(read(path)):
             for cited in re.findall(r"published\[f?[\"']([^\"']+)[\"']\]", cell.source):
                 pattern = re.sub(r"\\\{[^}]*\\\}|\{[^}]*\}", "[a-z0-9-]+", cited)
-                assert any(re.fullmatch(pattern, name) for name in known), f"{path.name} cites {cited}"
+                assert any(re.fullmatch(pattern, name) for name in known), (
+                    f"{path.name} cites {cited}"
+                )
 
 
 def test_links_and_pictures_are_there():
-    pages = {path: "\n".join(c.source for c in read(path).cells if c.cell_type == "markdown") for path in NOTEBOOKS}
+    pages = {
+        path: "\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
+        for path in NOTEBOOKS
+    }
     pages |= {path: path.read_text() for path in ROOT.glob("*.md")}
     for path, text in pages.items():
         for target in re.findall(r"\]\((?!https?://|#)([^)\s]+)\)", text):
@@ -148,27 +216,43 @@ def test_links_and_pictures_are_there():
 
 
 def test_readme_names_every_notebook():
-    assert [path.name for path in NOTEBOOKS if f"notebooks/{path.name}" not in (ROOT / "README.md").read_text()] == []
+    assert [
+        path.name
+        for path in NOTEBOOKS
+        if f"notebooks/{path.name}" not in (ROOT / "README.md").read_text()
+    ] == []
 
 
 @each
 def test_papermill_can_set_its_parameters(path):
     cells = code_cells(read(path))
-    assert ["parameters" in cell.metadata.get("tags", []) for cell in cells] == [True] + [False] * (len(cells) - 1)
+    assert ["parameters" in cell.metadata.get("tags", []) for cell in cells] == [True] + [False] * (
+        len(cells) - 1
+    )
     exec(cells[0].source, values := {})
     names = values.keys() - {"__builtins__"}
-    assert {"delay", "seed", "rate"} <= names <= {"rate", "delay", "loss", "streams", "seed", "long_runs"}
+    assert (
+        {"delay", "seed", "rate"}
+        <= names
+        <= {"rate", "delay", "loss", "streams", "seed", "long_runs"}
+    )
 
 
 def test_readme_s_sweep_of_a_whole_notebook(tmp_path, monkeypatch):
     """The lines of README, run as they stand: one stream falls with the delay, eight hardly do."""
     monkeypatch.setenv("NETLAB_ENGINE", "guest")
-    (lines,) = re.findall(r"```sh\n(mkdir -p out\nfor delay in .*?)```", (ROOT / "README.md").read_text(), re.S)
-    lines = lines.replace(".venv/bin", str(Path(sys.executable).parent)).replace("out", str(tmp_path))
+    (lines,) = re.findall(
+        r"```sh\n(mkdir -p out\nfor delay in .*?)```", (ROOT / "README.md").read_text(), re.S
+    )
+    lines = lines.replace(".venv/bin", str(Path(sys.executable).parent)).replace(
+        "out", str(tmp_path)
+    )
     done = subprocess.run(["bash", "-euc", lines], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-5000:]
     rows = re.findall(r"^(one stream|8 streams) +([\d.]+) +([\d.]+)", done.stdout, re.M)
     assert [name for name, *_ in rows] == ["one stream", "8 streams"] * 2
-    (near_one, near_eight, far_one, far_eight), predicted = ([float(row[n]) for row in rows] for n in (1, 2))
+    (near_one, near_eight, far_one, far_eight), predicted = (
+        [float(row[n]) for row in rows] for n in (1, 2)
+    )
     assert near_one > 5 * far_one and near_eight > 9 and far_eight > 4 * far_one
     assert far_one == pytest.approx(predicted[2], rel=0.25), "one window per round trip"

@@ -1,4 +1,6 @@
-"""The files that say what to install agree with each other, and `make setup` asks for nothing it does not need."""
+"""The files that say what to install agree with each other, and `make setup` asks for nothing it
+does not need.
+"""
 
 import contextlib
 import os
@@ -17,8 +19,15 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 DEPENDENCIES = [Requirement(line) for line in PROJECT["project"]["dependencies"]]
-EXTRAS = [Requirement(line) for lines in PROJECT["project"]["optional-dependencies"].values() for line in lines]
-BUILD = [Requirement(line) for line in PROJECT["build-system"]["requires"] + PROJECT["dependency-groups"]["build"]]
+EXTRAS = [
+    Requirement(line)
+    for lines in PROJECT["project"]["optional-dependencies"].values()
+    for line in lines
+]
+BUILD = [
+    Requirement(line)
+    for line in PROJECT["build-system"]["requires"] + PROJECT["dependency-groups"]["build"]
+]
 PYTHONS = ["3.11", "3.12", "3.13"]
 
 
@@ -43,13 +52,21 @@ def pins(python):
     chosen = [pin for pin, _ in read_lock() if pin.marker is None or pin.marker.evaluate(machine)]
     names = [canonicalize_name(pin.name) for pin in chosen]
     assert sorted(names) == sorted(set(names)), "a package is pinned twice"
-    return {name: next(iter(pin.specifier)).version for name, pin in zip(names, chosen, strict=True)}
+    return {
+        name: next(iter(pin.specifier)).version for name, pin in zip(names, chosen, strict=True)
+    }
 
 
 def read_apt():
-    """(package, tool, purpose) for each line of binder/apt.txt, read as repo2docker reads it: what is before a #."""
+    """(package, tool, purpose) for each line of binder/apt.txt, read as repo2docker reads it: what
+    is before a #.
+    """
     lines = [line.partition("#") for line in (ROOT / "binder/apt.txt").read_text().splitlines()]
-    return [(package.strip(), *comment.strip().split(": ", 1)) for package, _, comment in lines if package.strip()]
+    return [
+        (package.strip(), *comment.strip().split(": ", 1))
+        for package, _, comment in lines
+        if package.strip()
+    ]
 
 
 def test_plotly_7_and_the_notebook_tools_are_dependencies():
@@ -65,7 +82,9 @@ def test_the_conda_environment_has_the_same_packages_and_bounds():
     assert environment["channels"] == ["conda-forge"]
     assert pip == "pip"
     assert re.fullmatch(r"python=3\.1[123]", python)  # with =, else repo2docker does not see it
-    assert {str(Requirement(package)) for package in packages} == {str(requirement) for requirement in DEPENDENCIES}
+    assert {str(Requirement(package)) for package in packages} == {
+        str(requirement) for requirement in DEPENDENCIES
+    }
     assert packages == sorted(packages)
 
 
@@ -79,7 +98,9 @@ def test_the_lock_satisfies_the_project(python):
     for requirement in DEPENDENCIES + EXTRAS + BUILD:
         name = canonicalize_name(requirement.name)
         assert name in pinned, f"{requirement} is not in requirements.lock: make lock"
-        assert requirement.specifier.contains(pinned[name]), f"{requirement}, locked is {pinned[name]}: make lock"
+        assert requirement.specifier.contains(pinned[name]), (
+            f"{requirement}, locked is {pinned[name]}: make lock"
+        )
 
 
 def test_every_pin_is_exact_and_has_hashes():
@@ -97,15 +118,24 @@ REGISTRY = re.compile(
 
 
 def test_no_file_names_a_package_registry():
-    """Everybody's own configuration says where packages come from: a mirror, a proxy, a classroom's cache."""
-    assert not [f"{path}: {found[0]}" for path, text in text_files() for found in REGISTRY.finditer(text)]
+    """Everybody's own configuration says where packages come from: a mirror, a proxy, a classroom's
+    cache.
+    """
+    assert not [
+        f"{path}: {found[0]}" for path, text in text_files() for found in REGISTRY.finditer(text)
+    ]
 
 
 def text_files():
     """(path, text) of the project's files, with git or without."""
-    folders = [ROOT / name for name in ("netlab", "notebooks", "data", "tests", "binder", ".ci", ".devcontainer")]
+    folders = [
+        ROOT / name
+        for name in ("netlab", "notebooks", "data", "tests", "binder", ".ci", ".devcontainer")
+    ]
     assert all(folder.is_dir() for folder in folders)
-    for path in sorted([*ROOT.iterdir(), *(path for folder in folders for path in folder.rglob("*"))]):
+    for path in sorted(
+        [*ROOT.iterdir(), *(path for folder in folders for path in folder.rglob("*"))]
+    ):
         if path.is_file() and not path.is_symlink():
             with contextlib.suppress(UnicodeDecodeError):
                 yield path, path.read_text(encoding="utf-8")
@@ -122,7 +152,9 @@ def test_each_system_package_has_its_tool_and_purpose():
 
 @pytest.fixture
 def bare_machine(tmp_path):
-    """A function that runs binder/setup where hardly any command is there; scripts stand in for others, by name."""
+    """A function that runs binder/setup where hardly any command is there; scripts stand in for
+    others, by name.
+    """
     (tmp_path / "binder").mkdir()
     (tmp_path / "bin").mkdir()
     (tmp_path / "tests").mkdir()
@@ -137,24 +169,36 @@ def bare_machine(tmp_path):
             stub.write_text(f"#!{tmp_path}/bin/bash\n{script}\n")
             stub.chmod(0o755)
         environment = {"PATH": str(tmp_path / "bin"), "PYTHON": "no-python"}
-        return subprocess.run([tmp_path / "binder/setup", *lists], env=environment, capture_output=True, text=True, input="")
+        return subprocess.run(
+            [tmp_path / "binder/setup", *lists],
+            env=environment,
+            capture_output=True,
+            text=True,
+            input="",
+        )
 
     return setup
 
 
-@pytest.mark.parametrize("stubs", [{}, {"sudo": "exit 1"}], ids=["no sudo", "sudo that wants a password"])
+@pytest.mark.parametrize(
+    "stubs", [{}, {"sudo": "exit 1"}], ids=["no sudo", "sudo that wants a password"]
+)
 def test_setup_without_an_administrator_says_what_to_ask_for(bare_machine, stubs):
     run = bare_machine(1000, **stubs)
     assert run.returncode == 1
     for package, tool, purpose in read_apt():
         if not tool.startswith("/"):  # this machine may have that file
             assert f"{package}: {purpose}" in run.stdout
-    assert re.search(r"Please ask for:\n.* apt-get update && apt-get install --yes .*\bmmdebstrap\b", run.stderr)
+    assert re.search(
+        r"Please ask for:\n.* apt-get update && apt-get install --yes .*\bmmdebstrap\b", run.stderr
+    )
 
 
 @pytest.mark.parametrize("user_id", [0, 1000], ids=["root", "ordinary user"])
 def test_setup_installs_what_is_missing_and_only_that(bare_machine, user_id):
-    run = bare_machine(user_id, flex="", apt_get='echo "apt-get $*"', sudo='echo "sudo $*"; [[ $1 = -n ]] || "$@"')
+    run = bare_machine(
+        user_id, flex="", apt_get='echo "apt-get $*"', sudo='echo "sudo $*"; [[ $1 = -n ]] || "$@"'
+    )
     assert re.search(r"apt-get .*install --yes --no-install-recommends .*\bbison\b", run.stdout)
     assert not re.search(r"apt-get .*install .*\bflex\b", run.stdout)
     assert ("sudo" in run.stdout) == (user_id != 0)
@@ -166,4 +210,6 @@ def test_setup_takes_further_lists(bare_machine):
     """A browser, which tests need and Binder does not."""
     assert "chromium" not in bare_machine(1000).stdout
     said = bare_machine(1000, "tests/apt.txt")
-    assert "chromium: the browser" in said.stdout and re.search(r"install --yes .*\bmmdebstrap\b.* chromium ", said.stderr)
+    assert "chromium: the browser" in said.stdout and re.search(
+        r"install --yes .*\bmmdebstrap\b.* chromium ", said.stderr
+    )

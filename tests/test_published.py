@@ -1,4 +1,6 @@
-"""data/published.csv: every number that the five source documents report, in SI units, and the physics between them."""
+"""data/published.csv: every number that the five source documents report, in SI units, and the
+physics between them.
+"""
 
 from pathlib import Path
 
@@ -104,7 +106,11 @@ def test_ping_lines_agree_with_their_summary(figure):
 
 @pytest.mark.parametrize("what", ["", "-bytes"])
 def test_no_more_is_received_than_sent(what):
-    for id, received in values(rf".*-received{what}").drop(values(r".*-ping-received").index, errors="ignore").items():
+    for id, received in (
+        values(rf".*-received{what}")
+        .drop(values(r".*-ping-received").index, errors="ignore")
+        .items()
+    ):
         assert received <= value[id.replace("received", "sent")]
 
 
@@ -112,14 +118,19 @@ def test_rates_are_bytes_over_duration():
     for end in ("sent", "received"):
         for id, transferred in values(rf"lab9-fig(15|23|26-.*)-{end}-bytes").items():
             duration = value["-".join(id.split("-")[:2]) + f"-{end}-duration"]
-            assert transferred * 8 / duration == pytest.approx(value[id.removesuffix("-bytes")], rel=0.01)
+            assert transferred * 8 / duration == pytest.approx(
+                value[id.removesuffix("-bytes")], rel=0.01
+            )
     for id, transferred in values(r"lab9-.*-second-\d-\d+-sent-bytes").items():
         assert transferred * 8 == pytest.approx(value[id.removesuffix("-bytes")], rel=0.01)
 
 
 @pytest.mark.parametrize("figure", ["lab9-fig15", "lab9-fig23"])
 def test_ten_seconds_average_to_the_total(figure):
-    rates, transferred = values(rf"{figure}-second-.*-sent"), values(rf"{figure}-second-.*-sent-bytes")
+    rates, transferred = (
+        values(rf"{figure}-second-.*-sent"),
+        values(rf"{figure}-second-.*-sent-bytes"),
+    )
     assert len(rates) == len(transferred) == 10
     assert rates.mean() == pytest.approx(value[f"{figure}-sent"], abs=1e7)
     assert transferred.sum() == pytest.approx(value[f"{figure}-sent-bytes"], rel=0.002)
@@ -136,16 +147,23 @@ def test_ten_seconds_average_to_the_total(figure):
 def test_eight_streams_add_up_to_the_sum(streams, total):
     assert len(values(rf"{streams}-sent")) == value["lab9-sec3-streams"] == 8
     for what in ("sent", "sent-bytes"):
-        assert values(f"{streams}-{what}").sum() == pytest.approx(value[f"{total}-{what}"], rel=0.005)
+        assert values(f"{streams}-{what}").sum() == pytest.approx(
+            value[f"{total}-{what}"], rel=0.005
+        )
 
 
 def test_retransmits_add_up_exactly():
     assert values(r"lab9-fig23-second-.*-retransmits").sum() == value["lab9-fig23-retransmits"]
-    assert values(r"lab9-fig17-stream-.*-retransmits").sum() == value["lab9-fig17-sum-second-0-1-retransmits"]
+    assert (
+        values(r"lab9-fig17-stream-.*-retransmits").sum()
+        == value["lab9-fig17-sum-second-0-1-retransmits"]
+    )
     assert values(r"lab9-fig26-stream-.*-retransmits").sum() == value["lab9-fig26-sum-retransmits"]
     # Figure 15: the copy lost the first second's count
     others = values(r"lab9-fig15-second-.*-retransmits")
-    assert len(others) == 9 and others.sum() == 0 and "lab9-fig15-second-0-1-retransmits" not in value
+    assert (
+        len(others) == 9 and others.sum() == 0 and "lab9-fig15-second-0-1-retransmits" not in value
+    )
 
 
 def test_jain_example():
@@ -153,13 +171,18 @@ def test_jain_example():
     assert list(flows) == [5e9, 3e9, 1e9]
     assert round(jain(flows), 2) == value["lab10-jain-example-index"] == 0.77
     assert jain(values(r"lab10-jain-example-mbps-flow-\d")) == pytest.approx(jain(flows))
-    assert flows.sum() == value["lab10-jain-example-capacity"] == 3 * value["lab10-jain-example-fair-share"]
+    assert (
+        flows.sum()
+        == value["lab10-jain-example-capacity"]
+        == 3 * value["lab10-jain-example-fair-share"]
+    )
 
 
 def test_bandwidth_delay_product():
     bits = value["lab10-bdp-rate"] * value["lab10-bdp-rtt"]
     assert bits == value["lab10-bdp-bits"] == 8 * value["lab10-bdp-bytes"]
-    assert value["lab10-bdp-bytes-1024"] == 25 * value["lab10-bdp-mbyte"] == 25 * 1024**2  # 4.9 % more than 25,000,000
+    # 4.9 % more than 25,000,000
+    assert value["lab10-bdp-bytes-1024"] == 25 * value["lab10-bdp-mbyte"] == 25 * 1024**2
     assert value["lab10-bdp-twice"] == 2 * value["lab10-bdp-bytes-1024"]
     assert set(values(r"lab10-h[12]-tcp-[rw]mem-max")) == {value["lab10-bdp-twice"]}
 
@@ -182,9 +205,21 @@ def test_bob_gets_one_share_among_all_flows(n):
 # --- the portfolio
 
 PATHS = {"h1-h4": ["l1", "l2"], "h2-h5": ["l1", "l2"], "h3-h6": ["l1", "l2"]}
-PATHS |= {"h1-h9": ["l1", "l2", "l3"], "h7-h9": ["l2", "l3"], "h8-h9": ["l3"], "l1": ["l1"], "l2": ["l2"], "l3": ["l3"]}
+PATHS |= {
+    "h1-h9": ["l1", "l2", "l3"],
+    "h7-h9": ["l2", "l3"],
+    "h8-h9": ["l3"],
+    "l1": ["l1"],
+    "l2": ["l2"],
+    "l3": ["l3"],
+}
 ALONE = [(2, "l1"), (2, "l2"), (2, "l3"), (3, "h1-h4"), (3, "h1-h9"), (3, "h7-h9")]
-TOGETHER = {"4-1": "h1-h4 h2-h5", "4-2": "h1-h4 h2-h5 h3-h6", "4-3": "h1-h4 h7-h9", "4-4": "h1-h4 h8-h9"}
+TOGETHER = {
+    "4-1": "h1-h4 h2-h5",
+    "4-2": "h1-h4 h2-h5 h3-h6",
+    "4-3": "h1-h4 h7-h9",
+    "4-4": "h1-h4 h8-h9",
+}
 CASES = [(case, path, [path]) for case, path in ALONE]
 CASES += [(case, path, flows.split()) for case, flows in TOGETHER.items() for path in flows.split()]
 
@@ -192,9 +227,14 @@ CASES += [(case, path, flows.split()) for case, flows in TOGETHER.items() for pa
 @pytest.mark.parametrize(("case", "path", "flows"), CASES)
 def test_expected_is_the_scarcest_link_over_its_flows_and_twice_the_delays(case, path, flows):
     name, links = f"portfolio-case{case}-{path}", PATHS[path]
-    share = min(value[f"portfolio-{link}-rate"] / sum(link in PATHS[flow] for flow in flows) for link in links)
+    share = min(
+        value[f"portfolio-{link}-rate"] / sum(link in PATHS[flow] for flow in flows)
+        for link in links
+    )
     assert value[f"{name}-throughput-expected"] == share
-    assert value[f"{name}-rtt-expected"] == pytest.approx(2 * sum(value[f"portfolio-{link}-delay"] for link in links))
+    assert value[f"{name}-rtt-expected"] == pytest.approx(
+        2 * sum(value[f"portfolio-{link}-delay"] for link in links)
+    )
     assert value[f"{name}-throughput-measured"] < share  # simpleperf filled no link
     assert value[f"{name}-rtt-measured"] > value[f"{name}-rtt-expected"]
 
@@ -204,12 +244,16 @@ def test_case_5_shares_the_second_link_among_four_connections():
     single = values(r"portfolio-case5-(h1-h4-client-\d|h2-h5|h3-h6)-throughput-expected")
     assert list(single) == [each] * 4 == [7.5e6] * 4
     assert value["portfolio-case5-h1-h4-throughput-expected"] == 2 * each
-    assert value["portfolio-case5-bottleneck"] == min(value["portfolio-l1-rate"], value["portfolio-l2-rate"])
+    assert value["portfolio-case5-bottleneck"] == min(
+        value["portfolio-l1-rate"], value["portfolio-l2-rate"]
+    )
 
 
 @pytest.mark.parametrize(("path", "megabits"), [("h1-h4", 20), ("h1-h9", 13), ("h7-h9", 12)])
 def test_case_1_offered_less_than_the_bottleneck(path, megabits):
-    """The column "Interval (us)" is iperf's gap between datagrams of 1470 bytes: measured is what was offered."""
+    """The column "Interval (us)" is iperf's gap between datagrams of 1470 bytes: measured is what
+    was offered.
+    """
     offered = 1470 * 8 / value[f"portfolio-case1-{path}-interval"]
     assert offered == pytest.approx(megabits * 1024**2, rel=1e-5)
     assert value[f"portfolio-case1-{path}-throughput"] == pytest.approx(offered, rel=0.01)

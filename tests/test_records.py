@@ -1,4 +1,6 @@
-"""Recorded results are what their experiments leave: a random few are run again each time, all with NETLAB_CHECK_RECORDS=all."""
+"""Recorded results are what their experiments leave: a random few are run again each time, all with
+NETLAB_CHECK_RECORDS=all.
+"""
 
 import json
 import os
@@ -16,7 +18,9 @@ QUICK_S = 30  # a random one took no longer when it was recorded
 
 def repeatable(path):
     kept = recorded.read(path)["provenance"]
-    return kept["clock"] == "virtual" and (kept["wall_s"] < QUICK_S or os.environ.get("NETLAB_CHECK_RECORDS") == "all")
+    return kept["clock"] == "virtual" and (
+        kept["wall_s"] < QUICK_S or os.environ.get("NETLAB_CHECK_RECORDS") == "all"
+    )
 
 
 def chosen():
@@ -37,7 +41,9 @@ def test_it_repeats(path):
     else:  # another engine: the same physics, within the scatter of seeds
         before = nl.run(experiment, engine="recorded")
         assert list(again.flows) == list(before.flows) and len(again.streams) == len(before.streams)
-        assert again.flows.received_bps.sum() == pytest.approx(before.flows.received_bps.sum(), rel=0.3)
+        assert again.flows.received_bps.sum() == pytest.approx(
+            before.flows.received_bps.sum(), rel=0.3
+        )
 
 
 def test_each_is_found_by_what_it_is():

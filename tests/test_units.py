@@ -35,7 +35,15 @@ def test_rates(text, bps):
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [
-        *[("20ms", 0.02), ("20msec", 0.02), ("20MSECS", 0.02), ("2s", 2), ("1.5sec", 1.5), ("3secs", 3), ("0ms", 0)],
+        *[
+            ("20ms", 0.02),
+            ("20msec", 0.02),
+            ("20MSECS", 0.02),
+            ("2s", 2),
+            ("1.5sec", 1.5),
+            ("3secs", 3),
+            ("0ms", 0),
+        ],
         *[("250us", 250e-6), ("1usec", 1e-6), (".5usecs", 5e-7), ("4294967295us", 4294.967295)],
     ],
 )
@@ -43,7 +51,9 @@ def test_delays(text, seconds):
     assert units.delay_s(text) == seconds
 
 
-@pytest.mark.parametrize(("text", "share"), [("0%", 0), ("1%", 0.01), ("0.01%", 1e-4), ("1e-3%", 1e-5), ("100%", 1)])
+@pytest.mark.parametrize(
+    ("text", "share"), [("0%", 0), ("1%", 0.01), ("0.01%", 1e-4), ("1e-3%", 1e-5), ("100%", 1)]
+)
 def test_fractions(text, share):
     assert units.fraction(text) == share
 
@@ -51,9 +61,23 @@ def test_fractions(text, share):
 @pytest.mark.parametrize(
     ("size", "count"),
     [
-        *[("5mb", 5 * 2**20), ("5m", 5 * 2**20), ("1kb", 1024), ("1K", 1024), ("1gb", 2**30), ("2g", 2**31), ("7b", 7)],
+        *[
+            ("5mb", 5 * 2**20),
+            ("5m", 5 * 2**20),
+            ("1kb", 1024),
+            ("1K", 1024),
+            ("1gb", 2**30),
+            ("2g", 2**31),
+            ("7b", 7),
+        ],
         *[("1kbit", 128), ("1mbit", 2**17), ("1gbit", 2**27), ("1.5kb", 1536)],
-        *[("5000000", 5_000_000), (5_000_000, 5_000_000), (5e6, 5_000_000), (np.int64(1500), 1500), (0, 0)],
+        *[
+            ("5000000", 5_000_000),
+            (5_000_000, 5_000_000),
+            (5e6, 5_000_000),
+            (np.int64(1500), 1500),
+            (0, 0),
+        ],
     ],
 )
 def test_sizes(size, count):
@@ -61,18 +85,60 @@ def test_sizes(size, count):
     assert type(units.size_bytes(size)) is int
 
 
-NONSENSE = ["", "fast", "nan", "inf", "infs", "nan%", "-5ms", "-5mbit", "-1%", "-1", "1,5ms", "10 gbit", " 1s", "1s\n"]
-NONSENSE += ["0x10ms", "1_000", "1/2s", "٣ms", "1e99bit", "1e99b", "1e99%", "1e99s", "1e999s", "9" * 300]
+NONSENSE = [
+    "",
+    "fast",
+    "nan",
+    "inf",
+    "infs",
+    "nan%",
+    "-5ms",
+    "-5mbit",
+    "-1%",
+    "-1",
+    "1,5ms",
+    "10 gbit",
+    " 1s",
+    "1s\n",
+]
+NONSENSE += [
+    "0x10ms",
+    "1_000",
+    "1/2s",
+    "٣ms",
+    "1e99bit",
+    "1e99b",
+    "1e99%",
+    "1e99s",
+    "1e999s",
+    "9" * 300,
+]
 NONSENSE += ["9" * 5000 + "s", None, True, [1]]
 
 
 @pytest.mark.parametrize(
     ("read", "example", "refused"),
     [
-        (units.rate_bps, "'10gbit'", ["10gbits", "10gb", "10Gbit/s", "20ms", "0bit", "0", 10, 1e10, *NONSENSE]),
-        (units.delay_s, "'20ms'", ["20", "0", "20m", "10gbit", "5000s", "1ns", 20, 0.02, *NONSENSE]),
-        (units.fraction, "'0.01%'", ["1", "0.01", "150%", "100.1%", "1%%", "1 %", 1, 0.01, *NONSENSE]),
-        (units.size_bytes, "'5mb'", ["5tb", "5mib", "0.3kb", "4gb", -1, 1.5, 2**32, float("nan"), np.inf, *NONSENSE]),
+        (
+            units.rate_bps,
+            "'10gbit'",
+            ["10gbits", "10gb", "10Gbit/s", "20ms", "0bit", "0", 10, 1e10, *NONSENSE],
+        ),
+        (
+            units.delay_s,
+            "'20ms'",
+            ["20", "0", "20m", "10gbit", "5000s", "1ns", 20, 0.02, *NONSENSE],
+        ),
+        (
+            units.fraction,
+            "'0.01%'",
+            ["1", "0.01", "150%", "100.1%", "1%%", "1 %", 1, 0.01, *NONSENSE],
+        ),
+        (
+            units.size_bytes,
+            "'5mb'",
+            ["5tb", "5mib", "0.3kb", "4gb", -1, 1.5, 2**32, float("nan"), np.inf, *NONSENSE],
+        ),
     ],
 )
 def test_refuses_what_it_cannot_mean(read, example, refused):

@@ -1,8 +1,8 @@
 """What a network runs on.
 
-An engine has ``name``, ``digest``, ``about``, ``clocks`` (the first is its own), ``at_once`` (how many networks), and
-``connect(seed, clock, wall_limit_s)``, which gives what a `Network` asks and closes; or ``recall(experiment)``, for what it left
-when it was run.
+An engine has ``name``, ``digest``, ``about``, ``clocks`` (the first is its own), ``at_once`` (how
+many networks), and ``connect(seed, clock, wall_limit_s)``, which gives what a `Network` asks and
+closes; or ``recall(experiment)``, for what it left when it was run.
 """
 
 import os
@@ -17,7 +17,8 @@ ENGINES = {"guest": GuestEngine, "mininet": MininetEngine, "recorded": RecordedE
 
 
 def pick(engine=None):
-    """The engine of this name; None is $NETLAB_ENGINE, or the first that works here: where that is not the guest, a line says so.
+    """The engine of this name; None is $NETLAB_ENGINE, or the first that works here: where that is
+    not the guest, a line says so.
 
     Raises
     ------
@@ -31,8 +32,12 @@ def pick(engine=None):
     engine = engine or os.environ.get("NETLAB_ENGINE") or None
     if engine is not None:
         if engine not in ENGINES:
-            raise SpecificationError(f"engine = {engine!r}: one of {', '.join(ENGINES)}, or None for the first that works")
-        if engine != "recorded" or not recorded.anew():  # while records are made anew, they are run and not read
+            raise SpecificationError(
+                f"engine = {engine!r}: one of {', '.join(ENGINES)}, or None for the first that"
+                " works"
+            )
+        # while records are made anew, they are run and not read
+        if engine != "recorded" or not recorded.anew():
             return ENGINES[engine]()
     refused = []
     for name, kind in ENGINES.items():

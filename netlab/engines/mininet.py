@@ -9,8 +9,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from netlab import agent
-from netlab.engines.line import LineDown, OutOfTime, PipeLine
+from netlab.engines import agent
+from netlab.engines.agent_line import LineDown, OutOfTime, PipeLine
 from netlab.errors import EngineError
 
 ENVIRONMENT = {
@@ -27,8 +27,12 @@ PROGRAMS = {
     "mnexec": "mininet",
     "pkill": "procps",
 }
-PYTHONS = "/usr/bin/python3", "/usr/local/bin/python3"  # the system's, which Mininet is installed for
-# netem and tbf on the loopback of a network namespace that ends with the command: nothing of this machine is touched
+PYTHONS = (
+    "/usr/bin/python3",
+    "/usr/local/bin/python3",
+)  # the system's, which Mininet is installed for
+# netem and tbf on the loopback of a network namespace that ends with the command: nothing of this
+# machine is touched
 TRY_NETEM = (
     "ip link set lo up && tc qdisc add dev lo root handle 1: netem delay 1ms loss 1% && "
     "tc qdisc add dev lo parent 1: handle 2: tbf rate 1gbit burst 15000 limit 15000"
@@ -44,26 +48,35 @@ class MininetEngine:
     name : str
         ``"mininet"``.
     digest : None
-        What comes out depends on this machine and on the moment: it does not repeat, and nothing stands for it.
+        What comes out depends on this machine and on the moment: it does not repeat, and nothing
+        stands for it.
     about : dict
-        ``kernel``, ``iperf3``, ``mininet`` (versions) and ``congestion``, the algorithms its kernel has.
+        ``kernel``, ``iperf3``, ``mininet`` (versions) and ``congestion``, the algorithms its kernel
+        has.
 
     Raises
     ------
     EngineError
-        Root, Mininet, netem or a program is missing; the message names all that is, and how to get it.
+        Root, Mininet, netem or a program is missing; the message names all that is, and how to get
+        it.
     """
 
-    name, digest, clocks, at_once = "mininet", None, ("real",), 1  # a second network would have the same interfaces
+    # a second network would have the same interfaces
+    name, digest, clocks, at_once = "mininet", None, ("real",), 1
 
     def __init__(self):
         self.python, self.about = survey()
 
     def __repr__(self):
-        return f"<MininetEngine: Linux {self.about['kernel']}, iperf3 {self.about['iperf3']}, Mininet {self.about['mininet']}>"
+        return (
+            f"<MininetEngine: Linux {self.about['kernel']}, iperf3 {self.about['iperf3']}, Mininet"
+            f" {self.about['mininet']}>"
+        )
 
     def connect(self, seed, clock, wall_limit_s):
-        """Start an agent, with no network yet; it has ``ask`` and ``close``. The seed decides the starts, which are not its."""
+        """Start an agent, with no network yet; it has ``ask`` and ``close``. The seed decides the
+        starts, which are not its.
+        """
         return Session(self.python, wall_limit_s)
 
 
@@ -90,12 +103,14 @@ class Session:
             start_new_session=True,  # Jupyter's interrupt goes to the whole process group
             bufsize=0,
         )
-        self.line = PipeLine(wall_limit_s, os.dup(self.process.stdin.fileno()), os.dup(self.process.stdout.fileno()))
+        self.line = PipeLine(
+            wall_limit_s, os.dup(self.process.stdin.fileno()), os.dup(self.process.stdout.fileno())
+        )
         self.process.stdin.close()
         self.process.stdout.close()
 
     def ask(self, on_event=lambda event: None, **question):
-        """One question to the agent; see `netlab.engines.line.Line.ask`.
+        """One question to the agent; see `netlab.engines.agent_line.Line.ask`.
 
         Raises
         ------
@@ -128,7 +143,9 @@ class Session:
         try:
             status = self.process.wait(GOODBYE_S)
         except subprocess.TimeoutExpired:
-            subprocess.run(as_root("kill", "-KILL", "--", f"-{self.process.pid}"), capture_output=True)
+            subprocess.run(
+                as_root("kill", "-KILL", "--", f"-{self.process.pid}"), capture_output=True
+            )
             status = self.process.wait()
         if status < 0 or status > 128:  # killed: the hosts went with it, the switches did not
             for name in os.listdir("/sys/class/net"):
@@ -145,9 +162,13 @@ def as_root(*command):
 
 
 def output(*command):
-    """What a command prints, as the system has it and not this Python's environment; None where it fails."""
+    """What a command prints, as the system has it and not this Python's environment; None where it
+    fails.
+    """
     with contextlib.suppress(OSError):
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=ENVIRONMENT)
+        done = subprocess.run(
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=ENVIRONMENT
+        )
         return done.stdout.strip() if done.returncode == 0 else None
 
 
@@ -162,29 +183,57 @@ def survey():
     """
     missing = []
     path = ENVIRONMENT["PATH"]
-    packages = sorted({package for program, package in PROGRAMS.items() if shutil.which(program, path=path) is None})
-    found = {python: output(python, "-c", "import mininet.net; print(mininet.net.VERSION)") for python in PYTHONS}
+    packages = sorted(
+        {
+            package
+            for program, package in PROGRAMS.items()
+            if shutil.which(program, path=path) is None
+        }
+    )
+    found = {
+        python: output(python, "-c", "import mininet.net; print(mininet.net.VERSION)")
+        for python in PYTHONS
+    }
     python, version = next(((python, said) for python, said in found.items() if said), (None, None))
     if python is None:
         packages = sorted({*packages, "mininet"})
     if packages:
-        missing.append(f"{', '.join(packages)}: `sudo apt-get install {' '.join(packages)}`, or your distribution's packages")
-    if output(*as_root("true")) is None:
-        missing.append("root: run as root, or as a user whose sudo asks no password (`sudo -v` just before will do)")
-    elif "iproute2" not in packages and output(*as_root("unshare", "-n", "sh", "-c", TRY_NETEM)) is None:
         missing.append(
-            "netem and tbf in this kernel: `sudo modprobe sch_netem sch_tbf`; where there are no such modules, "
-            f"`sudo apt-get install linux-modules-extra-{platform.release()}` has them on Ubuntu; else it takes another kernel"
+            f"{', '.join(packages)}: `sudo apt-get install {' '.join(packages)}`, or your"
+            " distribution's packages"
+        )
+    if output(*as_root("true")) is None:
+        missing.append(
+            "root: run as root, or as a user whose sudo asks no password (`sudo -v` just before"
+            " will do)"
+        )
+    elif (
+        "iproute2" not in packages
+        and output(*as_root("unshare", "-n", "sh", "-c", TRY_NETEM)) is None
+    ):
+        missing.append(
+            "netem and tbf in this kernel: `sudo modprobe sch_netem sch_tbf`; where there are no"
+            f" such modules, `sudo apt-get install linux-modules-extra-{platform.release()}` has"
+            " them on Ubuntu; else it takes another kernel"
         )
     if missing:
-        raise EngineError("Mininet does not work on this machine; it lacks\n- " + "\n- ".join(missing))
+        raise EngineError(
+            "Mininet does not work on this machine; it lacks\n- " + "\n- ".join(missing)
+        )
     iperf3 = output("iperf3", "--version") or ""
-    about = {"kernel": platform.release(), "iperf3": iperf3.split()[1], "mininet": version, "congestion": congestion_controls()}
+    about = {
+        "kernel": platform.release(),
+        "iperf3": iperf3.split()[1],
+        "mininet": version,
+        "congestion": congestion_controls(),
+    }
     return python, about
 
 
 def congestion_controls():
-    """The algorithms that this machine's kernel has, loaded or as modules: iperf3 loads one as it asks for it."""
+    """The algorithms that this machine's kernel has, loaded or as modules: iperf3 loads one as it
+    asks for it.
+    """
     loaded = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
     modules = Path("/lib/modules", platform.release(), "kernel/net/ipv4").glob("tcp_*.ko*")
     names = {path.name.removeprefix("tcp_").partition(".")[0] for path in modules}

@@ -1,8 +1,10 @@
-"""Results of earlier runs, kept in data/: what an experiment left, found again by what the experiment is.
+"""Results of earlier runs, kept in data/: what an experiment left, found again by what the
+experiment is.
 
-One file per experiment, ``data/records/<digest of the experiment>.json.xz``: the experiment, the commands, the provenance and
-every program's untouched output. ``NETLAB_RECORD=on`` makes every run leave one, and runs even what is asked for as recorded;
-with ``NETLAB_RECORD=live`` that is read, and only what runs anyway leaves one.
+One file per experiment, ``data/records/<digest of the experiment>.json.xz``: the experiment, the
+commands, the provenance and every program's untouched output. ``NETLAB_RECORD=on`` makes every run
+leave one, and runs even what is asked for as recorded; with ``NETLAB_RECORD=live`` that is read,
+and only what runs anyway leaves one.
 """
 
 import contextlib
@@ -16,7 +18,8 @@ from pathlib import Path
 from netlab.errors import EngineError
 
 HOW_TO_GET_ONE = (
-    "`netlab engine build` or `netlab engine import FILE` gives you an engine that runs it; `netlab doctor` says if it will"
+    "`netlab engine build` or `netlab engine import FILE` gives you an engine that runs it; `netlab"
+    " doctor` says if it will"
 )
 
 PARTS = ("experiment", "commands", "provenance", "raw")
@@ -46,8 +49,13 @@ def read(path):
         if missing:
             raise ValueError(f"it has no {', '.join(missing)}")
     except (OSError, lzma.LZMAError, ValueError) as error:
-        remedy = "Put the file back as it was, or delete it and record the experiment again with NETLAB_RECORD=on"
-        raise EngineError(f"{path} is not a record of a result, or no longer one: {error}. {remedy}") from error
+        remedy = (
+            "Put the file back as it was, or delete it and record the experiment again with"
+            " NETLAB_RECORD=on"
+        )
+        raise EngineError(
+            f"{path} is not a record of a result, or no longer one: {error}. {remedy}"
+        ) from error
     return kept
 
 
@@ -62,7 +70,9 @@ def anew():
 
 
 def record(result):
-    """Keep a result, in place of an earlier one of the same experiment; one with the same output stays as it is."""
+    """Keep a result, in place of an earlier one of the same experiment; one with the same output
+    stays as it is.
+    """
     path = path_of(result.experiment)
     with contextlib.suppress(EngineError):  # none yet, or a damaged one
         if alike(read(path), vars(result)):
@@ -79,14 +89,18 @@ def write(result, path):
         "raw": result.raw,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.part")  # a sweep writes from several threads
+    # a sweep writes from several threads
+    part = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.part")
     part.write_bytes(lzma.compress(json.dumps(content).encode()))
     part.replace(path)
 
 
 def alike(one, other):
     """Do two records hold the same output of the same engine?"""
-    return one["raw"] == other["raw"] and one["provenance"]["engine_digest"] == other["provenance"]["engine_digest"]
+    return (
+        one["raw"] == other["raw"]
+        and one["provenance"]["engine_digest"] == other["provenance"]["engine_digest"]
+    )
 
 
 def plural(number):
@@ -94,12 +108,15 @@ def plural(number):
 
 
 def tell(results, engine, asked):
-    """Say in one line which results were not measured now, and why not. NETLAB_PROGRESS=off keeps it quiet where
-    the call or the session asked for them."""
+    """Say in one line which results were not measured now, and why not. NETLAB_PROGRESS=off keeps
+    it quiet where the call or the session asked for them.
+    """
     recalled = [result.provenance for result in results if result.provenance.get("recorded")]
     if recalled and (asked or engine.why or os.environ.get("NETLAB_PROGRESS") != "off"):
         virtual_s, wall_s = (sum(one[key] for one in recalled) for key in ("virtual_s", "wall_s"))
-        engines = ", ".join(sorted({f"{one['engine']} {one['engine_digest'] or ''}".strip() for one in recalled}))
+        engines = ", ".join(
+            sorted({f"{one['engine']} {one['engine_digest'] or ''}".strip() for one in recalled})
+        )
         print(
             f"recorded: {plural(len(recalled))} of earlier runs on {engines} "
             f"({virtual_s:.0f} virtual s, which took {wall_s:.0f} s){engine.why}"
@@ -123,7 +140,8 @@ class RecordedEngine:
         self.about = {}  # whatever was recorded could be run
         if not self.records:
             raise EngineError(
-                f"there are no recorded results in {folder()}: NETLAB_RECORDS names another folder. {HOW_TO_GET_ONE}"
+                f"there are no recorded results in {folder()}: NETLAB_RECORDS names another folder."
+                f" {HOW_TO_GET_ONE}"
             )
 
     def __repr__(self):
@@ -138,10 +156,12 @@ class RecordedEngine:
         Raises
         ------
         EngineError
-            It was never recorded; the message names those that come nearest. Or its file is damaged.
+            It was never recorded; the message names those that come nearest. Or its file is
+            damaged.
         """
         wish, others, own = leaves(json.loads(experiment.to_json())), [], path_of(experiment)
-        # Its own file first. The same sysctls in another order are the same experiment, in another file.
+        # Its own file first. The same sysctls in another order are the same experiment, in another
+        # file.
         for path in sorted(self.records, key=lambda path: path != own):
             kept = read(path)
             other = differences(wish, leaves(kept["experiment"]))
@@ -149,8 +169,13 @@ class RecordedEngine:
                 return kept["raw"], kept["commands"], kept["provenance"] | {"recorded": True}
             others.append(other)
         others.sort(key=len)
-        nearest = "\n".join(f"- {', '.join(other[:6])}{' ...' if len(other) > 6 else ''}" for other in others[:3])
-        raise EngineError(f"this experiment is not among the recorded ones. The nearest have\n{nearest}\n{HOW_TO_GET_ONE}")
+        nearest = "\n".join(
+            f"- {', '.join(other[:6])}{' ...' if len(other) > 6 else ''}" for other in others[:3]
+        )
+        raise EngineError(
+            "this experiment is not among the recorded ones. The nearest"
+            f" have\n{nearest}\n{HOW_TO_GET_ONE}"
+        )
 
 
 def leaves(value, place=""):
@@ -158,11 +183,17 @@ def leaves(value, place=""):
     if not isinstance(value, dict | list):
         return {place: value}
     parts = value.items() if isinstance(value, dict) else enumerate(value)
-    return {key: leaf for name, part in parts for key, leaf in leaves(part, f"{place}.{name}".lstrip(".")).items()}
+    return {
+        key: leaf
+        for name, part in parts
+        for key, leaf in leaves(part, f"{place}.{name}".lstrip(".")).items()
+    }
 
 
 def differences(wish, other):
     """Where a recorded experiment is not the one wished for, as ``place = value``."""
     return [
-        f"{place} = {other.get(place, 'nothing')!r}" for place in sorted({*wish, *other}) if wish.get(place) != other.get(place)
+        f"{place} = {other.get(place, 'nothing')!r}"
+        for place in sorted({*wish, *other})
+        if wish.get(place) != other.get(place)
     ]

@@ -1,8 +1,9 @@
 """plotly's `FigureWidget`, for slow machines too.
 
-As plotly ships it, every figure brings the 5 MB of plotly.js along and has them evaluated anew. What takes longer than two
-seconds anywidget gives up for good, so that on a slow laptop some of several figures would be drawn and then stay still. Here
-plotly.js arrives once, packed, and is evaluated once for the whole page; a figure waits for it as long as it takes.
+As plotly ships it, every figure brings the 5 MB of plotly.js along and has them evaluated anew.
+What takes longer than two seconds anywidget gives up for good, so that on a slow laptop some of
+several figures would be drawn and then stay still. Here plotly.js arrives once, packed, and is
+evaluated once for the whole page; a figure waits for it as long as it takes.
 """
 
 import functools
@@ -76,7 +77,9 @@ class Figure(go.FigureWidget):
         return library()
 
     def get_state(self, key=None, drop_defaults=False):
-        """As it is now. Plotly's own tells a page that comes later, or anew, how the figure was in the beginning."""
+        """As it is now. Plotly's own tells a page that comes later, or anew, how the figure was in
+        the beginning.
+        """
         state = super().get_state(key, drop_defaults)
         if key is None and hasattr(self, "_data"):
             state["_widget_data"] = self.trait_metadata("_widget_data", "to_json")(self._data, self)
@@ -84,4 +87,8 @@ class Figure(go.FigureWidget):
 
     def __init__(self, figure):
         super().__init__(figure)
-        self._config = dict(responsive=True, displaylogo=False, modeBarButtons=[["zoom2d", "pan2d", "resetScale2d", "toImage"]])
+        self._config = dict(
+            responsive=True,
+            displaylogo=False,
+            modeBarButtons=[["zoom2d", "pan2d", "resetScale2d", "toImage"]],
+        )

@@ -1,4 +1,6 @@
-"""What every explorer is made of: sliders, a sentence, a figure, and a button that measures while the sliders stay alive."""
+"""What every explorer is made of: sliders, a sentence, a figure, and a button that measures while
+the sliders stay alive.
+"""
 
 import html
 import threading
@@ -11,26 +13,30 @@ import numpy as np
 import netlab as nl
 from netlab.explore._figure import Figure
 from netlab.plots._style import COLOURS, INK, digits, say
-from netlab.progress import told
+from netlab.running.progress import told
 
 TEXT = "font-family: Arial, Helvetica, sans-serif; font-size: 17px; line-height: 1.35"
 WRONG = "white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.35; color: #A00000"
 LOOK = dict(style=dict(description_width="110px"), layout=dict(width="auto"))  # of a slider
 MEASURED = dict(color="white", size=9, line=dict(color="#999999", width=1.5))
-MEASURED_SO = dict(color=COLOURS[1], size=10, line=dict(color="white", width=1))  # with the settings of the sliders
+# with the settings of the sliders
+MEASURED_SO = dict(color=COLOURS[1], size=10, line=dict(color="white", width=1))
 HERE = dict(symbol="diamond", color=COLOURS[4], size=19, line=dict(color=INK, width=2))
 LEGEND = dict(orientation="h", y=1, yanchor="bottom", x=0, font_size=14, title_font_size=14)
-LINES, POINTS = LEGEND | dict(title_text="model", y=1.08), LEGEND | dict(title_text="points")  # one above the other
+# one above the other
+LINES, POINTS = LEGEND | dict(title_text="model", y=1.08), LEGEND | dict(title_text="points")
 LAYOUT = dict(legend=LEGEND, modebar_orientation="v", margin=dict(l=70, r=45, t=62, b=60))
 
 
 class Explorer(widgets.VBox):
-    """Sliders beside a figure, and a button that measures, with its progress, and its answer or its error.
+    """Sliders beside a figure, and a button that measures, with its progress, and its answer or its
+    error.
 
-    One of its kind has ``draw()``, which gives the traces' new data where the sliders are, by name, the same keys for each, and
-    the sentence above the figure; ``experiment()``, the arguments of `netlab.run` for the button, those without a name and those
-    with one; and ``add(result)``, which takes a run of the button into ``measured`` and gives the traces that changed, as
-    ``draw`` does, and what to say of it.
+    One of its kind has ``draw()``, which gives the traces' new data where the sliders are, by name,
+    the same keys for each, and the sentence above the figure; ``experiment()``, the arguments of
+    `netlab.run` for the button, those without a name and those with one; and ``add(result)``, which
+    takes a run of the button into ``measured`` and gives the traces that changed, as ``draw`` does,
+    and what to say of it.
 
     Attributes
     ----------
@@ -46,19 +52,31 @@ class Explorer(widgets.VBox):
     def __init__(self, figure, sliders, measured, extras=()):
         self.figure, self.sliders, self.measured = figure, sliders, measured
         self.said, self.status = widgets.HTML(layout=dict(min_height="50px")), widgets.HTML()
-        self.button = widgets.Button(description="Measure here", icon="flask", button_style="primary")
+        self.button = widgets.Button(
+            description="Measure here", icon="flask", button_style="primary"
+        )
         self.bar = widgets.FloatProgress(layout=dict(width="auto", visibility="hidden"))
-        self._turn, self._thread = threading.RLock(), None  # the kernel's thread draws, and the button's
+        self._turn, self._thread = (
+            threading.RLock(),
+            None,
+        )  # the kernel's thread draws, and the button's
         for name, slider in sliders.items():
             setattr(self, name, slider)
             slider.observe(self._moved, "value")
         self.button.on_click(self._begin)
         self.redraw()
         self.figure = Figure(figure)
-        grid = widgets.GridBox([*sliders.values()], layout=dict(grid_template_columns="repeat(auto-fit, minmax(265px, 1fr))"))
-        left = widgets.VBox([grid, *extras, self.button, self.bar, self.status], layout=dict(flex="1 1 300px"))
+        grid = widgets.GridBox(
+            [*sliders.values()],
+            layout=dict(grid_template_columns="repeat(auto-fit, minmax(265px, 1fr))"),
+        )
+        left = widgets.VBox(
+            [grid, *extras, self.button, self.bar, self.status], layout=dict(flex="1 1 300px")
+        )
         right = widgets.VBox([self.said, self.figure], layout=dict(flex="2 1 550px", min_width="0"))
-        super().__init__([widgets.HBox([left, right], layout=dict(flex_flow="row wrap", width="100%"))])
+        super().__init__(
+            [widgets.HBox([left, right], layout=dict(flex_flow="row wrap", width="100%"))]
+        )
 
     def redraw(self):
         """Bring figure and sentence to where the sliders are."""
@@ -70,15 +88,20 @@ class Explorer(widgets.VBox):
     def show(self, traces):
         """Give traces new data in one message to the browser.
 
-        All keys for all traces: where a message leaves one out, plotly's widget forgets what it was (as of plotly 7.1).
+        All keys for all traces: where a message leaves one out, plotly's widget forgets what it was
+        (as of plotly 7.1).
         """
 
         def packed(value):  # a trace without a point would come and go in the legend
-            return np.ascontiguousarray(value if len(value) else np.full((1, *value.shape[1:]), np.nan))
+            return np.ascontiguousarray(
+                value if len(value) else np.full((1, *value.shape[1:]), np.nan)
+            )
 
         numbers = [number for number, trace in enumerate(self.figure.data) if trace.name in traces]
         new = [traces[self.figure.data[number].name] for number in numbers]
-        self.figure.plotly_update({key: [packed(data[key]) for data in new] for key in new[0]}, trace_indexes=numbers)
+        self.figure.plotly_update(
+            {key: [packed(data[key]) for data in new] for key in new[0]}, trace_indexes=numbers
+        )
 
     def wait(self, seconds=None):
         """Until the button's run has ended, or for so long. [s]"""
@@ -92,7 +115,12 @@ class Explorer(widgets.VBox):
             self._fail(error)
 
     def _begin(self, button):
-        button.disabled, button.description, self.bar.value, self.bar.layout.visibility = True, "Measuring ...", 0, "visible"
+        button.disabled, button.description, self.bar.value, self.bar.layout.visibility = (
+            True,
+            "Measuring ...",
+            0,
+            "visible",
+        )
         self._say("starting the network")
         self._thread = threading.Thread(target=self._measure, daemon=True)
         self._thread.start()
@@ -102,7 +130,10 @@ class Explorer(widgets.VBox):
 
         def on_tick(seconds, total_s):
             self.bar.max, self.bar.value = total_s, seconds
-            self._say(f"{seconds:.0f} of {total_s:.0f} virtual s, {time.monotonic() - began:.0f} s on the wall")
+            self._say(
+                f"{seconds:.0f} of {total_s:.0f} virtual s, {time.monotonic() - began:.0f} s on the"
+                " wall"
+            )
 
         try:
             arguments, named = self.experiment()
@@ -120,7 +151,11 @@ class Explorer(widgets.VBox):
             self.button.disabled, self.button.description = False, "Measure here"
 
     def _fail(self, error):
-        text = str(error) if isinstance(error, nl.NetlabError) else "".join(traceback.format_exception(error))
+        text = (
+            str(error)
+            if isinstance(error, nl.NetlabError)
+            else "".join(traceback.format_exception(error))
+        )
         self._say(text, WRONG)
 
     def _say(self, text, look=TEXT):
@@ -146,8 +181,13 @@ def steps(name, value, low, high, unit, more=()):
     more : sequence of (str, float)
         What comes after `high`.
     """
-    numbers = [float(f"{digit}e{power}") for power in range(-6, 12) for digit in (1, 1.5, 2, 3, 5, 7)]
-    written = {number: f"{digits(100 * number)} %" if unit == "%" else say(number, unit) for number in numbers}
+    numbers = [
+        float(f"{digit}e{power}") for power in range(-6, 12) for digit in (1, 1.5, 2, 3, 5, 7)
+    ]
+    written = {
+        number: f"{digits(100 * number)} %" if unit == "%" else say(number, unit)
+        for number in numbers
+    }
     options = [(written[number], number) for number in numbers if low <= number <= high]
     return widgets.SelectionSlider(options=[*options, *more], value=value, description=name, **LOOK)
 
@@ -159,4 +199,6 @@ def whole(name, value, low, high, step=1):
 
 def real(name, value, low, high, step, form=".2f"):
     """A slider over numbers."""
-    return widgets.FloatSlider(value=value, min=low, max=high, step=step, readout_format=form, description=name, **LOOK)
+    return widgets.FloatSlider(
+        value=value, min=low, max=high, step=step, readout_format=form, description=name, **LOOK
+    )

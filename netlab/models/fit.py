@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netlab.models.bound import MATHIS_MOST_LOSS, mathis, mathis_labs
+from netlab.models.on_frames import MATHIS_MOST_LOSS, mathis, mathis_labs
 
 RESAMPLES = 10_000
 
@@ -43,12 +43,14 @@ def fit_constant(runs, level=0.95):
 
     Notes
     -----
-    .. math:: \\ln C = \\frac{1}{n} \\sum_i \\ln \\frac{B_i}{K_i \\cdot 8\\,MSS_i / (RTT_i \\sqrt{p_i})}
+    .. math:: \\ln C = \\frac{1}{n} \\sum_i \\ln \\frac{B_i}{K_i \\cdot 8\\,MSS_i / (RTT_i
+    \\sqrt{p_i})}
 
-    The geometric mean of measured over predicted: least squares on a logarithmic axis. Only runs in the model's domain count:
-    some loss, but no more than `Model.most_loss` of Mathis's, and a prediction of at most 80 % of the link. The interval is the
-    bootstrap's: percentiles of the same mean over runs drawn anew, with replacement, 10,000 times from a fixed seed. It says
-    how much the runs leave open, not whether the model is right.
+    The geometric mean of measured over predicted: least squares on a logarithmic axis. Only runs in
+    the model's domain count: some loss, but no more than `Model.most_loss` of Mathis's, and a
+    prediction of at most 80 % of the link. The interval is the bootstrap's: percentiles of the same
+    mean over runs drawn anew, with replacement, 10,000 times from a fixed seed. It says how much
+    the runs leave open, not whether the model is right.
 
     References
     ----------
@@ -65,9 +67,17 @@ def fit_constant(runs, level=0.95):
         raise ValueError(f"level must be above 0 and below 1, not {level!r}")
     free = mathis(runs.assign(bottleneck_bps=np.inf))
     link = mathis(runs.assign(loss_rate=0.0))
-    inside = runs[(runs.loss_rate > 0) & (runs.loss_rate <= MATHIS_MOST_LOSS) & (free <= 0.8 * link) & (runs.received_bps > 0)]
+    inside = runs[
+        (runs.loss_rate > 0)
+        & (runs.loss_rate <= MATHIS_MOST_LOSS)
+        & (free <= 0.8 * link)
+        & (runs.received_bps > 0)
+    ]
     if len(inside) < 5:
-        raise ValueError(f"{len(inside)} runs are within the domain of Mathis's model: a constant and its interval take five")
+        raise ValueError(
+            f"{len(inside)} runs are within the domain of Mathis's model: a constant and its"
+            " interval take five"
+        )
     logs = np.log(inside.received_bps / mathis_labs(inside)).to_numpy()
     means = np.random.default_rng(1).choice(logs, (RESAMPLES, len(logs))).mean(axis=1)
     low, high = np.exp(np.quantile(means, [(1 - level) / 2, (1 + level) / 2]))
@@ -75,7 +85,8 @@ def fit_constant(runs, level=0.95):
 
 
 def log_error(runs, model):
-    """How far a model is from runs, in either direction: the mean of ``abs(ln(measured / predicted))``.
+    """How far a model is from runs, in either direction: the mean of ``abs(ln(measured /
+    predicted))``.
 
     Parameters
     ----------
@@ -86,6 +97,7 @@ def log_error(runs, model):
     Returns
     -------
     float
-        0 where it is right, 0.10 for about 10 % off, 0.69 for a factor of two; NaN without runs. [1]
+        0 where it is right, 0.10 for about 10 % off, 0.69 for a factor of two; NaN without runs.
+        [1]
     """
     return float(np.abs(np.log(runs.received_bps / model(runs))).mean())

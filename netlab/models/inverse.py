@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netlab.models.arguments import plain, within
+from netlab.models.argument_checks import plain, within
 from netlab.models.loss import mathis_bps
 from netlab.models.path import buffer_limited_bps
 
@@ -30,14 +30,16 @@ def affordable_loss(bps, mss_bytes, rtt_s, c=1.0, streams=1):
 
     Notes
     -----
-    .. math:: p = \\min\\left(1, \\left(K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\cdot B}\\right)^2\\right)
+    .. math:: p = \\min\\left(1, \\left(K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\cdot
+    B}\\right)^2\\right)
 
-    `mathis_bps` solved for p: eight streams afford 64 times the loss of one. Holds where that does; a result above a few
-    percent means only that loss of this kind is not what limits.
+    `mathis_bps` solved for p: eight streams afford 64 times the loss of one. Holds where that does;
+    a result above a few percent means only that loss of this kind is not what limits.
 
     References
     ----------
-    S. Floyd, "HighSpeed TCP for large congestion windows", RFC 3649, 2003, section 1: the question, for 10 Gbit/s.
+    S. Floyd, "HighSpeed TCP for large congestion windows", RFC 3649, 2003, section 1: the question,
+    for 10 Gbit/s.
 
     Examples
     --------
@@ -64,7 +66,8 @@ def streams_needed(bps, mss_bytes, rtt_s, loss=0, window_bytes=np.inf, c=1.0):
     loss : float or array
         Share of segments lost, from 0 to 1. [1]
     window_bytes : float or array
-        The smaller of the sender's and the receiver's buffer, of each stream, at least 0; may be infinity. [byte]
+        The smaller of the sender's and the receiver's buffer, of each stream, at least 0; may be
+        infinity. [byte]
     c : float or array
         Constant of the loss pattern and the ACK policy, above 0; see `MATHIS_C`. [1]
 
@@ -75,11 +78,13 @@ def streams_needed(bps, mss_bytes, rtt_s, loss=0, window_bytes=np.inf, c=1.0):
 
     Notes
     -----
-    .. math:: K = \\left\\lceil \\frac{B}{\\min\\left(C \\cdot \\frac{8\\,MSS}{RTT \\sqrt{p}}, \\frac{8 W}{RTT}\\right)}
+    .. math:: K = \\left\\lceil \\frac{B}{\\min\\left(C \\cdot \\frac{8\\,MSS}{RTT \\sqrt{p}},
+    \\frac{8 W}{RTT}\\right)}
         \\right\\rceil
 
-    What falls short by less than a billionth counts as carried, so that rounding costs no stream. Ignores the link: no
-    number of streams carries more than `goodput_bps`, and a link that they fill adds loss of its own.
+    What falls short by less than a billionth counts as carried, so that rounding costs no stream.
+    Ignores the link: no number of streams carries more than `goodput_bps`, and a link that they
+    fill adds loss of its own.
 
     Examples
     --------

@@ -3,13 +3,20 @@
 import numpy as np
 import pandas as pd
 
-from netlab.models.arguments import plain, within
+from netlab.models.argument_checks import plain, within
 from netlab.models.loss import MATHIS_C, mathis_bps
 from netlab.models.path import buffer_limited_bps, goodput_bps
 
 
 def limited_bps(
-    mss_bytes, rtt_s, loss=0, rate_bps=np.inf, window_bytes=np.inf, c=MATHIS_C["periodic"], streams=1, frame_bytes=None
+    mss_bytes,
+    rtt_s,
+    loss=0,
+    rate_bps=np.inf,
+    window_bytes=np.inf,
+    c=MATHIS_C["periodic"],
+    streams=1,
+    frame_bytes=None,
 ):
     """Throughput of equal streams that loss, their windows and the link limit.
 
@@ -24,13 +31,15 @@ def limited_bps(
     rate_bps : float or array
         The link's rate, in whole frames, above 0; infinity is no limit. [bit/s]
     window_bytes : float or array
-        The smaller of the sender's and the receiver's buffer, of each stream, at least 0; infinity is no limit. [byte]
+        The smaller of the sender's and the receiver's buffer, of each stream, at least 0; infinity
+        is no limit. [byte]
     c : float or array
         Constant of the loss pattern and the ACK policy, above 0; see `MATHIS_C`. [1]
     streams : int or array
         Parallel connections that meet the same loss and RTT, at least 1. [1]
     frame_bytes : float or array, optional
-        The frame that a segment travels in; default: 66 bytes more than `mss_bytes`, see `goodput_bps`. [byte]
+        The frame that a segment travels in; default: 66 bytes more than `mss_bytes`, see
+        `goodput_bps`. [byte]
 
     Returns
     -------
@@ -39,14 +48,16 @@ def limited_bps(
 
     Notes
     -----
-    .. math:: B = \\min\\left(K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\sqrt{p}},\\; \\frac{8 K W}{RTT},\\;
+    .. math:: B = \\min\\left(K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\sqrt{p}},\\; \\frac{8 K
+    W}{RTT},\\;
         R\\,\\frac{MSS}{frame}\\right)
 
-    The least of `mathis_bps`, `buffer_limited_bps` and `goodput_bps`; `limiting` says which. More streams raise the first
-    two, not the third.
+    The least of `mathis_bps`, `buffer_limited_bps` and `goodput_bps`; `limiting` says which. More
+    streams raise the first two, not the third.
 
-    Ignores that limits meet: near the knee a sawtooth touches the link or the window only at its top, and carries less than
-    either alone allows. A full link adds loss and delay of its own; loss and RTT are those of the path.
+    Ignores that limits meet: near the knee a sawtooth touches the link or the window only at its
+    top, and carries less than either alone allows. A full link adds loss and delay of its own; loss
+    and RTT are those of the path.
 
     References
     ----------
@@ -61,7 +72,16 @@ def limited_bps(
     return plain(least)
 
 
-def limiting(mss_bytes, rtt_s, loss=0, rate_bps=np.inf, window_bytes=np.inf, c=MATHIS_C["periodic"], streams=1, frame_bytes=None):
+def limiting(
+    mss_bytes,
+    rtt_s,
+    loss=0,
+    rate_bps=np.inf,
+    window_bytes=np.inf,
+    c=MATHIS_C["periodic"],
+    streams=1,
+    frame_bytes=None,
+):
     """What limits the streams of `limited_bps`.
 
     Parameters
@@ -72,8 +92,8 @@ def limiting(mss_bytes, rtt_s, loss=0, rate_bps=np.inf, window_bytes=np.inf, c=M
     Returns
     -------
     str or array of str (broadcast shape)
-        ``"link"``, ``"window"`` or ``"loss"``, in this order where two allow the same; ``"nothing"`` where all allow
-        infinity. NaN where an argument is missing.
+        ``"link"``, ``"window"`` or ``"loss"``, in this order where two allow the same;
+        ``"nothing"`` where all allow infinity. NaN where an argument is missing.
 
     Examples
     --------
@@ -91,7 +111,11 @@ def limiting(mss_bytes, rtt_s, loss=0, rate_bps=np.inf, window_bytes=np.inf, c=M
 
 def _least(mss_bytes, rtt_s, loss, rate_bps, window_bytes, c, streams, frame_bytes):
     """The least limit, and the three: link, window, loss."""
-    frame = within("mss_bytes", mss_bytes, above=0) + 66 if frame_bytes is None else frame_bytes  # headers as in goodput_bps
+    # headers as in goodput_bps
+    frame = within("mss_bytes", mss_bytes, above=0) + 66 if frame_bytes is None else frame_bytes
     link = goodput_bps(rate_bps, mss_bytes, frame)
-    window, allowed = buffer_limited_bps(window_bytes, rtt_s, streams), mathis_bps(mss_bytes, rtt_s, loss, c, streams)
+    window, allowed = (
+        buffer_limited_bps(window_bytes, rtt_s, streams),
+        mathis_bps(mss_bytes, rtt_s, loss, c, streams),
+    )
     return np.minimum(np.minimum(link, window), allowed), (link, window, allowed)

@@ -1,10 +1,12 @@
-"""What random or periodic loss allows: response functions, throughput over the share of segments lost."""
+"""What random or periodic loss allows: response functions, throughput over the share of segments
+lost.
+"""
 
 from types import MappingProxyType
 
 import numpy as np
 
-from netlab.models.arguments import plain, stream, within
+from netlab.models.argument_checks import plain, stream, within
 
 MATHIS_C = MappingProxyType({
     "labs": 1.0,
@@ -40,17 +42,19 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
     -----
     .. math:: B = K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\sqrt{p}}
 
-    C = 1 is the labs' simplification; `MATHIS_C` has what Mathis et al. derive, such as :math:`\\sqrt{3/2} = 1.22`.
-    Streams that differ: `hacker_bps`.
+    C = 1 is the labs' simplification; `MATHIS_C` has what Mathis et al. derive, such as
+    :math:`\\sqrt{3/2} = 1.22`. Streams that differ: `hacker_bps`.
 
-    Holds for Reno-like congestion avoidance, in steady state, where neither buffers nor the link are the limit and loss
-    is low enough to be repaired without timeouts (a few percent at most). When losses come in bursts, p is the rate of
-    window halvings, not of lost packets. CUBIC and BBR follow other laws.
+    Holds for Reno-like congestion avoidance, in steady state, where neither buffers nor the link
+    are the limit and loss is low enough to be repaired without timeouts (a few percent at most).
+    When losses come in bursts, p is the rate of window halvings, not of lost packets. CUBIC and BBR
+    follow other laws.
 
     References
     ----------
-    M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP congestion avoidance algorithm",
-    ACM SIGCOMM Computer Communication Review 27(3), 1997, equation 3 and Table 1.
+    M. Mathis, J. Semke, J. Mahdavi, T. Ott, "The macroscopic behavior of the TCP congestion
+    avoidance algorithm", ACM SIGCOMM Computer Communication Review 27(3), 1997, equation 3 and
+    Table 1.
 
     Examples
     --------
@@ -66,7 +70,8 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
 
 
 def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
-    """Throughput that periodic loss allows a sender that adds and multiplies: Mathis et al. for any sawtooth.
+    """Throughput that periodic loss allows a sender that adds and multiplies: Mathis et al. for any
+    sawtooth.
 
     Parameters
     ----------
@@ -90,15 +95,18 @@ def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
 
     Notes
     -----
-    .. math:: B = K \\cdot \\frac{8\\,MSS}{RTT} \\sqrt{\\frac{\\alpha (1 + \\beta)}{2 (1 - \\beta)\\,p}}
+    .. math:: B = K \\cdot \\frac{8\\,MSS}{RTT} \\sqrt{\\frac{\\alpha (1 + \\beta)}{2 (1 -
+    \\beta)\\,p}}
 
-    The mean of the sawtooth that `aimd_trace` draws, whose ``increase`` is alpha and whose ``decrease`` is 1 - beta.
-    With 1 and 1/2 it is `mathis_bps` with :math:`C = \\sqrt{3/2}`, and holds and fails where that does.
+    The mean of the sawtooth that `aimd_trace` draws, whose ``increase`` is alpha and whose
+    ``decrease`` is 1 - beta. With 1 and 1/2 it is `mathis_bps` with :math:`C = \\sqrt{3/2}`, and
+    holds and fails where that does.
 
     References
     ----------
-    S. Floyd, M. Handley, J. Padhye, "A comparison of equation-based and AIMD congestion control", 2000.
-    L. Xu et al., "CUBIC for fast and long-distance networks", RFC 9438, 2023, section 4.3, whose beta this is.
+    S. Floyd, M. Handley, J. Padhye, "A comparison of equation-based and AIMD congestion control",
+    2000. L. Xu et al., "CUBIC for fast and long-distance networks", RFC 9438, 2023, section 4.3,
+    whose beta this is.
 
     Examples
     --------
@@ -136,23 +144,27 @@ def cubic_bps(mss_bytes, rtt_s, loss, beta=0.7, c=0.4, streams=1):
 
     Notes
     -----
-    The larger of the cubic's window and of the one that keeps CUBIC as fast as Reno, once per round trip:
+    The larger of the cubic's window and of the one that keeps CUBIC as fast as Reno, once per round
+    trip:
 
     .. math::
 
-        W = \\max\\left(\\sqrt[4]{\\frac{c\\,(3 + \\beta)}{4 (1 - \\beta)}} \\left(\\frac{RTT}{p}\\right)^{3/4},
-        \\sqrt{\\frac{3}{2 p}}\\right), \\qquad B = K \\cdot \\frac{8\\,MSS}{RTT} W
+        W = \\max\\left(\\sqrt[4]{\\frac{c\\,(3 + \\beta)}{4 (1 - \\beta)}}
+        \\left(\\frac{RTT}{p}\\right)^{3/4}, \\sqrt{\\frac{3}{2 p}}\\right), \\qquad B = K \\cdot
+        \\frac{8\\,MSS}{RTT} W
 
-    The second is `aimd_bps` with the :math:`\\alpha = 3 (1 - \\beta) / (1 + \\beta)` that makes it Reno's whatever beta
-    is: over short or lossy paths CUBIC and Reno are one. With beta 0.7 and c 0.4 the cubic wins where
-    :math:`p < 0.55\\,RTT^3`: over 20 ms below 0.0004 %, over 100 ms below 0.05 %. There throughput falls with the fourth root
-    of the RTT only.
+    The second is `aimd_bps` with the :math:`\\alpha = 3 (1 - \\beta) / (1 + \\beta)` that makes it
+    Reno's whatever beta is: over short or lossy paths CUBIC and Reno are one. With beta 0.7 and c
+    0.4 the cubic wins where :math:`p < 0.55\\,RTT^3`: over 20 ms below 0.0004 %, over 100 ms below
+    0.05 %. There throughput falls with the fourth root of the RTT only.
 
-    Steady state, one loss every 1/p segments. Ignores timeouts, slow start, fast convergence, buffers and the link.
+    Steady state, one loss every 1/p segments. Ignores timeouts, slow start, fast convergence,
+    buffers and the link.
 
     References
     ----------
-    L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert, "CUBIC for fast and long-distance networks", RFC 9438, 2023, section 5.
+    L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert, "CUBIC for fast and long-distance networks", RFC
+    9438, 2023, section 5.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netlab.models.arguments import plain, within
+from netlab.models.argument_checks import plain, within
 from netlab.models.loss import mathis_bps
 
 
@@ -12,7 +12,8 @@ def parallel_bps(single_bps, streams, link_bps):
     Parameters
     ----------
     single_bps : float or array
-        What one stream would carry alone: the least of what loss and its buffers allow, 0 to infinity. [bit/s]
+        What one stream would carry alone: the least of what loss and its buffers allow, 0 to
+        infinity. [bit/s]
     streams : int or array
         Parallel connections, at least 1. [1]
     link_bps : float or array
@@ -25,8 +26,8 @@ def parallel_bps(single_bps, streams, link_bps):
 
     Notes
     -----
-    :math:`\\min(K B_1, L)`: streams add up until the link is full. Ignores that a full link adds loss and delay of its
-    own, so it is too high around the knee.
+    :math:`\\min(K B_1, L)`: streams add up until the link is full. Ignores that a full link adds
+    loss and delay of its own, so it is too high around the knee.
 
     Examples
     --------
@@ -39,13 +40,14 @@ def parallel_bps(single_bps, streams, link_bps):
 
 
 def hacker_bps(mss_bytes, rtt_s, loss, c=1.0):
-    """Throughput that loss allows connections which may differ, after Hacker et al.: the sum of `mathis_bps`.
+    """Throughput that loss allows connections which may differ, after Hacker et al.: the sum of
+    `mathis_bps`.
 
     Parameters
     ----------
     mss_bytes, rtt_s, loss, c : float or array
-        Of each connection, as in `mathis_bps`; the connections lie along the last axis of the broadcast shape.
-        [byte, s, 1, 1]
+        Of each connection, as in `mathis_bps`; the connections lie along the last axis of the
+        broadcast shape. [byte, s, 1, 1]
 
     Returns
     -------
@@ -56,17 +58,18 @@ def hacker_bps(mss_bytes, rtt_s, loss, c=1.0):
     -----
     .. math:: B = \\sum_{i=1}^{K} C_i \\frac{8\\,MSS_i}{RTT_i \\sqrt{p_i}}
 
-    K equal connections are ``mathis_bps(..., streams=K)``, or one connection with K times the MSS (the *virtual MSS*): it
-    recovers from a loss K times as fast.
+    K equal connections are ``mathis_bps(..., streams=K)``, or one connection with K times the MSS
+    (the *virtual MSS*): it recovers from a loss K times as fast.
 
-    Holds where `mathis_bps` does, and only while the network is not congested. There the loss rates are the path's own,
-    whatever is sent. Once the added connections fill the link, their own queue overflows: the loss rates and the RTT rise,
-    and the sum stays at what the link carries (`parallel_bps`).
+    Holds where `mathis_bps` does, and only while the network is not congested. There the loss rates
+    are the path's own, whatever is sent. Once the added connections fill the link, their own queue
+    overflows: the loss rates and the RTT rise, and the sum stays at what the link carries
+    (`parallel_bps`).
 
     References
     ----------
-    T. Hacker, B. Athey, B. Noble, "The end-to-end performance effects of parallel TCP sockets on a lossy wide-area
-    network", IPDPS 2002 (CITI technical report, 2001).
+    T. Hacker, B. Athey, B. Noble, "The end-to-end performance effects of parallel TCP sockets on a
+    lossy wide-area network", IPDPS 2002 (CITI technical report, 2001).
 
     Examples
     --------
@@ -78,7 +81,8 @@ def hacker_bps(mss_bytes, rtt_s, loss, c=1.0):
 
 
 def altman_bps(link_bps, flows, beta=0.5):
-    """Throughput of flows that fill a link without a queue and lose one at a time, after Altman et al.
+    """Throughput of flows that fill a link without a queue and lose one at a time, after Altman et
+    al.
 
     Parameters
     ----------
@@ -87,7 +91,8 @@ def altman_bps(link_bps, flows, beta=0.5):
     flows : int or array
         Connections that share it, at least 1. [1]
     beta : float or array
-        Share of its rate that *remains* to the flow which meets a loss, between 0 and 1. Reno: 0.5. [1]
+        Share of its rate that *remains* to the flow which meets a loss, between 0 and 1. Reno: 0.5.
+        [1]
 
     Returns
     -------
@@ -99,17 +104,19 @@ def altman_bps(link_bps, flows, beta=0.5):
     .. math:: B = L \\left(1 - \\frac{1}{1 + N \\frac{1 + \\beta}{1 - \\beta}}\\right), \\qquad
         \\text{with } \\beta = \\tfrac{1}{2}: \\quad B = L\\,\\frac{3N}{3N + 1}
 
-    All flows add to their rates at the same pace. Whenever the sum reaches L, exactly *one* flow is signalled and goes on
-    with beta times its rate. Which one, by chance or by any rule that leaves the rates stationary, makes no difference
-    (insensitivity). So three flows fill 90 % of the link, six almost 95 %, and more add little.
+    All flows add to their rates at the same pace. Whenever the sum reaches L, exactly *one* flow is
+    signalled and goes on with beta times its rate. Which one, by chance or by any rule that leaves
+    the rates stationary, makes no difference (insensitivity). So three flows fill 90 % of the link,
+    six almost 95 %, and more add little.
 
-    Where *all* flows reduce their rates at once (synchronised losses), the mean is :math:`\\frac{1 + \\beta}{2} L` however
-    many there are: 75 % for Reno. A queue of one bandwidth-delay product keeps the link full in either case of Reno.
+    Where *all* flows reduce their rates at once (synchronised losses), the mean is :math:`\\frac{1
+    + \\beta}{2} L` however many there are: 75 % for Reno. A queue of one bandwidth-delay product
+    keeps the link full in either case of Reno.
 
     References
     ----------
-    E. Altman, D. Barman, B. Tuffin, M. Vojnović, "Parallel TCP sockets: simple model, throughput and validation",
-    INFOCOM 2006 (technical report MSR-TR-2005-130).
+    E. Altman, D. Barman, B. Tuffin, M. Vojnović, "Parallel TCP sockets: simple model, throughput
+    and validation", INFOCOM 2006 (technical report MSR-TR-2005-130).
 
     Examples
     --------
@@ -127,7 +134,8 @@ def rtt_shares(rtt_s, streams=1, exponent=1.0):
     Parameters
     ----------
     rtt_s : float or array
-        Round-trip time of each group of flows, queueing included, above 0; the groups lie along the last axis. [s]
+        Round-trip time of each group of flows, queueing included, above 0; the groups lie along the
+        last axis. [s]
     streams : int or array
         Flows in each group, at least 1. [1]
     exponent : float or array
@@ -142,20 +150,24 @@ def rtt_shares(rtt_s, streams=1, exponent=1.0):
     -----
     .. math:: s_i = \\frac{K_i\\,RTT_i^{-e}}{\\sum_j K_j\\,RTT_j^{-e}}
 
-    e = 1: all flows meet the same loss rate, so that p cancels out of `mathis_bps`. Losses that strike at random do this.
+    e = 1: all flows meet the same loss rate, so that p cancels out of `mathis_bps`. Losses that
+    strike at random do this.
 
-    e = 2: losses strike all flows at the same moments, as a drop-tail queue that overflows may do. Each flow gains one MSS
-    per RTT in each RTT, so between two losses its rate grows in proportion to :math:`RTT^{-2}`, and so does its mean.
+    e = 2: losses strike all flows at the same moments, as a drop-tail queue that overflows may do.
+    Each flow gains one MSS per RTT in each RTT, so between two losses its rate grows in proportion
+    to :math:`RTT^{-2}`, and so does its mean.
 
-    Lakshman and Madhow find drop-tail bottlenecks between the two. e = 0 is a scheduler that treats all flows alike.
+    Lakshman and Madhow find drop-tail bottlenecks between the two. e = 0 is a scheduler that treats
+    all flows alike.
 
-    Holds for Reno-like flows of one MSS, in steady state, which neither their buffers nor losses elsewhere limit. A queue
-    adds the same delay to all: use the RTTs that include it. CUBIC, in its own region, depends less on the RTT.
+    Holds for Reno-like flows of one MSS, in steady state, which neither their buffers nor losses
+    elsewhere limit. A queue adds the same delay to all: use the RTTs that include it. CUBIC, in its
+    own region, depends less on the RTT.
 
     References
     ----------
-    T. V. Lakshman, U. Madhow, "The performance of TCP/IP for networks with high bandwidth-delay products and random
-    loss", IEEE/ACM Transactions on Networking 5(3), 1997.
+    T. V. Lakshman, U. Madhow, "The performance of TCP/IP for networks with high bandwidth-delay
+    products and random loss", IEEE/ACM Transactions on Networking 5(3), 1997.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """What the path and the buffers at its ends allow, whatever the losses."""
 
-from netlab.models.arguments import holds_a_segment, plain, within
+from netlab.models.argument_checks import holds_a_segment, plain, within
 
 
 def bandwidth_delay_product_bytes(rate_bps, rtt_s):
@@ -19,8 +19,9 @@ def bandwidth_delay_product_bytes(rate_bps, rtt_s):
 
     Notes
     -----
-    :math:`BDP = R \\cdot RTT / 8`. A window at least this large fills the path; what exceeds it waits in the bottleneck's
-    queue. Linux counts its own bookkeeping against a socket's buffer, so that the labs set the maxima to twice the BDP.
+    :math:`BDP = R \\cdot RTT / 8`. A window at least this large fills the path; what exceeds it
+    waits in the bottleneck's queue. Linux counts its own bookkeeping against a socket's buffer, so
+    that the labs set the maxima to twice the BDP.
 
     Examples
     --------
@@ -36,7 +37,8 @@ def buffer_limited_bps(window_bytes, rtt_s, streams=1):
     Parameters
     ----------
     window_bytes : float or array
-        The smaller of the sender's and the receiver's buffer, of each connection, at least 0; may be infinity. [byte]
+        The smaller of the sender's and the receiver's buffer, of each connection, at least 0; may
+        be infinity. [byte]
     rtt_s : float or array
         Round-trip time, queueing included, above 0. [s]
     streams : int or array
@@ -49,14 +51,18 @@ def buffer_limited_bps(window_bytes, rtt_s, streams=1):
 
     Notes
     -----
-    One window per round trip, :math:`8 K W / RTT`. Ignores loss and the link's capacity; take the minimum of the three.
+    One window per round trip, :math:`8 K W / RTT`. Ignores loss and the link's capacity; take the
+    minimum of the three.
 
     Examples
     --------
     >>> f"{buffer_limited_bps(6_291_456, 0.020) / 1e9:.2f} Gbit/s"
     '2.52 Gbit/s'
     """
-    window, rtt = within("window_bytes", window_bytes, least=0, finite=False), within("rtt_s", rtt_s, above=0)
+    window, rtt = (
+        within("window_bytes", window_bytes, least=0, finite=False),
+        within("rtt_s", rtt_s, above=0),
+    )
     return plain(8 * within("streams", streams, least=1, whole=True) * window / rtt)
 
 
@@ -78,8 +84,9 @@ def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
 
     Notes
     -----
-    :math:`R \\cdot MSS / frame`. 1514 bytes of Ethernet frame (without checksum, preamble and gap, which tc does not count)
-    are 14 of Ethernet, 20 of IPv4, 32 of TCP with time stamps, and 1448 of payload. Ignores ACKs and retransmissions.
+    :math:`R \\cdot MSS / frame`. 1514 bytes of Ethernet frame (without checksum, preamble and gap,
+    which tc does not count) are 14 of Ethernet, 20 of IPv4, 32 of TCP with time stamps, and 1448 of
+    payload. Ignores ACKs and retransmissions.
 
     Examples
     --------
@@ -87,6 +94,9 @@ def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
     '9.56 Gbit/s'
     """
     rate = within("rate_bps", rate_bps, above=0, finite=False)
-    mss, frame = within("mss_bytes", mss_bytes, above=0), within("frame_bytes", frame_bytes, above=0)
+    mss, frame = (
+        within("mss_bytes", mss_bytes, above=0),
+        within("frame_bytes", frame_bytes, above=0),
+    )
     holds_a_segment("frame_bytes", frame, mss)
     return plain(rate * mss / frame)

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from netlab.models.arguments import holds_a_segment, plain, stream, within
+from netlab.models.argument_checks import holds_a_segment, plain, stream, within
 
 
 def padhye_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, streams=1):
-    """Send rate that loss allows a Reno sender which often has to wait for a timeout: the full model of Padhye et al.
+    """Send rate that loss allows a Reno sender which often has to wait for a timeout: the full
+    model of Padhye et al.
 
     Parameters
     ----------
@@ -15,13 +16,15 @@ def padhye_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, stre
     rtt_s : float or array
         Round-trip time, queueing included, above 0. [s]
     loss : float or array
-        Probability that a segment is lost if the one before it was not, from 0 to 1; 0 leaves the window as the limit. [1]
+        Probability that a segment is lost if the one before it was not, from 0 to 1; 0 leaves the
+        window as the limit. [1]
     rto_s : float or array
         How long the first timeout of a series takes, above 0. Linux: about the RTT plus 0.2 s. [s]
     b : float or array
         Segments that one ACK acknowledges, at least 1; 2 with delayed ACKs. [1]
     window_bytes : float or array
-        The smaller of the sender's and the receiver's buffer, of each connection, at least `mss_bytes`; may be infinity. [byte]
+        The smaller of the sender's and the receiver's buffer, of each connection, at least
+        `mss_bytes`; may be infinity. [byte]
     streams : int or array
         Parallel connections that meet the same loss and RTT, at least 1. [1]
 
@@ -40,24 +43,26 @@ def padhye_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, stre
         {RTT \\cdot R + \\hat Q(W)\\,T_0 \\frac{f(p)}{1-p}}, \\qquad
         W_u = \\frac{2+b}{3b} + \\sqrt{\\frac{8(1-p)}{3bp} + \\left(\\frac{2+b}{3b}\\right)^2}
 
-    :math:`W_u` is the mean window at which a loss strikes if no buffer limits it. Where it is below the limit :math:`W_m`,
-    :math:`W = W_u` after :math:`R = \\frac{b}{2} W_u + 1` round trips; else :math:`W = W_m` after
-    :math:`R = \\frac{b}{8} W_m + \\frac{1-p}{p W_m} + 2`. A loss ends in a timeout, with three segments under way always, with
-    the probability
+    :math:`W_u` is the mean window at which a loss strikes if no buffer limits it. Where it is below
+    the limit :math:`W_m`, :math:`W = W_u` after :math:`R = \\frac{b}{2} W_u + 1` round trips; else
+    :math:`W = W_m` after :math:`R = \\frac{b}{8} W_m + \\frac{1-p}{p W_m} + 2`. A loss ends in a
+    timeout, with three segments under way always, with the probability
 
-    .. math:: \\hat Q(w) = \\min\\left(1, \\frac{(1-(1-p)^3)\\,(1+(1-p)^3\\,(1-(1-p)^{w-3}))}{1-(1-p)^w}\\right)
+    .. math:: \\hat Q(w) = \\min\\left(1,
+    \\frac{(1-(1-p)^3)\\,(1+(1-p)^3\\,(1-(1-p)^{w-3}))}{1-(1-p)^w}\\right)
 
     and timeouts double up to 64 times the first: :math:`f(p) = 1+p+2p^2+4p^3+8p^4+16p^5+32p^6`.
 
-    Holds for the Reno of the 1990s, in steady state, where a loss takes the rest of its round trip's segments along and the
-    RTT does not depend on the window. Today's Linux (SACK, RACK, TLP) avoids most of these timeouts and is faster. Where
-    :math:`W_u = W_m`, the two R differ by (2 - b)/4, so that they meet for b = 2 only: with b = 1 a rate that a window limits
-    rises there by a percent or so, though loss does too.
+    Holds for the Reno of the 1990s, in steady state, where a loss takes the rest of its round
+    trip's segments along and the RTT does not depend on the window. Today's Linux (SACK, RACK, TLP)
+    avoids most of these timeouts and is faster. Where :math:`W_u = W_m`, the two R differ by (2 -
+    b)/4, so that they meet for b = 2 only: with b = 1 a rate that a window limits rises there by a
+    percent or so, though loss does too.
 
     References
     ----------
-    J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Reno performance: a simple model and its empirical
-    validation", IEEE/ACM Transactions on Networking 8(2), 2000, section II.
+    J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Reno performance: a simple model and
+    its empirical validation", IEEE/ACM Transactions on Networking 8(2), 2000, section II.
 
     Examples
     --------
@@ -68,11 +73,13 @@ def padhye_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, stre
     c = (2 + b) / (3 * b)
     with np.errstate(divide="ignore", invalid="ignore"):
         wu = c + np.sqrt(8 * (1 - p) / (3 * b * p) + c**2)
-        p_wu = p * c + np.sqrt(8 * (1 - p) * p / (3 * b) + (p * c) ** 2)  # p W_u, which without loss is 0, not 0 times infinity
+        # p W_u, which without loss is 0, not 0 times infinity
+        p_wu = p * c + np.sqrt(8 * (1 - p) * p / (3 * b) + (p * c) ** 2)
         w, p_w = np.minimum(wu, wm), np.fmin(p_wu, p * wm)
         limited = np.greater_equal(wu, wm)
         timeout = _timeout_share(p, w)
-        # both sides of the fraction are multiplied by p (1 - p), which makes them finite from loss 0 to 1
+        # both sides of the fraction are multiplied by p (1 - p), which makes them finite from loss
+        # 0 to 1
         sent = (1 - p) ** 2 + (1 - p) * p_w + p * timeout
         rounds = limited * (b / 8 * p_w + (1 - p) / w + 2 * p) + (1 - limited) * (b / 2 * p_w + p)
         backoff = 1 + p + 2 * p**2 + 4 * p**3 + 8 * p**4 + 16 * p**5 + 32 * p**6
@@ -97,15 +104,17 @@ def padhye_simple_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.in
     .. math::
 
         B = K \\cdot 8\\,MSS \\cdot \\min\\left(\\frac{W_m}{RTT},
-        \\frac{1}{RTT \\sqrt{\\frac{2bp}{3}} + T_0 \\min\\left(1, 3\\sqrt{\\frac{3bp}{8}}\\right) p\\,(1 + 32 p^2)}\\right)
+        \\frac{1}{RTT \\sqrt{\\frac{2bp}{3}} + T_0 \\min\\left(1, 3\\sqrt{\\frac{3bp}{8}}\\right)
+        p\\,(1 + 32 p^2)}\\right)
 
-    The first term below the line alone is `mathis_bps` with :math:`C = \\sqrt{3/(2b)}`, the second is what timeouts cost.
-    Holds and fails where the full model does.
+    The first term below the line alone is `mathis_bps` with :math:`C = \\sqrt{3/(2b)}`, the second
+    is what timeouts cost. Holds and fails where the full model does.
 
     References
     ----------
-    J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Reno performance: a simple model and its empirical
-    validation", IEEE/ACM Transactions on Networking 8(2), 2000, the approximate model of section II.
+    J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Reno performance: a simple model and
+    its empirical validation", IEEE/ACM Transactions on Networking 8(2), 2000, the approximate model
+    of section II.
 
     Examples
     --------
@@ -115,7 +124,9 @@ def padhye_simple_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.in
     mss, rtt, p, rto, b, wm, k = _arguments(mss_bytes, rtt_s, loss, rto_s, b, window_bytes, streams)
     waiting = rto * np.minimum(1, 3 * np.sqrt(3 * b * p / 8)) * p * (1 + 32 * p**2)
     with np.errstate(divide="ignore"):
-        return plain(k * 8 * mss * np.minimum(wm / rtt, 1 / (rtt * np.sqrt(2 * b * p / 3) + waiting)))
+        return plain(
+            k * 8 * mss * np.minimum(wm / rtt, 1 / (rtt * np.sqrt(2 * b * p / 3) + waiting))
+        )
 
 
 def _arguments(mss_bytes, rtt_s, loss, rto_s, b, window_bytes, streams):
@@ -129,5 +140,6 @@ def _arguments(mss_bytes, rtt_s, loss, rto_s, b, window_bytes, streams):
 def _timeout_share(p, window):
     """Q-hat of `padhye_bps`; without loss its limit, 3 / window."""
     kept = np.log1p(-np.maximum(p, np.finfo(float).tiny))
-    three, all_of_it = -np.expm1(3 * kept), -np.expm1(window * kept)  # chance that one of so many segments is lost
+    # chance that one of so many segments is lost
+    three, all_of_it = -np.expm1(3 * kept), -np.expm1(window * kept)
     return np.minimum(1, three * (1 + all_of_it - three) / all_of_it)

@@ -5,11 +5,14 @@ import math
 import numpy as np
 import pandas as pd
 
-from netlab.models.arguments import scalar
+from netlab.models.argument_checks import scalar
 
 
-def slow_start_trace(mss_bytes, rtt_s, duration_s, initial_segments=10, threshold_bytes=None, limit_bytes=None):
-    """A connection's beginning: its window doubles up to the threshold, then grows by a segment, round trip by round trip.
+def slow_start_trace(
+    mss_bytes, rtt_s, duration_s, initial_segments=10, threshold_bytes=None, limit_bytes=None
+):
+    """A connection's beginning: its window doubles up to the threshold, then grows by a segment,
+    round trip by round trip.
 
     Parameters
     ----------
@@ -22,7 +25,8 @@ def slow_start_trace(mss_bytes, rtt_s, duration_s, initial_segments=10, threshol
     threshold_bytes : float, optional
         Where slow start ends (ssthresh), at least one MSS. Default: nowhere. [byte]
     limit_bytes : float, optional
-        The smaller of the two buffers, at least one MSS: the window stays there. Default: no limit. [byte]
+        The smaller of the two buffers, at least one MSS: the window stays there. Default: no limit.
+        [byte]
 
     Returns
     -------
@@ -31,10 +35,12 @@ def slow_start_trace(mss_bytes, rtt_s, duration_s, initial_segments=10, threshol
 
     Notes
     -----
-    .. math:: W \\leftarrow \\min(2 W, W_t) \\quad\\text{while } W < W_t, \\text{ then}\\quad W \\leftarrow W + MSS
+    .. math:: W \\leftarrow \\min(2 W, W_t) \\quad\\text{while } W < W_t, \\text{ then}\\quad W
+    \\leftarrow W + MSS
 
-    Each segment is acknowledged. Ignores the connection's set-up, loss, and the delay that a queue adds; Linux leaves slow
-    start earlier where HyStart sees delay grow. `slow_start_s` is the time in closed form, without threshold and limit.
+    Each segment is acknowledged. Ignores the connection's set-up, loss, and the delay that a queue
+    adds; Linux leaves slow start earlier where HyStart sees delay grow. `slow_start_s` is the time
+    in closed form, without threshold and limit.
 
     References
     ----------
@@ -49,7 +55,9 @@ def slow_start_trace(mss_bytes, rtt_s, duration_s, initial_segments=10, threshol
     mss, rtt = scalar("mss_bytes", mss_bytes, above=0), scalar("rtt_s", rtt_s, above=0)
     duration = scalar("duration_s", duration_s, least=0)
     start = mss * scalar("initial_segments", initial_segments, least=1, whole=True)
-    threshold = np.inf if threshold_bytes is None else scalar("threshold_bytes", threshold_bytes, least=mss)
+    threshold = (
+        np.inf if threshold_bytes is None else scalar("threshold_bytes", threshold_bytes, least=mss)
+    )
     limit = np.inf if limit_bytes is None else scalar("limit_bytes", limit_bytes, least=mss)
 
     def following(_, window):
@@ -58,13 +66,23 @@ def slow_start_trace(mss_bytes, rtt_s, duration_s, initial_segments=10, threshol
     return _trace(rtt, duration, min(start, limit), following)
 
 
-def aimd_trace(mss_bytes, rtt_s, duration_s, loss_times_s=(), start_bytes=None, limit_bytes=None, increase=1.0, decrease=0.5):
+def aimd_trace(
+    mss_bytes,
+    rtt_s,
+    duration_s,
+    loss_times_s=(),
+    start_bytes=None,
+    limit_bytes=None,
+    increase=1.0,
+    decrease=0.5,
+):
     """The sawtooth: one connection's congestion window, round trip by round trip.
 
     Parameters
     ----------
     mss_bytes, rtt_s : float
-        Segment size [byte] and round-trip time [s], above 0. All arguments but `loss_times_s` are scalars.
+        Segment size [byte] and round-trip time [s], above 0. All arguments but `loss_times_s` are
+        scalars.
     duration_s : float
         How long to follow the connection, at least 0. [s]
     loss_times_s : sequence of float
@@ -72,31 +90,35 @@ def aimd_trace(mss_bytes, rtt_s, duration_s, loss_times_s=(), start_bytes=None, 
     start_bytes : float, optional
         The window to begin with, at least one MSS, which is the default. [byte]
     limit_bytes : float, optional
-        What the path holds (BDP and queue), at least one MSS: a window above it meets a loss. Default: no limit. [byte]
+        What the path holds (BDP and queue), at least one MSS: a window above it meets a loss.
+        Default: no limit. [byte]
     increase, decrease : float
-        Segments gained in a round trip without loss, above 0 [1], and the share of the window given up in one with loss,
-        between 0 and 1 [1]. Reno: 1 and 0.5.
+        Segments gained in a round trip without loss, above 0 [1], and the share of the window given
+        up in one with loss, between 0 and 1 [1]. Reno: 1 and 0.5.
 
     Returns
     -------
     pandas.DataFrame
-        A row per round trip: ``time_s`` (its beginning) [s], ``cwnd_bytes`` [byte], ``sent_bps`` (a window per RTT) [bit/s].
+        A row per round trip: ``time_s`` (its beginning) [s], ``cwnd_bytes`` [byte], ``sent_bps`` (a
+        window per RTT) [bit/s].
 
     Notes
     -----
     AIMD(decrease, increase), congestion avoidance only:
 
-    .. math:: W \\leftarrow W + a\\,MSS \\quad\\text{or, after a loss,}\\quad W \\leftarrow \\max((1 - b) W, MSS)
+    .. math:: W \\leftarrow W + a\\,MSS \\quad\\text{or, after a loss,}\\quad W \\leftarrow \\max((1
+    - b) W, MSS)
 
-    Ignores slow start, timeouts, and the delay that a queue adds. ``increase=8, decrease=0.06`` is the single stream
-    that ORNL tuned to match eight Reno streams: one loss costs the eight 1/16 of their sum.
+    Ignores slow start, timeouts, and the delay that a queue adds. ``increase=8, decrease=0.06`` is
+    the single stream that ORNL tuned to match eight Reno streams: one loss costs the eight 1/16 of
+    their sum.
 
     References
     ----------
-    D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance in computer
-    networks", Computer Networks and ISDN Systems 17, 1989.
-    J. Crowcroft, P. Oechslin, "Differentiated end-to-end Internet services using a weighted proportional fair sharing
-    TCP", ACM SIGCOMM Computer Communication Review 28(3), 1998 (MulTCP).
+    D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance
+    in computer networks", Computer Networks and ISDN Systems 17, 1989. J. Crowcroft, P. Oechslin,
+    "Differentiated end-to-end Internet services using a weighted proportional fair sharing TCP",
+    ACM SIGCOMM Computer Communication Review 28(3), 1998 (MulTCP).
 
     Examples
     --------
@@ -109,7 +131,9 @@ def aimd_trace(mss_bytes, rtt_s, duration_s, loss_times_s=(), start_bytes=None, 
     limit = np.inf if limit_bytes is None else scalar("limit_bytes", limit_bytes, least=mss)
     gain = mss * scalar("increase", increase, above=0)
     keep = 1 - scalar("decrease", decrease, above=0, below=1)
-    lossy = {_rounds(scalar("loss_times_s", time, least=0, most=duration), rtt) for time in loss_times_s}
+    lossy = {
+        _rounds(scalar("loss_times_s", time, least=0, most=duration), rtt) for time in loss_times_s
+    }
 
     def following(i, window):
         return max(keep * window, mss) if i in lossy or window > limit else window + gain
@@ -123,9 +147,13 @@ def _rounds(time, rtt):
 
 
 def _trace(rtt, duration, start, following):
-    """A row per round trip; `following` gives the next window from the number of a round trip and its window."""
+    """A row per round trip; `following` gives the next window from the number of a round trip and
+    its window.
+    """
     windows = [start]
     for i in range(_rounds(duration, rtt)):
         windows.append(following(i, windows[-1]))
     cwnd = np.array(windows)
-    return pd.DataFrame({"time_s": rtt * np.arange(cwnd.size), "cwnd_bytes": cwnd, "sent_bps": 8 * cwnd / rtt})
+    return pd.DataFrame(
+        {"time_s": rtt * np.arange(cwnd.size), "cwnd_bytes": cwnd, "sent_bps": 8 * cwnd / rtt}
+    )

@@ -1,16 +1,17 @@
 """Tidy frames in, `plotly.graph_objects.Figure` out.
 
-Frames are in SI units; a figure takes the prefix that suits its numbers and says so in the axis title. Nothing here shows
-a figure or changes a frame. One that is empty, lacks a column, or holds nothing that was measured raises ``ValueError``.
+Frames are in SI units; a figure takes the prefix that suits its numbers and says so in the axis
+title. Nothing here shows a figure or changes a frame. One that is empty, lacks a column, or holds
+nothing that was measured raises ``ValueError``.
 """
 
 from netlab.plots._style import TEMPLATE
-from netlab.plots.fairness import index_over_time, matrix, plane
+from netlab.plots.competition import index_over_time, matrix, plane
+from netlab.plots.distributions import distribution
+from netlab.plots.predictions import prediction
 from netlab.plots.runs import streams, throughput
-from netlab.plots.spread import distribution
-from netlab.plots.sweeps import prediction
 from netlab.plots.tables import comparison
-from netlab.plots.windows import aimd
+from netlab.plots.window_traces import aimd
 
 __all__ = [
     "TEMPLATE",

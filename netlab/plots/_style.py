@@ -1,13 +1,32 @@
-"""What every figure shares: the look, prefixes of units, numbers as text, and what a frame must have."""
+"""What every figure shares: the look, prefixes of units, numbers as text, and what a frame must
+have.
+"""
 
 from numbers import Real
 
 import numpy as np
 import plotly.graph_objects as go
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#777777")  # Okabe and Ito's
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#8C6D31",
+    "#777777",
+)  # Okabe and Ito's
 INK, FAINT = "#222222", "#6E6E6E"
-DASHES, SYMBOLS = ("solid", "dash", "dot", "dashdot"), ("circle", "diamond-open", "square-open", "triangle-up-open")
+DASHES, SYMBOLS = (
+    ("solid", "dash", "dot", "dashdot"),
+    (
+        "circle",
+        "diamond-open",
+        "square-open",
+        "triangle-up-open",
+    ),
+)
 
 _AXIS = dict(
     showline=True, linecolor=INK, gridcolor="#E3E3E3", zeroline=False, ticks="outside", automargin=True,
@@ -27,11 +46,21 @@ PREFIXES = {
 }
 NOUNS = {"bit/s": "throughput", "s": "time", "byte": "data"}
 _ENDINGS = {"_bps": "bit/s", "_s": "s", "_bytes": "byte"}
-_NAMES = {"jain_index": "Jain's index", "congestion": "congestion control", "received_bps": "throughput"}
+_NAMES = {
+    "jain_index": "Jain's index",
+    "congestion": "congestion control",
+    "received_bps": "throughput",
+}
 
 
 def finish(fig, title="", subtitle="", **layout):
-    look = dict(template=TEMPLATE, height=480, showlegend=True, title_text=title, title_subtitle_text=subtitle)
+    look = dict(
+        template=TEMPLATE,
+        height=480,
+        showlegend=True,
+        title_text=title,
+        title_subtitle_text=subtitle,
+    )
     return fig.update_layout(**look | layout)
 
 
@@ -40,12 +69,17 @@ def need(plot, frame, *columns):
     if frame.empty:
         raise ValueError(f"{plot}: the frame is empty, there is nothing to draw")
     if missing := [column for column in columns if column not in frame]:
-        raise ValueError(f"{plot}: the frame lacks {', '.join(missing)}; it has {', '.join(map(str, frame))}")
+        raise ValueError(
+            f"{plot}: the frame lacks {', '.join(missing)}; it has {', '.join(map(str, frame))}"
+        )
 
 
 def prefix(unit, largest):
     """The prefix that suits a size: how many of the unit it stands for, and its name."""
-    return next(((size, name) for name, size in PREFIXES.get(unit, {}).items() if largest >= size), (1, unit))
+    return next(
+        ((size, name) for name, size in PREFIXES.get(unit, {}).items() if largest >= size),
+        (1, unit),
+    )
 
 
 def say(value, unit):
@@ -65,7 +99,9 @@ def name_of(column, labels=None):
 
 
 def ordered(column):
-    """The values of a column, each once, in the order of its categories or else in which they appear."""
+    """The values of a column, each once, in the order of its categories or else in which they
+    appear.
+    """
     return list(column.cat.categories if hasattr(column, "cat") else column.dropna().unique())
 
 
@@ -83,7 +119,9 @@ def digits(value):
 
 
 def log_ticks(values):
-    """Ticks of a logarithmic axis, written out: 1, 2, 5, 10 ... or, where that is too many, 1, 10, 100 ..."""
+    """Ticks of a logarithmic axis, written out: 1, 2, 5, 10 ... or, where that is too many, 1, 10,
+    100 ...
+    """
     low, high = values[values > 0].min() / 2, values.max() * 2
     decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     ticks = np.outer(decades, [1, 2, 5]).ravel() if high < 500 * low else decades

@@ -1,4 +1,6 @@
-"""What ``iperf3 -J`` printed: a row per stream, a row per stream and interval, and what was asked for."""
+"""What ``iperf3 -J`` printed: a row per stream, a row per stream and interval, and what was asked
+for.
+"""
 
 import json
 import math
@@ -12,8 +14,10 @@ from netlab.readers._common import read_text, tidy
 
 NAN = math.nan
 
-# column: (whose figure, iperf3's name at a stream's end, iperf3's name in an interval, its units in one SI unit)
-# "kernel" is the sender's TCP: of a stream that it only receives, iperf3 prints 0 or its own idle socket's figure.
+# column: (whose figure, iperf3's name at a stream's end, iperf3's name in an interval, its units in
+# one SI unit)
+# "kernel" is the sender's TCP: of a stream that it only receives, iperf3 prints 0 or its own idle
+# socket's figure.
 _FIGURES = {
     "sent_bps": ("sender", "bits_per_second", "bits_per_second", 1),
     "received_bps": ("receiver", "bits_per_second", "bits_per_second", 1),
@@ -49,7 +53,8 @@ _REMEDIES = {
     "terminated": _AGAIN,
     "stream socket": _AGAIN,
 }
-_NAN_TOKEN = re.compile(r'(?<!\\)(":\s*)-?(?:nan|inf)(?:\(\w*\))?(?=\s*[,}\]])', re.I)  # printed by old versions
+# printed by old versions
+_NAN_TOKEN = re.compile(r'(?<!\\)(":\s*)-?(?:nan|inf)(?:\(\w*\))?(?=\s*[,}\]])', re.I)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,22 +64,27 @@ class Iperf3Output:
     Attributes
     ----------
     streams : DataFrame
-        One row per stream: ``stream`` (1, 2, ... as they connected; with ``--bidir`` those back come last), ``src``
-        and ``dst`` (addresses; ``src`` sends the data, also with ``-R``), ``congestion`` (of ``src``), ``sent_bps``,
-        ``received_bps`` [bit/s], ``retransmits``, ``start_s``, ``end_s`` [s], ``cwnd_bytes`` (the largest) [byte],
-        ``rtt_s`` (the mean), ``rtt_min_s``, ``rtt_max_s`` [s], ``loss`` (a fraction), ``jitter_s`` [s], ``packets``
-        (as its sender counts them, else its receiver), ``lost_packets``, ``sent_bytes``, ``received_bytes`` [byte].
+        One row per stream: ``stream`` (1, 2, ... as they connected; with ``--bidir`` those back
+        come last), ``src`` and ``dst`` (addresses; ``src`` sends the data, also with ``-R``),
+        ``congestion`` (of ``src``), ``sent_bps``, ``received_bps`` [bit/s], ``retransmits``,
+        ``start_s``, ``end_s`` [s], ``cwnd_bytes`` (the largest) [byte], ``rtt_s`` (the mean),
+        ``rtt_min_s``, ``rtt_max_s`` [s], ``loss`` (a fraction), ``jitter_s`` [s], ``packets`` (as
+        its sender counts them, else its receiver), ``lost_packets``, ``sent_bytes``,
+        ``received_bytes`` [byte].
     intervals : DataFrame
-        One row per stream and interval: the same names, ``rttvar_s`` [s], and ``omitted`` (True in the time that
-        ``-O`` leaves out; the clock starts again at 0 after it). A packet counted as lost that arrives in a later
-        interval is taken off there, so ``lost_packets`` can be negative.
+        One row per stream and interval: the same names, ``rttvar_s`` [s], and ``omitted`` (True in
+        the time that ``-O`` leaves out; the clock starts again at 0 after it). A packet counted as
+        lost that arrives in a later interval is taken off there, so ``lost_packets`` can be
+        negative.
     meta : dict
-        ``version``, ``role`` (who wrote this: "client" or "server"), ``protocol``, ``reverse``, ``bidirectional``,
-        ``streams`` (per direction), ``duration_s``, ``bytes_asked`` (``-t``, ``-n`` or ``-k``), ``omit_s``,
-        ``target_bps`` (``-b``, per stream; old versions do not tell it), ``block_bytes``, ``mss_bytes``,
-        ``sndbuf_bytes``, ``rcvbuf_bytes``, ``congestion`` (of the first stream), ``sent_bytes``, ``received_bytes``
-        (all streams), ``server``, ``port``, ``started_unix_s``, ``title``, ``client_cpu``, ``server_cpu`` (1 = one
-        core), ``interrupted`` and ``error`` (what iperf3 wrote of the interruption). Texts that are not there are None.
+        ``version``, ``role`` (who wrote this: "client" or "server"), ``protocol``, ``reverse``,
+        ``bidirectional``, ``streams`` (per direction), ``duration_s``, ``bytes_asked`` (``-t``,
+        ``-n`` or ``-k``), ``omit_s``, ``target_bps`` (``-b``, per stream; old versions do not tell
+        it), ``block_bytes``, ``mss_bytes``, ``sndbuf_bytes``, ``rcvbuf_bytes``, ``congestion`` (of
+        the first stream), ``sent_bytes``, ``received_bytes`` (all streams), ``server``, ``port``,
+        ``started_unix_s``, ``title``, ``client_cpu``, ``server_cpu`` (1 = one core),
+        ``interrupted`` and ``error`` (what iperf3 wrote of the interruption). Texts that are not
+        there are None.
     """
 
     streams: pd.DataFrame
@@ -82,8 +92,13 @@ class Iperf3Output:
     meta: dict
 
     def __repr__(self):
-        ways = dict.fromkeys(f"{src} -> {dst}" for src, dst in zip(self.streams.src, self.streams.dst, strict=True))
-        what = f"{len(self.streams)} streams, {len(self.intervals)} intervals, iperf3 {self.meta['version']}"
+        ways = dict.fromkeys(
+            f"{src} -> {dst}" for src, dst in zip(self.streams.src, self.streams.dst, strict=True)
+        )
+        what = (
+            f"{len(self.streams)} streams, {len(self.intervals)} intervals, iperf3"
+            f" {self.meta['version']}"
+        )
         what += ", interrupted" * self.meta["interrupted"]
         return f"Iperf3Output({self.meta['protocol']}, {', '.join(ways)}: {what})"
 
@@ -107,16 +122,19 @@ def read_iperf3(source):
 
     Notes
     -----
-    Each side measures its own end. A client learns the other side's totals when the test is over; a server does not,
-    nor does an interrupted client: then the other side's columns are NaN, whatever zeros the file holds. Only the
-    sender's own report has ``cwnd_bytes`` and ``rtt_s``. With ``--get-server-output`` (and ``iperf3 -s -J``) the
-    server's figures fill the client's gaps; in an interval, if both sides' clocks agree to a tenth of its length.
+    Each side measures its own end. A client learns the other side's totals when the test is over; a
+    server does not, nor does an interrupted client: then the other side's columns are NaN, whatever
+    zeros the file holds. Only the sender's own report has ``cwnd_bytes`` and ``rtt_s``. With
+    ``--get-server-output`` (and ``iperf3 -s -J``) the server's figures fill the client's gaps; in
+    an interval, if both sides' clocks agree to a tenth of its length.
 
-    Over UDP no version prints a received rate per stream. It is the file's total if there is one stream in that
-    direction (3.11 on), else the sum of the receiver's intervals if the file has them, else NaN.
+    Over UDP no version prints a received rate per stream. It is the file's total if there is one
+    stream in that direction (3.11 on), else the sum of the receiver's intervals if the file has
+    them, else NaN.
 
-    A run that was interrupted on this side (Ctrl-C) is read, with ``meta["interrupted"]`` True. If the *other* side
-    stopped, iperf3 divides all bytes by the end of the last whole interval: such a file is refused.
+    A run that was interrupted on this side (Ctrl-C) is read, with ``meta["interrupted"]`` True. If
+    the *other* side stopped, iperf3 divides all bytes by the end of the last whole interval: such a
+    file is refused.
     """
     text = read_text(source)
     where = "" if source is text else f"{source}: "
@@ -135,15 +153,22 @@ def read_iperf3(source):
     except ReadError as error:
         raise ReadError(f"{where}{error}", text) from error.__cause__
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        what = f"{where}This report lacks what every known iperf3 prints ({type(error).__name__}: {error})."
+        what = (
+            f"{where}This report lacks what every known iperf3 prints ({type(error).__name__}:"
+            f" {error})."
+        )
         raise ReadError(f"{what} Look at the text: it is in this error's raw.", text) from error
 
 
 def _report(text, source):
-    """The JSON document in `text`, which is `source` or lies there, or a ReadError that says why there is none."""
+    """The JSON document in `text`, which is `source` or lies there, or a ReadError that says why
+    there is none.
+    """
     body = _NAN_TOKEN.sub(r"\1NaN", text.strip().removeprefix("\ufeff"))
     if not body:
-        raise ReadError("iperf3's output is empty. Run it with -J, and see what it writes to stderr.", text)
+        raise ReadError(
+            "iperf3's output is empty. Run it with -J, and see what it writes to stderr.", text
+        )
     if re.match(r'\{\s*"event"', body):
         raise ReadError("This is what iperf3 --json-stream writes. Run it with -J alone.", text)
     if not body.startswith("{"):
@@ -151,48 +176,89 @@ def _report(text, source):
             raise _own_error(own[1], text)
         first = body.splitlines()[0][:80]
         if "{" in body and '"start"' in body:
-            raise ReadError(f"There is text before iperf3's JSON: {first!r}. Keep only what iperf3 wrote.", text)
-        what = "neither iperf3's JSON nor the name of a file" if source is text else "not iperf3's JSON"
-        raise ReadError(f"This is {what}, it begins with {first!r}. Run iperf3 with -J, which writes it.", text)
+            raise ReadError(
+                f"There is text before iperf3's JSON: {first!r}. Keep only what iperf3 wrote.", text
+            )
+        what = (
+            "neither iperf3's JSON nor the name of a file"
+            if source is text
+            else "not iperf3's JSON"
+        )
+        raise ReadError(
+            f"This is {what}, it begins with {first!r}. Run iperf3 with -J, which writes it.", text
+        )
     try:
         doc = json.loads(body)
     except (ValueError, RecursionError) as error:
         problem, where = str(error), getattr(error, "pos", 0)
         if problem.startswith("Extra data"):
-            what = f"There is text after iperf3's JSON: {body[where : where + 80]!r}. Keep one report per file."
+            what = (
+                f"There is text after iperf3's JSON: {body[where : where + 80]!r}. Keep one report"
+                " per file."
+            )
         elif problem.startswith("Unterminated") or where >= len(body) or not body.endswith("}"):
-            what = f"iperf3's JSON is cut off after {len(text)} characters. Let it finish, and run it again."
+            what = (
+                f"iperf3's JSON is cut off after {len(text)} characters. Let it finish, and run it"
+                " again."
+            )
         else:
-            what = f"iperf3's JSON is broken: {problem}. Something else was written into it; run it again."
+            what = (
+                f"iperf3's JSON is broken: {problem}. Something else was written into it; run it"
+                " again."
+            )
         raise ReadError(what, text) from error
     _check(doc, text)
     return doc
 
 
 def _own_error(message, text):
-    remedy = next((what for part, what in _REMEDIES.items() if part in message), "Mend that, and run it again.")
+    remedy = next(
+        (what for part, what in _REMEDIES.items() if part in message),
+        "Mend that, and run it again.",
+    )
     return ReadError(f"iperf3 says: {message.strip(' :.')}. {remedy}", text)
 
 
 def _check(doc, text):
     """Refuse what is not the report of a test that ended, or was interrupted on this side."""
-    if not isinstance(doc, dict) or not ({"start", "intervals", "end"} <= doc.keys() or "error" in doc):
-        raise ReadError("This JSON is no report of iperf3: no start, intervals, end. Give what iperf3 -J wrote.", text)
+    if not isinstance(doc, dict) or not (
+        {"start", "intervals", "end"} <= doc.keys() or "error" in doc
+    ):
+        raise ReadError(
+            "This JSON is no report of iperf3: no start, intervals, end. Give what iperf3 -J"
+            " wrote.",
+            text,
+        )
     if "error" in doc and not doc["error"].startswith("interrupt"):
         raise _own_error(doc["error"], text)
     if not doc["end"].get("streams"):
-        raise ReadError("iperf3 ended before it measured anything. See its stderr, and run it again.", text)
+        raise ReadError(
+            "iperf3 ended before it measured anything. See its stderr, and run it again.", text
+        )
     if len(doc["end"]["streams"]) != len(doc["start"]["connected"]):
-        raise ReadError("Not every stream that connected has an end in this report. Run it again.", text)
-    printed = [(s["socket"], s["start"], s["end"], s["omitted"]) for i in doc["intervals"] for s in i["streams"]]
+        raise ReadError(
+            "Not every stream that connected has an end in this report. Run it again.", text
+        )
+    printed = [
+        (s["socket"], s["start"], s["end"], s["omitted"])
+        for i in doc["intervals"]
+        for s in i["streams"]
+    ]
     if all(omitted for *_, omitted in printed):
-        raise ReadError("iperf3 ended before the first interval that counts. Run it for longer.", text)
-    if len(set(printed)) < len(printed):  # stopped between two intervals, iperf3 prints the last one again
-        raise ReadError(f"The other side stopped in mid-interval, so the totals here are wrong. {_AGAIN}", text)
+        raise ReadError(
+            "iperf3 ended before the first interval that counts. Run it for longer.", text
+        )
+    # stopped between two intervals, iperf3 prints the last one again
+    if len(set(printed)) < len(printed):
+        raise ReadError(
+            f"The other side stopped in mid-interval, so the totals here are wrong. {_AGAIN}", text
+        )
 
 
 def _side(doc):
-    """What one side measured, and what the other side told it: (streams, intervals), by the client's port."""
+    """What one side measured, and what the other side told it: (streams, intervals), by the
+    client's port.
+    """
     client, test, end = "connecting_to" in doc["start"], doc["start"]["test_start"], doc["end"]
     told = {"sender", "receiver"} if client and "error" not in doc else set()
     totals = {(s.get("udp") or s["sender"])["socket"]: s for s in end["streams"]}
@@ -201,7 +267,8 @@ def _side(doc):
     streams, intervals, sockets = [], [], {}
     for c in doc["start"]["connected"]:
         entry = totals[c["socket"]].get("udp") or totals[c["socket"]]["sender"]
-        sends = entry.get("sender", client != bool(test["reverse"]))  # before 3.7 only the test says it
+        # before 3.7 only the test says it
+        sends = entry.get("sender", client != bool(test["reverse"]))
         back = sends != client  # from the server to the client
         src, dst = (c["local_host"], c["remote_host"])[:: 1 if sends else -1]
         stream = {"port": c["local_port" if client else "remote_port"], "src": src, "dst": dst}
@@ -213,25 +280,36 @@ def _side(doc):
 
     for s in (s for interval in doc["intervals"] for s in interval["streams"]):
         stream, measured = sockets[s["socket"]]
-        intervals.append(stream | _figures("interval", s, dict.fromkeys(measured, s)) | {"omitted": s["omitted"]})
+        intervals.append(
+            stream | _figures("interval", s, dict.fromkeys(measured, s)) | {"omitted": s["omitted"]}
+        )
     intervals = pd.DataFrame(intervals)
 
     for socket, (stream, measured) in sockets.items():
         ends, known = totals[socket], measured | told
-        if udp := ends.get("udp"):  # its rate and bytes are the sender's, its loss and jitter the receiver's
+        if udp := ends.get(
+            "udp"
+        ):  # its rate and bytes are the sender's, its loss and jitter the receiver's
             ends = {"sender": udp, "receiver": {k: udp[k] for k in ("jitter_ms", "lost_packets")}}
         ends |= {"kernel": ends["sender"], "anyone": ends["sender"]}
         row = stream | _figures("end", ends["sender"], {who: ends[who] for who in known})
         if udp and "receiver" in known:
-            total = end.get("sum_received_bidir_reverse" if both_ways and row["back"] else "sum_received")
+            total = end.get(
+                "sum_received_bidir_reverse" if both_ways and row["back"] else "sum_received"
+            )
             if both_ways and "sum_received_bidir_reverse" not in end:
                 total = None  # older versions print both directions under one name
             if total and test["num_streams"] == 1:
-                row |= {"received_bps": _number(total["bits_per_second"]), "received_bytes": _number(total["bytes"])}
+                row |= {
+                    "received_bps": _number(total["bits_per_second"]),
+                    "received_bytes": _number(total["bytes"]),
+                }
             elif "receiver" in measured:
                 mine = intervals[(intervals.port == row["port"]) & ~intervals.omitted]
                 row["received_bytes"] = mine.received_bytes.sum()
-                row["received_bps"] = 8 * row["received_bytes"] / ((mine.end_s - mine.start_s).sum() or NAN)
+                row["received_bps"] = (
+                    8 * row["received_bytes"] / ((mine.end_s - mine.start_s).sum() or NAN)
+                )
         streams.append(row)
     return pd.DataFrame(streams), intervals
 
@@ -260,14 +338,19 @@ def _fill(streams, intervals, other_streams, other_intervals):
     mine = numbered(intervals)
     other = numbered(other_intervals).reindex(mine.index)
     near = (mine.end_s - mine.start_s) / 10
-    same = ((mine.start_s - other.start_s).abs() <= near) & ((mine.end_s - other.end_s).abs() <= near)
+    same = ((mine.start_s - other.start_s).abs() <= near) & (
+        (mine.end_s - other.end_s).abs() <= near
+    )
     return streams, mine.fillna(other.where(same)).reset_index()
 
 
 def _meta(doc, streams):
     start, end, test = doc["start"], doc["end"], doc["start"]["test_start"]
     client, clock, first = "connecting_to" in start, start["timestamp"], start["connected"][0]
-    cpu = [_number(end.get("cpu_utilization_percent", {}).get(f"{side}_total")) / 100 for side in ("host", "remote")]
+    cpu = [
+        _number(end.get("cpu_utilization_percent", {}).get(f"{side}_total")) / 100
+        for side in ("host", "remote")
+    ]
     if not client or "error" in doc:
         cpu[1] = NAN
 
@@ -289,7 +372,9 @@ def _meta(doc, streams):
         "mss_bytes": asked(start.get("tcp_mss", start.get("tcp_mss_default"))),
         "sndbuf_bytes": asked(start.get("sndbuf_actual")),
         "rcvbuf_bytes": asked(start.get("rcvbuf_actual")),
-        "congestion": congestion if isinstance(congestion := streams.congestion.iloc[0], str) else None,
+        "congestion": (
+            congestion if isinstance(congestion := streams.congestion.iloc[0], str) else None
+        ),
         "sent_bytes": float(streams.sent_bytes.sum(skipna=False)),
         "received_bytes": float(streams.received_bytes.sum(skipna=False)),
         "server": first["remote_host" if client else "local_host"],

@@ -12,8 +12,14 @@ from netlab.readers._common import read_text, tidy
 _HEAD = re.compile(r"^PING (?:\S+? ?\()?([^\s()]+)\)?.*bytes", re.M)
 _ANSWER = re.compile(r"^(?:\[[\d.]+\] )?\d+ bytes from .*?: (?:icmp_)?seq=(\d+)(.*)")
 # "packets received" is busybox's, which counts from 0 and says no total time.
-_COUNT = re.compile(r"^(\d+) packets transmitted, (\d+) (packets )?received(.*), [\d.]+% packet loss(?:, time (\d+)ms)?", re.M)
-_TIMES = re.compile(r"^(?:rtt|round-trip) min/avg/max\S* = ([\d.]+)/([\d.]+)/([\d.]+)(?:/([\d.]+))? ms", re.M)
+_COUNT = re.compile(
+    r"^(\d+) packets transmitted, (\d+) (packets )?received(.*), [\d.]+% packet loss(?:, time"
+    r" (\d+)ms)?",
+    re.M,
+)
+_TIMES = re.compile(
+    r"^(?:rtt|round-trip) min/avg/max\S* = ([\d.]+)/([\d.]+)/([\d.]+)(?:/([\d.]+))? ms", re.M
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,11 +29,12 @@ class PingOutput:
     Attributes
     ----------
     pings : DataFrame
-        One row per probe: ``seq``, ``rtt_s`` [s], ``ttl``, ``dst`` (the address asked). A lost probe has NaN in
-        ``rtt_s`` and ``ttl``; of duplicate answers the first counts. No rows if ping was quiet (``-q``).
+        One row per probe: ``seq``, ``rtt_s`` [s], ``ttl``, ``dst`` (the address asked). A lost
+        probe has NaN in ``rtt_s`` and ``ttl``; of duplicate answers the first counts. No rows if
+        ping was quiet (``-q``).
     meta : dict
-        ``transmitted``, ``received``, ``duplicates``, ``loss`` (a fraction), ``rtt_min_s``, ``rtt_avg_s``,
-        ``rtt_max_s``, ``rtt_mdev_s`` [s], ``dst``, ``duration_s`` [s].
+        ``transmitted``, ``received``, ``duplicates``, ``loss`` (a fraction), ``rtt_min_s``,
+        ``rtt_avg_s``, ``rtt_max_s``, ``rtt_mdev_s`` [s], ``dst``, ``duration_s`` [s].
     """
 
     pings: pd.DataFrame
@@ -35,7 +42,10 @@ class PingOutput:
 
     def __repr__(self):
         m = self.meta
-        return f"PingOutput({m['dst']}: {m['received']} of {m['transmitted']}, mean {m['rtt_avg_s'] * 1e3:.3f} ms)"
+        return (
+            f"PingOutput({m['dst']}: {m['received']} of {m['transmitted']}, mean"
+            f" {m['rtt_avg_s'] * 1e3:.3f} ms)"
+        )
 
 
 def read_ping(source):
@@ -53,7 +63,8 @@ def read_ping(source):
     Raises
     ------
     ReadError
-        If the text is not the output of one ping that ended, or its lines and its statistics disagree.
+        If the text is not the output of one ping that ended, or its lines and its statistics
+        disagree.
 
     Examples
     --------
@@ -73,8 +84,12 @@ def read_ping(source):
     if len(heads) != 1 or len(counts) != 1:
         if own := re.search(r"^(?:\S*/)?ping6?: (.*)", text, re.M):
             raise ReadError(f"ping says: {own[1].strip()}. Mend that, and run it again.", text)
-        what = "This is not the output of one ping" if len(heads) != 1 else "ping's output is cut off"
-        raise ReadError(f"{what}. Give all that one ping printed, from PING to its statistics.", text)
+        what = (
+            "This is not the output of one ping" if len(heads) != 1 else "ping's output is cut off"
+        )
+        raise ReadError(
+            f"{what}. Give all that one ping printed, from PING to its statistics.", text
+        )
     dst, (transmitted, received, busybox, notes, took) = heads[0], counts[0]
     transmitted, received = int(transmitted), int(received)
 
@@ -82,14 +97,22 @@ def read_ping(source):
     for answer in filter(None, map(_ANSWER.match, text.splitlines())):
         seq, said = int(answer[1]), dict(re.findall(r"(ttl|time)[=<]([\d.]+)", answer[2]))
         repeats += seq in answers
-        answers.setdefault(seq, {"ttl": float(said.get("ttl", math.nan)), "rtt_s": _seconds(said.get("time"))})
+        answers.setdefault(
+            seq, {"ttl": float(said.get("ttl", math.nan)), "rtt_s": _seconds(said.get("time"))}
+        )
     first = 0 if busybox else 1
-    probes = range(first, first + transmitted) if answers or not received else []  # none: ping was quiet
-    timed = not answers or any(answer["rtt_s"] >= 0 for answer in answers.values())  # no room for a time in ping -s 8
+    # none: ping was quiet
+    probes = range(first, first + transmitted) if answers or not received else []
+    # no room for a time in ping -s 8
+    timed = not answers or any(answer["rtt_s"] >= 0 for answer in answers.values())
     if (received and timed and not times) or not (busybox or took):
-        raise ReadError("ping's output is cut off in its last lines. Give all that it printed.", text)
+        raise ReadError(
+            "ping's output is cut off in its last lines. Give all that it printed.", text
+        )
     if answers and (len(answers) != received or not answers.keys() <= set(probes)):
-        what = f"ping counts {received} answers to {transmitted} probes, but {len(answers)} are here."
+        what = (
+            f"ping counts {received} answers to {transmitted} probes, but {len(answers)} are here."
+        )
         raise ReadError(f"{what} Lines are missing, or from elsewhere: run it again.", text)
 
     low, mean, high, spread = map(_seconds, times.groups() if times else [None] * 4)

@@ -32,8 +32,13 @@ SERVERS = {
     "notebook": (["notebook", *JUPYTER], f"/notebooks/{NOTEBOOK.name}"),
     "voila": (["voila", NOTEBOOK.name, "--Voila.ip=127.0.0.1"], "/"),
 }
-# Extensions that fail where they do not belong: nbgrader's and Notebook's in Voila; and JupyterLab's question about its news
-VOILA = {"VoilaConfiguration": {"extension_denylist": ["@jupyter/nbgrader", "@jupyter-notebook/lab-extension"]}}
+# Extensions that fail where they do not belong: nbgrader's and Notebook's in Voila; and
+# JupyterLab's question about its news
+VOILA = {
+    "VoilaConfiguration": {
+        "extension_denylist": ["@jupyter/nbgrader", "@jupyter-notebook/lab-extension"]
+    }
+}
 LAB = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
 
 
@@ -49,7 +54,9 @@ def server(kind, folder):
         if cell.cell_type == "code":
             cell.execution_count, cell.outputs = None, []
     nbformat.write(notebook, folder / "work" / NOTEBOOK.name)
-    own = {f"JUPYTER_{name.upper()}_DIR": str(folder / name) for name in ("config", "runtime", "data")}
+    own = {
+        f"JUPYTER_{name.upper()}_DIR": str(folder / name) for name in ("config", "runtime", "data")
+    }
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -69,12 +76,15 @@ def server(kind, folder):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                 break
             if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"{kind} does not serve:\n{(folder / 'server.log').read_text()[-3000:]}")
+                raise RuntimeError(
+                    f"{kind} does not serve:\n{(folder / 'server.log').read_text()[-3000:]}"
+                )
             time.sleep(0.1)
         yield f"http://127.0.0.1:{port}{path}"
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)  # it ends its kernels; should it not come to that, they miss it and end
+            # it ends its kernels; should it not come to that, they miss it and end
+            os.killpg(process.pid, signal.SIGTERM)
         try:
             process.wait(20)
         except subprocess.TimeoutExpired:
@@ -88,8 +98,9 @@ def browser(folder, width=1400, height=900):
     programs = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
     if missing := [name for name, path in programs.items() if not path]:
         raise RuntimeError(
-            f"these tests drive a real browser, and there is no {' and no '.join(missing)} here: `binder/setup tests/apt.txt` "
-            "installs both, as `make test` does (Debian's packages are chromium and chromium-driver)"
+            f"these tests drive a real browser, and there is no {' and no '.join(missing)} here:"
+            " `binder/setup tests/apt.txt` installs both, as `make test` does (Debian's packages"
+            " are chromium and chromium-driver)"
         )
     options = webdriver.ChromeOptions()
     options.binary_location = programs["chromium"]
@@ -119,19 +130,36 @@ class Page:
         if kind != "voila":
             kernels = "return fetch('/api/kernels').then(answer => answer.json())"
             self.until(
-                lambda: [one for one in self.script(kernels) if one["connections"] and one["execution_state"] == "idle"], wait_s
+                lambda: [
+                    one
+                    for one in self.script(kernels)
+                    if one["connections"] and one["execution_state"] == "idle"
+                ],
+                wait_s,
             )
             self.until(self._run_all, wait_s)
-        drawn = "return [...document.querySelectorAll('.js-plotly-plot')].filter(one => one._fullLayout && one.data.length)"
+        drawn = (
+            "return [...document.querySelectorAll('.js-plotly-plot')].filter(one => one._fullLayout"
+            " && one.data.length)"
+        )
         self.figures = self.until(lambda: len(found := self.script(drawn)) == 3 and found, wait_s)
-        self.explorers = [self.script("return arguments[0].closest('.widget-hbox')", figure) for figure in self.figures]
+        self.explorers = [
+            self.script("return arguments[0].closest('.widget-hbox')", figure)
+            for figure in self.figures
+        ]
 
     def _run_all(self):
-        """Choose Run All Cells, which a page that is not quite there yet may ignore; -> whether it has been heeded."""
-        self.until(lambda: [item for item in self.all(".lm-MenuBar-item") if item.text == "Run"])[0].click()
+        """Choose Run All Cells, which a page that is not quite there yet may ignore; -> whether it
+        has been heeded.
+        """
+        self.until(lambda: [item for item in self.all(".lm-MenuBar-item") if item.text == "Run"])[
+            0
+        ].click()
         self.until(lambda: self.all("[data-command='runmenu:run-all']"))[0].click()
         with contextlib.suppress(TimeoutException):
-            return self.until(lambda: any(re.search(r"\d|\*", one.text) for one in self.all(".jp-InputPrompt")), 3)
+            return self.until(
+                lambda: any(re.search(r"\d|\*", one.text) for one in self.all(".jp-InputPrompt")), 3
+            )
 
     def until(self, found, seconds=30):
         """What `found` gives, as soon as it is true."""
@@ -145,8 +173,14 @@ class Page:
 
     def traces(self, number):
         """What is drawn in a figure: name -> list of (x, y)."""
-        text = "return arguments[0].data.map(one => [one.name, Array.from(one.x || []), Array.from(one.y || [])])"
-        return {name: list(zip(x, y, strict=True)) for name, x, y in self.script(text, self.figures[number])}
+        text = (
+            "return arguments[0].data.map(one => [one.name, Array.from(one.x || []),"
+            " Array.from(one.y || [])])"
+        )
+        return {
+            name: list(zip(x, y, strict=True))
+            for name, x, y in self.script(text, self.figures[number])
+        }
 
     def handle(self, number, slider):
         """The handle of an explorer's slider, by its name."""
@@ -160,7 +194,9 @@ class Page:
         handle = self.handle(number, slider)
 
         def in_focus():  # a page that has just been drawn may still scroll, so that a click misses
-            self.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", handle)
+            self.script(
+                "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", handle
+            )
             ActionChains(self.chrome).move_to_element(handle).click().perform()
             return self.script("return document.activeElement == arguments[0]", handle)
 
@@ -171,7 +207,11 @@ class Page:
         """An explorer's button, as soon as this is written on it."""
 
         def found():
-            return [one for one in self.all("button", self.explorers[number]) if one.text.strip() == text]
+            return [
+                one
+                for one in self.all("button", self.explorers[number])
+                if one.text.strip() == text
+            ]
 
         return self.until(found, seconds)[0]
 
@@ -183,4 +223,8 @@ class Page:
 
     def errors(self):
         """What the console shows in red."""
-        return [entry["message"] for entry in self.chrome.get_log("browser") if entry["level"] == "SEVERE"]
+        return [
+            entry["message"]
+            for entry in self.chrome.get_log("browser")
+            if entry["level"] == "SEVERE"
+        ]

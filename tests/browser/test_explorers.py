@@ -1,4 +1,6 @@
-"""The explorers as students see them: in JupyterLab, in Notebook and with Voila, in a real browser, moved by real keys."""
+"""The explorers as students see them: in JupyterLab, in Notebook and with Voila, in a real browser,
+moved by real keys.
+"""
 
 import os
 
@@ -23,7 +25,8 @@ UNUSED = "return arguments[0].parentElement.clientWidth - arguments[0]._fullLayo
 NOT_OURS = (
     "favicon.ico",  # no page of theirs has one everywhere
     "cdn.jsdelivr.net/npm/@fortawesome",  # Voila's template takes icons from the net, and tests need none
-    "Cannot read properties of undefined (reading 'schema')",  # Notebook 7.6 itself, with any notebook
+    # Notebook 7.6 itself, with any notebook
+    "Cannot read properties of undefined (reading 'schema')",
 )
 
 
@@ -73,7 +76,9 @@ def test_the_plane_walks_by_hand_and_by_itself(page):
     page.until(lambda: curve(page, AIMD, "model") == [(70, 10), (72, 12), (74, 14), (76, 16)])
     page.button(AIMD, "Back").click()
     page.until(lambda: len(curve(page, AIMD, "model")) == 3)
-    page.all("button.fa-play, .jupyter-widget-play button, .widget-play button", page.explorers[AIMD])[0].click()
+    page.all(
+        "button.fa-play, .jupyter-widget-play button, .widget-play button", page.explorers[AIMD]
+    )[0].click()
     page.until(lambda: len(curve(page, AIMD, "model")) > 20)
     page.picture(f"{page.kind}-plane-walked", AIMD)
     page.button(AIMD, "Reset").click()
@@ -104,10 +109,15 @@ def test_the_button_measures_while_sliders_move(page):
 
 
 def test_the_console_shows_no_errors_of_the_page(page):
-    assert [message for message in page.errors() if not any(known in message for known in NOT_OURS)] == []
+    assert [
+        message for message in page.errors() if not any(known in message for known in NOT_OURS)
+    ] == []
 
 
 def test_without_a_browser_it_is_said_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(os.environ, "PATH", str(tmp_path))
-    with pytest.raises(RuntimeError, match="no chromium and no chromedriver here: `binder/setup"), pages.browser(tmp_path):
+    with (
+        pytest.raises(RuntimeError, match="no chromium and no chromedriver here: `binder/setup"),
+        pages.browser(tmp_path),
+    ):
         pass

@@ -9,27 +9,35 @@ NAMES = ["guest", "mininet", "recorded"]
 
 
 def kinds(**reasons):
-    """Engines of which those with a reason do not work; nobody may ask one that comes after the first that works."""
+    """Engines of which those with a reason do not work; nobody may ask one that comes after the
+    first that works.
+    """
 
     def kind(name):
         def start(self):
             if reason := reasons.get(name):
                 raise nl.EngineError(reason)
 
-        return type(name, (), {"name": name, "__init__": start, "__repr__": lambda self: f"<{name} fake>"})
+        return type(
+            name, (), {"name": name, "__init__": start, "__repr__": lambda self: f"<{name} fake>"}
+        )
 
     return {name: kind(name) for name in NAMES}
 
 
 @pytest.mark.parametrize("first", [0, 1, 2])
-def test_the_first_that_works_is_taken_and_a_line_says_why_not_the_guest(first, monkeypatch, capsys):
+def test_the_first_that_works_is_taken_and_a_line_says_why_not_the_guest(
+    first, monkeypatch, capsys
+):
     reasons = {name: f"{name} is away.\nHere is how to get {name}." for name in NAMES[:first]}
     monkeypatch.setattr(engines, "ENGINES", kinds(**reasons))
     assert (chosen := engines.pick()).name == NAMES[first]
     if NAMES[first] == "recorded":  # its line comes with the results
         assert chosen.why == ", as guest: guest is away." and capsys.readouterr().out == ""
     else:
-        assert capsys.readouterr().out == (f"netlab takes <{NAMES[first]} fake>, as guest: guest is away.\n" if first else "")
+        assert capsys.readouterr().out == (
+            f"netlab takes <{NAMES[first]} fake>, as guest: guest is away.\n" if first else ""
+        )
 
 
 def test_those_after_the_first_that_works_are_not_even_tried(monkeypatch):
@@ -42,7 +50,9 @@ def test_those_after_the_first_that_works_are_not_even_tried(monkeypatch):
 
 
 def test_where_none_works_every_reason_is_named(monkeypatch, capsys):
-    monkeypatch.setattr(engines, "ENGINES", kinds(guest="no kernel", mininet="no root", recorded="no files"))
+    monkeypatch.setattr(
+        engines, "ENGINES", kinds(guest="no kernel", mininet="no root", recorded="no files")
+    )
     with pytest.raises(nl.EngineError) as refused:
         nl.run(nl.wan(), nl.Ping("h1", "h2"))
     assert [line for line in str(refused.value).splitlines() if ": no " in line] == [
@@ -57,7 +67,9 @@ def test_another_error_than_that_it_does_not_work_is_not_passed_over(monkeypatch
     def stumble(self):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(engines, "ENGINES", kinds() | {"guest": type("guest", (), {"__init__": stumble})})
+    monkeypatch.setattr(
+        engines, "ENGINES", kinds() | {"guest": type("guest", (), {"__init__": stumble})}
+    )
     with pytest.raises(ZeroDivisionError):
         engines.pick()
 
@@ -68,7 +80,9 @@ def test_one_asked_for_by_name_is_that_one_or_an_error(monkeypatch, capsys):
     assert engines.pick("recorded").name == "recorded"
     with pytest.raises(nl.EngineError, match=r"^no root$"):
         engines.pick("mininet")
-    with pytest.raises(nl.SpecificationError, match=r"engine = 'ns3': one of guest, mininet, recorded"):
+    with pytest.raises(
+        nl.SpecificationError, match=r"engine = 'ns3': one of guest, mininet, recorded"
+    ):
         engines.pick("ns3")
     assert capsys.readouterr().out == ""
 

@@ -1,7 +1,8 @@
-"""The Mininet engine on a machine that has Mininet and root: a guest whose clock is the wall's, running this very Python.
+"""The Mininet engine on a machine that has Mininet and root: a guest whose clock is the wall's,
+running this very Python.
 
-The guest mounts this machine's files below /tmp/here, and starts this Python from there; every program that the engine runs is
-the guest's own.
+The guest mounts this machine's files below /tmp/here, and starts this Python from there; every
+program that the engine runs is the guest's own.
 """
 
 import json
@@ -46,7 +47,9 @@ with nl.Network(nl.wan("20mbit", "20ms"), engine="mininet") as net:
 def machine():
     """A machine with Mininet and root."""
     with nl.Network(nl.Topology([nl.Host("pc", "10.9.9.9/8")]), clock="real") as net:
-        net.run("pc", f"mkdir {HERE} && mount -t hostfs none {HERE} -o hostfs={'/..' * 12}", echo=False)
+        net.run(
+            "pc", f"mkdir {HERE} && mount -t hostfs none {HERE} -o hostfs={'/..' * 12}", echo=False
+        )
         yield net
 
 
@@ -73,16 +76,24 @@ def left(machine):
     """What is there of a network: interfaces, processes, folders."""
     text = machine.run(
         "pc",
-        "ls -1 /sys/class/net; pgrep -l 'iperf3|ping'; pgrep -f 'agent.p[y] --pipe|mininet:[h]'; ls -1d /tmp/netlab-*",
+        "ls -1 /sys/class/net; pgrep -l 'iperf3|ping'; pgrep -f 'agent.p[y] --pipe|mininet:[h]'; ls"
+        " -1d /tmp/netlab-*",
         echo=False,
     ).text
-    return [line for line in text.splitlines() if line not in ("lo", "pc-eth0", "sit0") and "No such file" not in line]
+    return [
+        line
+        for line in text.splitlines()
+        if line not in ("lo", "pc-eth0", "sit0") and "No such file" not in line
+    ]
 
 
 def test_it_gives_what_the_guest_gives(machine, tmp_path):
     (tmp_path / "experiment.json").write_text(EXPERIMENT.to_json())
     job = machine.run(
-        "pc", python(COLLECT, f"{HERE}{tmp_path}/experiment.json", f"{HERE}{tmp_path}/out"), echo=False, limit_s=120
+        "pc",
+        python(COLLECT, f"{HERE}{tmp_path}/experiment.json", f"{HERE}{tmp_path}/out"),
+        echo=False,
+        limit_s=120,
     )
     assert job.status == 0, job.text
     assert "as before ['here']" in job.text, job.text
@@ -97,7 +108,11 @@ def test_it_gives_what_the_guest_gives(machine, tmp_path):
     for name in ("flows", "streams", "intervals", "pings"):
         mine, its = getattr(here, name), getattr(there, name)
         assert list(mine.dtypes.items()) == list(its.dtypes.items()), name
-        assert mine[["flow", "src", "dst"]].drop_duplicates().equals(its[["flow", "src", "dst"]].drop_duplicates()), name
+        assert (
+            mine[["flow", "src", "dst"]]
+            .drop_duplicates()
+            .equals(its[["flow", "src", "dst"]].drop_duplicates())
+        ), name
     assert len(there.streams) == 3
     assert there.pings.rtt_s.min() == pytest.approx(0.020, abs=0.010)
     assert 0 < there.flows.received_bps.sum() < 20e6
@@ -105,7 +120,11 @@ def test_it_gives_what_the_guest_gives(machine, tmp_path):
 
 @pytest.mark.parametrize(
     "kill",
-    ["pkill -INT -f '^[^ ]*ld-linux'", "pkill -KILL -f '^[^ ]*ld-linux'", "pkill -KILL -f 'agent.py --pipe'"],
+    [
+        "pkill -INT -f '^[^ ]*ld-linux'",
+        "pkill -KILL -f '^[^ ]*ld-linux'",
+        "pkill -KILL -f 'agent.py --pipe'",
+    ],
     ids=["Ctrl-C", "kill -9", "kill -9 the agent"],
 )
 def test_nothing_outlives_it(machine, kill):
@@ -148,13 +167,17 @@ def test_it_names_everything_that_is_missing(bare, monkeypatch):
     monkeypatch.setattr(mininet, "as_root", lambda *command: ["false"])
     with pytest.raises(nl.EngineError) as refused:
         MininetEngine()
-    assert "apt-get install bridge-utils ethtool iperf3 iproute2 mininet procps" in str(refused.value)
+    assert "apt-get install bridge-utils ethtool iperf3 iproute2 mininet procps" in str(
+        refused.value
+    )
     assert "root: run as root" in str(refused.value)
 
 
 def test_it_refuses_a_kernel_without_netem(bare, monkeypatch):
     monkeypatch.setattr(mininet, "PROGRAMS", {})
-    monkeypatch.setattr(mininet, "output", lambda *command: None if mininet.TRY_NETEM in command else "2.3.0")
+    monkeypatch.setattr(
+        mininet, "output", lambda *command: None if mininet.TRY_NETEM in command else "2.3.0"
+    )
     monkeypatch.setattr(mininet, "PYTHONS", ("python3",))
     with pytest.raises(nl.EngineError, match=r"netem and tbf in this kernel: .*modprobe sch_netem"):
         MininetEngine()
@@ -162,6 +185,9 @@ def test_it_refuses_a_kernel_without_netem(bare, monkeypatch):
 
 def test_it_has_real_time_only(machine):
     job = machine.run(
-        "pc", python('import netlab as nl; nl.Network(nl.wan(), clock="virtual", engine="mininet")'), echo=False, limit_s=60
+        "pc",
+        python('import netlab as nl; nl.Network(nl.wan(), clock="virtual", engine="mininet")'),
+        echo=False,
+        limit_s=60,
     )
     assert "clock = 'virtual': the mininet engine has real" in job.text

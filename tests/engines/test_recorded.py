@@ -61,18 +61,30 @@ def test_it_gives_the_very_same_result_and_one_line_says_where_it_is_from(record
     again = nl.run(PATH, *TRAFFIC, engine="recorded")
     for name in FRAMES:
         pd.testing.assert_frame_equal(getattr(again, name), getattr(ran, name), check_exact=True)
-    assert again.raw == ran.raw and again.commands == ran.commands and again.experiment == ran.experiment
-    assert again.provenance == ran.provenance | {"recorded": True} and "recorded" not in ran.provenance
+    assert (
+        again.raw == ran.raw
+        and again.commands == ran.commands
+        and again.experiment == ran.experiment
+    )
+    assert (
+        again.provenance == ran.provenance | {"recorded": True} and "recorded" not in ran.provenance
+    )
     ran_on = f"guest {ran.provenance['engine_digest']}"
-    took = f"{ran.provenance['virtual_s']:.0f} virtual s, which took {ran.provenance['wall_s']:.0f} s"
+    took = (
+        f"{ran.provenance['virtual_s']:.0f} virtual s, which took {ran.provenance['wall_s']:.0f} s"
+    )
     assert capsys.readouterr().out == f"recorded: 1 result of earlier runs on {ran_on} ({took})\n"
 
 
 def test_a_sweep_is_the_same_frame_and_one_line(records, capsys):
     _, _, grid = records
-    pd.testing.assert_frame_equal(nl.sweep(cell, parallel=[1, 2], seeds=[1, 2], engine="recorded"), grid, check_exact=True)
+    pd.testing.assert_frame_equal(
+        nl.sweep(cell, parallel=[1, 2], seeds=[1, 2], engine="recorded"), grid, check_exact=True
+    )
     said = capsys.readouterr().out
-    assert said.startswith("recorded: 4 results of earlier runs on guest ") and said.count("\n") == 1
+    assert (
+        said.startswith("recorded: 4 results of earlier runs on guest ") and said.count("\n") == 1
+    )
 
 
 def test_saved_and_loaded_it_still_says_that_it_was_recorded(records, tmp_path):
@@ -94,12 +106,18 @@ def test_where_no_other_engine_works_records_are_taken(records, monkeypatch, cap
         nl.Network(PATH)
 
 
-def test_what_was_never_recorded_is_refused_with_the_nearest_and_how_to_get_an_engine(records, capsys):
+def test_what_was_never_recorded_is_refused_with_the_nearest_and_how_to_get_an_engine(
+    records, capsys
+):
     with pytest.raises(nl.EngineError) as refused:
         nl.run(EXPERIMENT, seed=2, engine="recorded")
     said = str(refused.value).splitlines()
     assert said[1] == "- seed = 1", "the nearest comes first"
-    assert len(said) == 1 + 3 + 1 and "netlab engine build" in said[-1] and "netlab engine import" in said[-1]
+    assert (
+        len(said) == 1 + 3 + 1
+        and "netlab engine build" in said[-1]
+        and "netlab engine import" in said[-1]
+    )
     with pytest.raises(nl.EngineError, match=r"\n- topology.links.1.rate = '100mbit'\n"):
         nl.run(nl.wan("200mbit", "20ms", "0.1%"), *TRAFFIC, engine="recorded")
     with pytest.raises(nl.EngineError, match=r"\n- traffic.0.parallel = 2\n"):
@@ -108,7 +126,9 @@ def test_what_was_never_recorded_is_refused_with_the_nearest_and_how_to_get_an_e
 
 
 def test_a_live_network_is_refused_with_how_to_get_an_engine(records):
-    with pytest.raises(nl.EngineError, match=r"live network.*netlab engine build.*netlab engine import"):
+    with pytest.raises(
+        nl.EngineError, match=r"live network.*netlab engine build.*netlab engine import"
+    ):
         nl.Network(PATH, engine="recorded")
 
 
@@ -164,7 +184,10 @@ def test_a_file_under_the_name_of_another_experiment_does_not_pass_for_it(record
 def test_sysctls_in_another_order_are_the_same_experiment(records, place):
     one, other = (
         EXPERIMENT.but(topology=PATH.tuned(dict(pairs)))
-        for pairs in [[("net.ipv4.tcp_sack", 0), ("net.ipv4.tcp_ecn", 1)], [("net.ipv4.tcp_ecn", 1), ("net.ipv4.tcp_sack", 0)]]
+        for pairs in [
+            [("net.ipv4.tcp_sack", 0), ("net.ipv4.tcp_ecn", 1)],
+            [("net.ipv4.tcp_ecn", 1), ("net.ipv4.tcp_sack", 0)],
+        ]
     )
     assert one == other
     recorded.record(nl.Result(one, records[1].raw, records[1].commands, records[1].provenance))
@@ -174,7 +197,9 @@ def test_sysctls_in_another_order_are_the_same_experiment(records, place):
 def test_records_are_small_and_lie_one_to_an_experiment(records):
     folder, ran, _ = records
     files = list(folder.iterdir())
-    assert len(files) == 5 and all(file.name.endswith(".json.xz") for file in files), "and no half-written file is left"
+    assert len(files) == 5 and all(file.name.endswith(".json.xz") for file in files), (
+        "and no half-written file is left"
+    )
     size = (folder / recorded.path_of(EXPERIMENT).name).stat().st_size
     assert size < sum(map(len, ran.raw.values())) / 2 and size < 5_000
 
@@ -189,14 +214,18 @@ def test_recording_again_replaces_what_came_out_differently_or_is_damaged(record
         return recorded.read(path)["provenance"]["wall_s"]
 
     assert kept(ran.raw, 1.0) == 1.0
-    assert kept(ran.raw, 2.0) == 1.0, "the same output again: nothing has changed, and so does no file"
+    assert kept(ran.raw, 2.0) == 1.0, (
+        "the same output again: nothing has changed, and so does no file"
+    )
     assert kept(ran.raw, 3.0, "another") == 3.0
     assert kept({name: text + " " for name, text in ran.raw.items()}, 4.0, "another") == 4.0
     path.write_bytes(b"damaged")
     assert kept(ran.raw, 5.0) == 5.0
 
 
-def test_records_that_are_asked_for_are_run_only_while_all_are_made_anew(records, place, monkeypatch):
+def test_records_that_are_asked_for_are_run_only_while_all_are_made_anew(
+    records, place, monkeypatch
+):
     recorded.record(records[1])
     for mode, engine in {"off": "recorded", "live": "recorded", "on": "guest"}.items():
         monkeypatch.setenv("NETLAB_RECORD", mode)
@@ -214,18 +243,29 @@ def test_the_line_is_left_out_where_progress_is_and_nobody_asked(records, monkey
 def test_threads_that_record_the_same_do_not_meet(records, place):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(recorded.record, [records[1]] * 12))
-    assert len(list(place.iterdir())) == 1 and nl.run(EXPERIMENT, engine="recorded").raw == records[1].raw
+    assert (
+        len(list(place.iterdir())) == 1
+        and nl.run(EXPERIMENT, engine="recorded").raw == records[1].raw
+    )
 
 
 def test_a_result_of_mininet_on_a_machine_itself_has_no_digest_to_tell(records, place, capsys):
     ran = records[1]
-    recorded.record(nl.Result(EXPERIMENT, ran.raw, ran.commands, ran.provenance | {"engine": "mininet", "engine_digest": None}))
+    recorded.record(
+        nl.Result(
+            EXPERIMENT,
+            ran.raw,
+            ran.commands,
+            ran.provenance | {"engine": "mininet", "engine_digest": None},
+        )
+    )
     nl.run(EXPERIMENT, engine="recorded")
     assert "earlier runs on mininet (" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("value", "wanted"), [(None, False), ("off", False), ("", False), ("on", True), ("1", True), ("yes", True)]
+    ("value", "wanted"),
+    [(None, False), ("off", False), ("", False), ("on", True), ("1", True), ("yes", True)],
 )
 def test_what_netlab_record_may_be(value, wanted, monkeypatch):
     monkeypatch.delenv("NETLAB_RECORD", raising=False)
@@ -242,6 +282,10 @@ def test_a_run_leaves_no_record_unless_it_is_wanted_and_has_succeeded(place, mon
     with pytest.raises(nl.CommandError):
         nl.run(one.but(traffic=[nl.Shell("h1", "exit 3")]))
     assert not list(place.iterdir())
-    monkeypatch.setattr(RecordedEngine, "recall", lambda *_: pytest.fail("while records are made anew, none is read"))
+    monkeypatch.setattr(
+        RecordedEngine,
+        "recall",
+        lambda *_: pytest.fail("while records are made anew, none is read"),
+    )
     assert nl.run(one, engine="recorded").provenance["engine"] == "guest"
     assert [file.name for file in place.iterdir()] == [recorded.path_of(one).name]

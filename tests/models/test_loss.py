@@ -1,4 +1,6 @@
-"""Response functions to loss against arithmetic done by hand, published tables, limits and one another."""
+"""Response functions to loss against arithmetic done by hand, published tables, limits and one
+another.
+"""
 
 import numpy as np
 import pandas as pd
@@ -33,15 +35,25 @@ def test_mathis_constants():
 @given(rtts, losses, st.integers(1, 64))
 def test_mathis_scales(rtt, loss, k):
     one = models.mathis_bps(MSS, rtt, loss)
-    assert models.mathis_bps(MSS, rtt, 4 * loss) == pytest.approx(one / 2), "quadrupling the loss halves"
-    assert models.mathis_bps(MSS, 2 * rtt, loss) == pytest.approx(one / 2), "doubling the RTT halves"
-    assert models.mathis_bps(MSS, rtt, loss, streams=k) == pytest.approx(k * one), "K streams carry K times as much"
-    assert models.mathis_bps(k * MSS, rtt, loss) == pytest.approx(k * one), "... like one whose MSS is K times larger"
+    assert models.mathis_bps(MSS, rtt, 4 * loss) == pytest.approx(one / 2), (
+        "quadrupling the loss halves"
+    )
+    assert models.mathis_bps(MSS, 2 * rtt, loss) == pytest.approx(one / 2), (
+        "doubling the RTT halves"
+    )
+    assert models.mathis_bps(MSS, rtt, loss, streams=k) == pytest.approx(k * one), (
+        "K streams carry K times as much"
+    )
+    assert models.mathis_bps(k * MSS, rtt, loss) == pytest.approx(k * one), (
+        "... like one whose MSS is K times larger"
+    )
 
 
 def test_mathis_limits():
     assert models.mathis_bps(MSS, 0.02, 0) == np.inf
-    assert models.mathis_bps(MSS, 0.02, 1) == pytest.approx(8 * MSS / 0.02), "one segment per round trip"
+    assert models.mathis_bps(MSS, 0.02, 1) == pytest.approx(8 * MSS / 0.02), (
+        "one segment per round trip"
+    )
     assert models.mathis_bps(MSS, 0.02, [0, 1])[0] == np.inf
     assert models.mathis_bps(MSS, 0.02, pd.Series([0.0]))[0] == np.inf
 
@@ -58,32 +70,51 @@ def test_aimd_of_reno_is_mathis_with_periodic_loss(rtt, loss, k):
 @given(st.floats(0.1, 20), st.floats(0.05, 0.95), rtts, losses)
 def test_aimd_scales(alpha, beta, rtt, loss):
     one = models.aimd_bps(MSS, rtt, loss, alpha, beta)
-    assert models.aimd_bps(MSS, rtt, loss, 4 * alpha, beta) == pytest.approx(2 * one), "four times the gain doubles"
-    assert models.aimd_bps(MSS, rtt, 4 * loss, alpha, beta) == pytest.approx(one / 2), "four times the loss halves"
+    assert models.aimd_bps(MSS, rtt, loss, 4 * alpha, beta) == pytest.approx(2 * one), (
+        "four times the gain doubles"
+    )
+    assert models.aimd_bps(MSS, rtt, 4 * loss, alpha, beta) == pytest.approx(one / 2), (
+        "four times the loss halves"
+    )
     assert models.aimd_bps(MSS, rtt, loss, alpha, beta + 0.04) > one, "giving up less carries more"
     friendly = 3 * (1 - beta) / (1 + beta)
     reno = models.aimd_bps(MSS, rtt, loss)
-    assert models.aimd_bps(MSS, rtt, loss, friendly, beta) == pytest.approx(reno), "RFC 9438, section 4.3"
+    assert models.aimd_bps(MSS, rtt, loss, friendly, beta) == pytest.approx(reno), (
+        "RFC 9438, section 4.3"
+    )
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 0.5), (8, 15 / 16), (0.53, 0.7), (3, 0.2)])
 def test_aimd_is_the_mean_of_the_sawtooth(alpha, beta):
     w = 4000  # so large that a sawtooth has many round trips, as the formula has it
-    trace = models.aimd_trace(MSS, 0.01, 60, start_bytes=beta * w * MSS, limit_bytes=w * MSS, increase=alpha, decrease=1 - beta)
+    trace = models.aimd_trace(
+        MSS,
+        0.01,
+        60,
+        start_bytes=beta * w * MSS,
+        limit_bytes=w * MSS,
+        increase=alpha,
+        decrease=1 - beta,
+    )
     cuts = (trace.cwnd_bytes.diff() < 0).to_numpy().nonzero()[0]
     whole = trace.iloc[cuts[0] : cuts[-1]]
     loss = (len(cuts) - 1) * MSS / whole.cwnd_bytes.sum()
-    assert whole.sent_bps.mean() == pytest.approx(models.aimd_bps(MSS, 0.01, loss, alpha, beta), rel=0.02)
+    assert whole.sent_bps.mean() == pytest.approx(
+        models.aimd_bps(MSS, 0.01, loss, alpha, beta), rel=0.02
+    )
 
 
 def test_aimd_limits():
     assert models.aimd_bps(MSS, 0.02, 0) == np.inf
-    assert models.aimd_bps(1000, 0.1, 0.015) == pytest.approx(800_000), "ten segments per round trip, by hand"
+    assert models.aimd_bps(1000, 0.1, 0.015) == pytest.approx(800_000), (
+        "ten segments per round trip, by hand"
+    )
 
 
 # --- cubic_bps
 
-# RFC 8312 and its successor RFC 9438, section 5.1, Tables 1 and 2: mean window in segments at loss 1e-2 to 1e-8
+# RFC 8312 and its successor RFC 9438, section 5.1, Tables 1 and 2: mean window in segments at loss
+# 1e-2 to 1e-8
 TABLES = {
     (0.1, 0.04): [12, 38, 120, 593, 3332, 18740, 105383],
     (0.1, 0.4): [12, 38, 187, 1054, 5926, 33325, 187400],
@@ -92,7 +123,8 @@ TABLES = {
     (0.01, 0.4): [12, 38, 120, 379, 1200, 5926, 33325],
     (0.01, 4): [12, 38, 120, 379, 1874, 10538, 59261],
 }
-RENO = [12, 38, 120, 379, 1200, 3795, 12000]  # their column for Reno is 1.2 / sqrt(p), 1.2 for sqrt(3/2)
+# their column for Reno is 1.2 / sqrt(p), 1.2 for sqrt(3/2)
+RENO = [12, 38, 120, 379, 1200, 3795, 12000]
 
 
 @pytest.mark.parametrize(("rtt", "c"), TABLES)
@@ -110,14 +142,19 @@ def test_cubic_gives_the_tables_of_its_rfc(rtt, c):
 def test_cubic_is_never_slower_than_reno(rtt, loss, beta):
     cubic, reno = models.cubic_bps(MSS, rtt, loss, beta), models.aimd_bps(MSS, rtt, loss)
     assert cubic >= reno * (1 - 1e-12)
-    assert models.cubic_bps(MSS, rtt, loss * 1.1, beta) < cubic and models.cubic_bps(MSS, rtt * 1.1, loss, beta) < cubic
+    assert (
+        models.cubic_bps(MSS, rtt, loss * 1.1, beta) < cubic
+        and models.cubic_bps(MSS, rtt * 1.1, loss, beta) < cubic
+    )
 
 
 @pytest.mark.parametrize("rtt", [0.02, 0.1])
 def test_cubic_leaves_reno_where_the_docstring_says(rtt):
     reno = models.aimd_bps(MSS, rtt, 0.56 * rtt**3)
     assert models.cubic_bps(MSS, rtt, 0.56 * rtt**3) == pytest.approx(reno)
-    assert models.cubic_bps(MSS, rtt, 0.54 * rtt**3) > models.aimd_bps(MSS, rtt, 0.54 * rtt**3) * 1.001
+    assert (
+        models.cubic_bps(MSS, rtt, 0.54 * rtt**3) > models.aimd_bps(MSS, rtt, 0.54 * rtt**3) * 1.001
+    )
 
 
 def test_cubic_scales_in_its_own_region():

@@ -20,7 +20,9 @@ def test_bandwidth_delay_product_of_the_labs():
 def test_a_window_of_one_bdp_fills_the_path(rate, rtt):
     window = models.bandwidth_delay_product_bytes(rate, rtt)
     assert models.buffer_limited_bps(window, rtt) == pytest.approx(rate)
-    assert models.buffer_limited_bps(window / 8, rtt, streams=8) == pytest.approx(rate), "or eight windows of an eighth"
+    assert models.buffer_limited_bps(window / 8, rtt, streams=8) == pytest.approx(rate), (
+        "or eight windows of an eighth"
+    )
 
 
 def test_buffer_limit():
@@ -35,5 +37,7 @@ def test_goodput():
     assert models.goodput_bps(10e9) / 1e9 == pytest.approx(9.56, abs=0.005)
     assert models.goodput_bps(1e9, 1000, 1000) == 1e9 and models.goodput_bps(np.inf) == np.inf
     assert models.goodput_bps(1e9, 8948, 9014) > models.goodput_bps(1e9), "jumbo frames waste less"
-    with pytest.raises(ValueError, match=r"frame_bytes must be at least mss_bytes \(1448\).* not 1000"):
+    with pytest.raises(
+        ValueError, match=r"frame_bytes must be at least mss_bytes \(1448\).* not 1000"
+    ):
         models.goodput_bps(1e9, [536, 1448], 1000)

@@ -13,13 +13,19 @@ rtts, losses, acks = st.floats(1e-3, 0.3), st.floats(1e-7, 0.9), st.sampled_from
 
 
 def test_figures_worked_out_elsewhere():
-    # 20 ms, RTO 0.2 s, every segment acknowledged, at 2, 3, 5 and 10 % (the house style's facts worth teaching)
+    # 20 ms, RTO 0.2 s, every segment acknowledged, at 2, 3, 5 and 10 % (the house style's facts
+    # worth teaching)
     loss = [0.02, 0.03, 0.05, 0.10]
-    assert models.padhye_simple_bps(MSS, 0.020, loss) / 1e6 == pytest.approx([3.45, 2.42, 1.43, 0.57], abs=0.006)
+    assert models.padhye_simple_bps(MSS, 0.020, loss) / 1e6 == pytest.approx(
+        [3.45, 2.42, 1.43, 0.57], abs=0.006
+    )
     mathis = models.mathis_bps(MSS, 0.020, loss, c=models.MATHIS_C["periodic"])
     assert mathis / 1e6 == pytest.approx([5.02, 4.10, 3.17, 2.24], abs=0.006)
     full = models.padhye_bps(MSS, 0.020, loss)
-    assert full == pytest.approx(models.padhye_simple_bps(MSS, 0.020, loss), rel=0.3) and (full < mathis).all()
+    assert (
+        full == pytest.approx(models.padhye_simple_bps(MSS, 0.020, loss), rel=0.3)
+        and (full < mathis).all()
+    )
 
 
 def padhye_as_printed(rtt, p, rto, b, wm=np.inf):
@@ -35,7 +41,9 @@ def padhye_as_printed(rtt, p, rto, b, wm=np.inf):
         rounds, w = b / 2 * wu + 1, wu
     else:
         rounds, w = b / 8 * wm + (1 - p) / (p * wm) + 2, wm
-    return ((1 - p) / p + w + timeout(w) / (1 - p)) / (rtt * rounds + timeout(w) * rto * f / (1 - p))
+    return ((1 - p) / p + w + timeout(w) / (1 - p)) / (
+        rtt * rounds + timeout(w) * rto * f / (1 - p)
+    )
 
 
 @given(rtts, st.floats(1e-4, 0.9), st.floats(0.2, 3), acks, st.sampled_from([2, 12, 100, np.inf]))
@@ -53,18 +61,25 @@ def test_rare_loss_leaves_mathis(padhye, b):
 
 
 def test_the_constants_are_mathis_s():
-    assert models.MATHIS_C["periodic"] == (3 / 2) ** 0.5 and models.MATHIS_C["periodic, delayed ACKs"] == (3 / 4) ** 0.5
+    assert (
+        models.MATHIS_C["periodic"] == (3 / 2) ** 0.5
+        and models.MATHIS_C["periodic, delayed ACKs"] == (3 / 4) ** 0.5
+    )
 
 
 @pytest.mark.parametrize("padhye", BOTH)
 def test_the_window_limits(padhye):
     window = 64 * MSS
     for loss in (0, 1e-300, 1e-12):
-        assert padhye(MSS, 0.020, loss, window_bytes=window) == pytest.approx(models.buffer_limited_bps(window, 0.020))
+        assert padhye(MSS, 0.020, loss, window_bytes=window) == pytest.approx(
+            models.buffer_limited_bps(window, 0.020)
+        )
     wide = padhye(MSS, 0.020, 0.03, window_bytes=1e9)
     assert wide == padhye(MSS, 0.020, 0.03), "a window that is never reached is no limit"
     assert padhye(MSS, 0.020, 1e-4, window_bytes=window) < padhye(MSS, 0.020, 1e-4)
-    assert padhye(MSS, 0.020, 1e-12, window_bytes=window, streams=8) == pytest.approx(8 * 8 * window / 0.020)
+    assert padhye(MSS, 0.020, 1e-12, window_bytes=window, streams=8) == pytest.approx(
+        8 * 8 * window / 0.020
+    )
 
 
 def test_when_everything_is_lost_a_segment_goes_out_every_64_timeouts():
@@ -76,7 +91,10 @@ def test_when_everything_is_lost_a_segment_goes_out_every_64_timeouts():
 def test_the_two_cases_meet(b):
     loss = 0.01
     w = (2 + b) / (3 * b) + (8 * (1 - loss) / (3 * b * loss) + ((2 + b) / (3 * b)) ** 2) ** 0.5
-    below, above = (models.padhye_bps(MSS, 0.020, loss, b=b, window_bytes=w * MSS * x) for x in (1 - 1e-9, 1 + 1e-9))
+    below, above = (
+        models.padhye_bps(MSS, 0.020, loss, b=b, window_bytes=w * MSS * x)
+        for x in (1 - 1e-9, 1 + 1e-9)
+    )
     assert above == pytest.approx(below, rel=1e-6 if b == 2 else 0.03)
 
 

@@ -13,7 +13,9 @@ NAN = np.nan
 
 
 def a_result(*flows, rate="10gbit", seconds=10):
-    """A result of flows: source, destination, congestion control, start [s] and what each stream received [bit/s]."""
+    """A result of flows: source, destination, congestion control, start [s] and what each stream
+    received [bit/s].
+    """
     named = [dict(flow=n, src=f[0], dst=f[1], congestion=f[2]) for n, f in enumerate(flows, 1)]
     streams = [
         who | dict(stream=k, sent_bps=1.01 * bps, received_bps=bps)
@@ -48,7 +50,10 @@ def test_throughput_draws_each_stream_and_their_sum():
     fig = plots.throughput(EIGHT)
     assert [trace.name for trace in fig.data] == [f"stream {k}" for k in range(1, 9)] + ["sum"]
     assert fig.layout.yaxis.title.text == "throughput [Gbit/s]"
-    third, total = EIGHT.intervals.query("stream == 3"), EIGHT.intervals.groupby("start_s").sent_bps.sum()
+    third, total = (
+        EIGHT.intervals.query("stream == 3"),
+        EIGHT.intervals.groupby("start_s").sent_bps.sum(),
+    )
     assert named(fig, "stream 3").y == pytest.approx(np.repeat(third.sent_bps, 2) / 1e9)
     assert named(fig, "stream 3").x[:4] == pytest.approx([0.04, 1.04, 1.04, 2.04])
     assert named(fig, "sum").y == pytest.approx(np.repeat(total, 2) / 1e9)
@@ -59,7 +64,9 @@ def test_throughput_draws_each_stream_and_their_sum():
 def test_throughput_draws_what_the_receiver_counted_where_it_did():
     intervals = EIGHT.intervals.assign(received_bps=1e6)
     fig = plots.throughput(SimpleNamespace(**vars(EIGHT) | {"intervals": intervals}))
-    assert set(named(fig, "sum").y) == {8.0} and fig.layout.yaxis.title.text == "throughput [Mbit/s]"
+    assert (
+        set(named(fig, "sum").y) == {8.0} and fig.layout.yaxis.title.text == "throughput [Mbit/s]"
+    )
     assert fig.layout.title.subtitle.text == "counted by the receiver"
 
 
@@ -67,7 +74,9 @@ def test_throughput_of_several_flows():
     fig = plots.throughput(DUEL)
     assert [trace.name for trace in fig.data] == ["h1 → h2 reno", "h3 → h4 bbr", "sum"]
     carried = [np.trapezoid(trace.y, trace.x) for trace in fig.data]
-    assert carried[2] == pytest.approx(carried[0] + carried[1]), "bits are neither lost nor made, whenever flows report"
+    assert carried[2] == pytest.approx(carried[0] + carried[1]), (
+        "bits are neither lost nor made, whenever flows report"
+    )
     both = a_result(("h1", "h2", "reno", 0, [1e8]), ("h3", "h4", "reno", 0.05, [1e8, 1e8, 1e8]))
     fig = plots.throughput(both)
     assert len(fig.data) == 1 + 3 + 1 + 1, "four streams, the sum of three, the sum of all"
@@ -75,7 +84,11 @@ def test_throughput_of_several_flows():
     assert legend == ["h1 → h2 reno", "h3 → h4 reno", "sum"]
     assert fig.data[-2].y[0] * 1e6 == pytest.approx(3e8)
     twins = a_result(*[("h1", "h2", "reno", 0, [1e8])] * 2)
-    assert [trace.name for trace in plots.throughput(twins).data] == ["1: h1 → h2 reno", "2: h1 → h2 reno", "sum"]
+    assert [trace.name for trace in plots.throughput(twins).data] == [
+        "1: h1 → h2 reno",
+        "2: h1 → h2 reno",
+        "sum",
+    ]
 
 
 def test_throughput_leaves_out_what_iperf3_omits_and_never_makes_missing_0():
@@ -89,7 +102,10 @@ def test_throughput_leaves_out_what_iperf3_omits_and_never_makes_missing_0():
 
 def test_throughput_says_what_the_link_carries():
     (line,) = plots.throughput(EIGHT).layout.shapes
-    assert line.y0 == line.y1 == pytest.approx(models.goodput_bps(10e9) / 1e9) and line.name == "link: 9.56 Gbit/s"
+    assert (
+        line.y0 == line.y1 == pytest.approx(models.goodput_bps(10e9) / 1e9)
+        and line.name == "link: 9.56 Gbit/s"
+    )
     assert not plots.throughput(EIGHT, capacity=False).layout.shapes
     far = plots.throughput(a_result(("h1", "h2", "reno", 0, [1e6])))
     assert not far.layout.shapes, "a line would flatten the rest"
@@ -103,9 +119,14 @@ def test_throughput_says_what_the_link_carries():
 def test_streams_are_bars_with_the_equal_share_and_the_index():
     fig = plots.streams(EIGHT)
     (bars,) = fig.data
-    assert bars.y == pytest.approx(np.linspace(1.0, 1.4, 8)) and fig.layout.yaxis.title.text == "throughput [Gbit/s]"
+    assert (
+        bars.y == pytest.approx(np.linspace(1.0, 1.4, 8))
+        and fig.layout.yaxis.title.text == "throughput [Gbit/s]"
+    )
     assert fig.layout.shapes[0].y0 == pytest.approx(1.2)
-    assert fig.layout.title.text == "Jain's index 0.988" and list(fig.layout.xaxis.ticktext) == list("12345678")
+    assert fig.layout.title.text == "Jain's index 0.988" and list(
+        fig.layout.xaxis.ticktext
+    ) == list("12345678")
     assert [trace.name for trace in plots.streams(DUEL).data] == ["h1 → h2 reno", "h3 → h4 bbr"]
     assert plots.streams(DUEL).layout.title.text == "Jain's index 0.800"
 
@@ -116,7 +137,9 @@ def test_streams_that_only_the_sender_counted_are_hatched():
     (bars,) = plots.streams(SimpleNamespace(flows=EIGHT.flows, streams=streams)).data
     assert bars.y[0] == pytest.approx(1.01) and bars.marker.pattern.shape == ("/", *[""] * 7)
     streams.loc[0, "sent_bps"] = NAN
-    with pytest.raises(ValueError, match="stream 1 of flow 1 has neither received_bps nor sent_bps"):
+    with pytest.raises(
+        ValueError, match="stream 1 of flow 1 has neither received_bps nor sent_bps"
+    ):
         plots.streams(SimpleNamespace(flows=EIGHT.flows, streams=streams))
 
 
@@ -124,17 +147,34 @@ def test_streams_that_only_the_sender_counted_are_hatched():
 
 
 def without(result, frame, *columns):
-    return SimpleNamespace(**vars(result) | {frame: getattr(result, frame).drop(columns=list(columns))})
+    return SimpleNamespace(
+        **vars(result) | {frame: getattr(result, frame).drop(columns=list(columns))}
+    )
 
 
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: plots.throughput(without(EIGHT, "intervals", "stream")), "throughput: the frame lacks stream; it has"),
-        (lambda: plots.throughput(SimpleNamespace(intervals=pd.DataFrame())), "throughput: the frame is empty"),
-        (lambda: plots.throughput(without(EIGHT, "flows", "congestion")), "flows: the frame lacks congestion"),
-        (lambda: plots.streams(without(EIGHT, "streams", "sent_bps", "src")), "streams: the frame lacks src, sent_bps"),
-        (lambda: plots.streams(SimpleNamespace(streams=pd.DataFrame())), "streams: the frame is empty"),
+        (
+            lambda: plots.throughput(without(EIGHT, "intervals", "stream")),
+            "throughput: the frame lacks stream; it has",
+        ),
+        (
+            lambda: plots.throughput(SimpleNamespace(intervals=pd.DataFrame())),
+            "throughput: the frame is empty",
+        ),
+        (
+            lambda: plots.throughput(without(EIGHT, "flows", "congestion")),
+            "flows: the frame lacks congestion",
+        ),
+        (
+            lambda: plots.streams(without(EIGHT, "streams", "sent_bps", "src")),
+            "streams: the frame lacks src, sent_bps",
+        ),
+        (
+            lambda: plots.streams(SimpleNamespace(streams=pd.DataFrame())),
+            "streams: the frame is empty",
+        ),
     ],
 )
 def test_refuses_what_it_cannot_draw(draw, message):
@@ -144,5 +184,7 @@ def test_refuses_what_it_cannot_draw(draw, message):
 
 def test_refuses_a_result_where_nothing_was_measured():
     nothing = SimpleNamespace(**vars(EIGHT) | {"intervals": EIGHT.intervals.assign(sent_bps=NAN)})
-    with pytest.raises(ValueError, match="no interval, but for omitted ones, has received_bps or sent_bps"):
+    with pytest.raises(
+        ValueError, match="no interval, but for omitted ones, has received_bps or sent_bps"
+    ):
         plots.throughput(nothing)

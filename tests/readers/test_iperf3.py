@@ -1,4 +1,6 @@
-"""read_iperf3, on real reports of many versions (tests/data/iperf3), broken ones, and reports cut at every place."""
+"""read_iperf3, on real reports of many versions (tests/data/iperf3), broken ones, and reports cut
+at every place.
+"""
 
 import json
 import math
@@ -17,7 +19,8 @@ DATA = Path(__file__).parents[1] / "data" / "iperf3"
 REPORTS = sorted(DATA.glob("*.json"))
 BROKEN = sorted((DATA / "broken").iterdir())
 VERSIONS = ["3.9", "3.12", "3.18", "3.22"]
-CLIENT, SERVER = "127.0.0.1", "127.0.0.2"  # in our own files the client sends with cubic, the server with reno
+# in our own files the client sends with cubic, the server with reno
+CLIENT, SERVER = "127.0.0.1", "127.0.0.2"
 
 
 def report(name):
@@ -40,12 +43,16 @@ INTERVALS = """stream src dst start_s end_s sent_bps received_bps retransmits cw
 def test_every_report_gives_the_same_columns(path):
     out, first = read_iperf3(path), read_iperf3(REPORTS[0])
     assert list(out.streams) == STREAMS.split() and list(out.intervals) == INTERVALS.split()
-    assert (out.streams.dtypes == first.streams.dtypes).all() and (out.intervals.dtypes == first.intervals.dtypes).all()
+    assert (out.streams.dtypes == first.streams.dtypes).all() and (
+        out.intervals.dtypes == first.intervals.dtypes
+    ).all()
     assert out.meta.keys() == first.meta.keys()
     assert list(out.streams.stream) == list(range(1, len(out.streams) + 1))
     assert set(out.intervals.stream) == set(out.streams.stream)
     assert out.meta["version"] == path.name.split("-")[0]
-    assert out.meta["interrupted"] == ("interrupted" in path.name) == (out.meta["error"] is not None)
+    assert (
+        out.meta["interrupted"] == ("interrupted" in path.name) == (out.meta["error"] is not None)
+    )
 
 
 @pytest.mark.parametrize("path", REPORTS, ids=names)
@@ -71,9 +78,13 @@ def test_streams_add_up_to_the_totals_in_the_file(path):
 def test_rate_times_time_is_bytes(path):
     streams = read_iperf3(path).streams
     sent = streams.dropna(subset="sent_bytes")
-    assert sent.sent_bps.to_numpy() == pytest.approx(8 * sent.sent_bytes / (sent.end_s - sent.start_s), rel=1e-3)
+    assert sent.sent_bps.to_numpy() == pytest.approx(
+        8 * sent.sent_bytes / (sent.end_s - sent.start_s), rel=1e-3
+    )
     received = streams.dropna(subset="received_bytes")  # on the receiver's clock
-    assert received.received_bps.to_numpy() == pytest.approx(8 * received.received_bytes / received.end_s, rel=0.17)
+    assert received.received_bps.to_numpy() == pytest.approx(
+        8 * received.received_bytes / received.end_s, rel=0.17
+    )
 
 
 @pytest.mark.parametrize("path", REPORTS, ids=names)
@@ -84,7 +95,9 @@ def test_intervals_average_to_their_stream(path):
         whole = out.streams.set_index("stream").loc[stream]
         for column in ("sent_bps", "received_bps"):
             if rows[column].notna().all() and not math.isnan(whole[column]):
-                mean = (rows[column] * (rows.end_s - rows.start_s)).sum() / (rows.end_s - rows.start_s).sum()
+                mean = (rows[column] * (rows.end_s - rows.start_s)).sum() / (
+                    rows.end_s - rows.start_s
+                ).sum()
                 assert mean == pytest.approx(whole[column], rel=0.06)
         if rows.retransmits.notna().all():
             assert rows.retransmits.sum() == whole.retransmits
@@ -99,7 +112,9 @@ def test_no_more_arrives_than_was_sent(path):
     both = streams.dropna(subset=["sent_bytes", "received_bytes"])
     assert (both.received_bytes <= both.sent_bytes * (1 + each_side_omits_its_own_time)).all()
     assert not (streams.loss < 0).any() and not (streams.loss > 1).any()
-    assert (streams.rtt_s.isna() | streams.rtt_s.between(streams.rtt_min_s, streams.rtt_max_s)).all()
+    assert (
+        streams.rtt_s.isna() | streams.rtt_s.between(streams.rtt_min_s, streams.rtt_max_s)
+    ).all()
     assert not (streams[["cwnd_bytes", "rtt_s"]] <= 0).any().any()
 
 
@@ -112,7 +127,9 @@ def test_units_are_si():
     assert stream.rtt_s == 0.001875 and stream.cwnd_bytes == 237472 and stream.retransmits == 135
     assert stream.sent_bps == 2.088356e9 and stream.received_bytes == 2610117072
     assert (stream.src, stream.dst, stream.congestion) == ("10.0.2.15", "10.0.2.4", "cubic")
-    assert out.meta["mss_bytes"] == 1448 and out.meta["duration_s"] == 10 and out.meta["port"] == 5460
+    assert (
+        out.meta["mss_bytes"] == 1448 and out.meta["duration_s"] == 10 and out.meta["port"] == 5460
+    )
     udp = report("3.1.3-udp-1").streams.iloc[0]
     assert udp.jitter_s == 2.735461 and udp.packets == 159 and udp.loss == 0
 
@@ -145,7 +162,9 @@ def test_src_is_who_sends(version):
         out = report(f"{version}-{name}")
         assert list(zip(out.streams.src, out.streams.congestion, strict=True)) == ways
         assert (out.streams.src != out.streams.dst).all()
-        assert out.meta["bidirectional"] == ("bidir" in name) and out.meta["reverse"] == ("reverse" in name)
+        assert out.meta["bidirectional"] == ("bidir" in name) and out.meta["reverse"] == (
+            "reverse" in name
+        )
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -165,7 +184,9 @@ def test_server_output_fills_the_other_side(version):
     assert out.intervals[["sent_bps", "received_bps", "cwnd_bytes", "rtt_s"]].notna().all().all()
     omit = report(f"{version}-tcp-omit-both").intervals
     assert list(omit.omitted) == [True, False, False] and omit.received_bps.notna().all()
-    half = report(f"{version}-tcp-reverse-both").intervals  # -i 0.5, and the server's is 1: they do not match
+    half = report(
+        f"{version}-tcp-reverse-both"
+    ).intervals  # -i 0.5, and the server's is 1: they do not match
     assert len(half) >= 4 and half.sent_bps.isna().all()
     udp = report(f"{version}-udp-both-2")
     assert udp.streams.received_bps.notna().all() and udp.intervals.jitter_s.notna().all()
@@ -178,7 +199,8 @@ def test_omitted_time_does_not_count(version):
     assert out.streams.end_s[0] == pytest.approx(2, abs=0.1)
     assert out.intervals.start_s[1] == pytest.approx(0, abs=0.01)
     if version in ("3.9", "3.18"):
-        udp = report(f"{version}-udp-reverse-omit-2").streams  # its received rate is a sum of intervals
+        # its received rate is a sum of intervals
+        udp = report(f"{version}-udp-reverse-omit-2").streams
         assert udp.received_bps.to_numpy() == pytest.approx(20e6, rel=0.03)
         assert udp.received_bytes.to_numpy() == pytest.approx(2 * 20e6 / 8, rel=0.03)
 
@@ -187,16 +209,21 @@ def test_omitted_time_does_not_count(version):
 def test_udp(version):
     one, two = report(f"{version}-udp-1"), report(f"{version}-udp-2")
     assert two.streams.received_bps.isna().all()  # no version prints it per stream
-    assert one.streams.received_bps.isna().all() == (version == "3.9")  # nor that one even the total
+    # nor that one even the total
+    assert one.streams.received_bps.isna().all() == (version == "3.9")
     assert (one.intervals.packets > 0).all() and one.intervals.loss.isna().all()
     assert two.streams.cwnd_bytes.isna().all() and two.streams.retransmits.isna().all()
     lossy = report(f"{version}-udp-reverse-2")
     expected = lossy.streams.sent_bytes * (1 - lossy.streams.loss)
     assert lossy.streams.received_bytes.to_numpy() == pytest.approx(expected, rel=0.04)
-    assert lossy.intervals.groupby("stream").lost_packets.sum().to_numpy() == pytest.approx(lossy.streams.lost_packets, rel=0.02)
+    assert lossy.intervals.groupby("stream").lost_packets.sum().to_numpy() == pytest.approx(
+        lossy.streams.lost_packets, rel=0.02
+    )
     assert lossy.streams.jitter_s.between(1e-7, 0.01).all()
     ways = report(f"{version}-udp-bidir").streams
-    assert list(ways.src) == [CLIENT, SERVER] and ways.sent_bps.to_numpy() == pytest.approx(20e6, rel=0.03)
+    assert list(ways.src) == [CLIENT, SERVER] and ways.sent_bps.to_numpy() == pytest.approx(
+        20e6, rel=0.03
+    )
     end = json.loads((DATA / f"{version}-udp-bidir.json").read_text())["end"]
     if version != "3.9":
         totals = [end[f"sum_received{way}"]["bytes"] for way in ("", "_bidir_reverse")]
@@ -212,8 +239,14 @@ def test_loss_is_seen():
 def test_a_server_knows_its_own_end(version):
     tcp, udp = report(f"{version}-server-tcp-2"), report(f"{version}-server-udp-2")
     for out in (tcp, udp):
-        assert out.meta["role"] == "server" and set(out.streams.src) == {CLIENT} and out.meta["server"] == SERVER
-        assert out.streams[["sent_bps", "sent_bytes", "retransmits", "congestion"]].isna().all().all()
+        assert (
+            out.meta["role"] == "server"
+            and set(out.streams.src) == {CLIENT}
+            and out.meta["server"] == SERVER
+        )
+        assert (
+            out.streams[["sent_bps", "sent_bytes", "retransmits", "congestion"]].isna().all().all()
+        )
         assert (out.streams.received_bps > 10e6).all() and out.intervals.received_bps.notna().all()
         assert math.isnan(out.meta["client_cpu"]) and math.isnan(out.meta["sent_bytes"])
     assert udp.streams[["loss", "jitter_s", "packets"]].notna().all().all()
@@ -223,10 +256,18 @@ def test_a_server_knows_its_own_end(version):
 def test_an_interrupted_client_knows_its_own_end(version):
     tcp, ways = report(f"{version}-tcp-interrupted"), report(f"{version}-tcp-bidir-interrupted")
     assert (tcp.streams.sent_bps > 10e6).all() and tcp.streams.received_bps.isna().all()
-    assert list(ways.streams.sent_bps.isna()) == list(ways.streams.congestion.isna()) == [False, True]
+    assert (
+        list(ways.streams.sent_bps.isna()) == list(ways.streams.congestion.isna()) == [False, True]
+    )
     assert list(ways.streams.received_bps.isna()) == [True, False]
-    udp, back = report(f"{version}-udp-interrupted").streams, report(f"{version}-udp-reverse-interrupted").streams
-    assert udp[["received_bps", "loss", "jitter_s", "lost_packets"]].isna().all().all() and (udp.packets > 0).all()
+    udp, back = (
+        report(f"{version}-udp-interrupted").streams,
+        report(f"{version}-udp-reverse-interrupted").streams,
+    )
+    assert (
+        udp[["received_bps", "loss", "jitter_s", "lost_packets"]].isna().all().all()
+        and (udp.packets > 0).all()
+    )
     assert back[["sent_bps", "sent_bytes"]].isna().all().all()
     assert back.received_bps.to_numpy() == pytest.approx(20e6, rel=0.05) and back.loss.notna().all()
 
@@ -244,11 +285,19 @@ def test_path_name_and_text_read_alike(tmp_path):
     path = DATA / "3.12-tcp-1.json"
     (tmp_path / "powershell.json").write_bytes(b"\xff\xfe" + path.read_text().encode("utf-16-le"))
     expected = read_iperf3(path).streams
-    for source in (str(path), path.read_text(), path.read_text().replace("\n", "\r\n"), tmp_path / "powershell.json"):
+    for source in (
+        str(path),
+        path.read_text(),
+        path.read_text().replace("\n", "\r\n"),
+        tmp_path / "powershell.json",
+    ):
         pd.testing.assert_frame_equal(read_iperf3(source).streams, expected)
     with pytest.raises(TypeError, match="bytes"):
         read_iperf3(path.read_bytes())
-    assert repr(read_iperf3(path)) == "Iperf3Output(TCP, 127.0.0.1 -> 127.0.0.2: 1 streams, 2 intervals, iperf3 3.12)"
+    assert (
+        repr(read_iperf3(path))
+        == "Iperf3Output(TCP, 127.0.0.1 -> 127.0.0.2: 1 streams, 2 intervals, iperf3 3.12)"
+    )
 
 
 @pytest.mark.parametrize("token", ["-nan", "nan", "NaN", "inf", "-nan(ind)"])
@@ -261,18 +310,28 @@ def test_tokens_that_are_not_json_are_nan(token):
 
 def test_a_kernel_that_does_not_count_retransmits():
     text = (DATA / "3.12-tcp-1.json").read_text()
-    assert read_iperf3(re.sub(r'("retransmits":\s*)\d+', r"\1-1", text)).streams.retransmits.isna().all()
-    assert read_iperf3(re.sub(r'\s*"retransmits":\s*\d+,', "", text)).streams.retransmits.isna().all()
+    assert (
+        read_iperf3(re.sub(r'("retransmits":\s*)\d+', r"\1-1", text))
+        .streams.retransmits.isna()
+        .all()
+    )
+    assert (
+        read_iperf3(re.sub(r'\s*"retransmits":\s*\d+,', "", text)).streams.retransmits.isna().all()
+    )
 
 
 def test_zero_is_no_round_trip_time():  # what kernels other than Linux give
     text = (DATA / "3.12-tcp-1.json").read_text()
-    out = read_iperf3(re.sub(r'("(?:(?:max_|min_|mean_)?rtt|rttvar|(?:max_)?snd_cwnd)":\s*)\d+', r"\g<1>0", text))
+    out = read_iperf3(
+        re.sub(r'("(?:(?:max_|min_|mean_)?rtt|rttvar|(?:max_)?snd_cwnd)":\s*)\d+', r"\g<1>0", text)
+    )
     assert out.streams[["rtt_s", "rtt_min_s", "rtt_max_s", "cwnd_bytes"]].isna().all().all()
     assert out.intervals[["rtt_s", "rttvar_s", "cwnd_bytes"]].isna().all().all()
 
 
-@pytest.mark.parametrize(("name", "src"), [("tcp-1", CLIENT), ("tcp-reverse-2", SERVER), ("server-tcp-2", CLIENT)])
+@pytest.mark.parametrize(
+    ("name", "src"), [("tcp-1", CLIENT), ("tcp-reverse-2", SERVER), ("server-tcp-2", CLIENT)]
+)
 def test_before_3_7_only_the_test_says_who_sends(name, src):
     text = (DATA / f"3.9-{name}.json").read_text()
     out = read_iperf3(re.sub(r',\s*"sender":\s*(true|false)', "", text))
@@ -283,7 +342,11 @@ def test_before_3_7_only_the_test_says_who_sends(name, src):
 def test_no_packets_no_loss():
     text = (DATA / "3.18-udp-reverse-2.json").read_text()
     out = read_iperf3(re.sub(r'("(?:lost_)?packets":\s*)\d+', r"\g<1>0", text))
-    assert out.streams.loss.isna().all() and out.intervals.loss.isna().all() and (out.streams.packets == 0).all()
+    assert (
+        out.streams.loss.isna().all()
+        and out.intervals.loss.isna().all()
+        and (out.streams.packets == 0).all()
+    )
 
 
 # --- broken files
@@ -294,7 +357,9 @@ KINDS = {  # part of the file's name: what the message must say (and do)
     "no-server": "unable to connect to server.* Start iperf3 -s|before it measured anything",
     "without-J": "with -J",
     "json-stream": "with -J alone",
-    "server-killed": "the server has terminated|other side stopped|unable to write|before the first interval",
+    "server-killed": (
+        "the server has terminated|other side stopped|unable to write|before the first interval"
+    ),
     "server-of-interrupted": "the client has terminated",
     "interrupted-in-omit": "before the first interval that counts",
 }
@@ -302,7 +367,9 @@ KINDS = {  # part of the file's name: what the message must say (and do)
 
 @pytest.mark.parametrize("path", BROKEN, ids=names)
 def test_broken_files_are_refused(path):
-    message = KINDS["no-server" if "no-server" in path.name else next(k for k in KINDS if k in path.name)]
+    message = KINDS[
+        "no-server" if "no-server" in path.name else next(k for k in KINDS if k in path.name)
+    ]
     with pytest.raises(ReadError, match=message) as caught:
         read_iperf3(path)
     assert caught.value.raw == path.read_text()
@@ -314,8 +381,14 @@ def test_broken_files_are_refused(path):
         ("", "empty"),
         (" \n", "empty"),
         ("results.json", "neither iperf3's JSON nor the name of a file"),
-        ("warning: MSS 9000 ignored\n" + ONE, "text before iperf3's JSON: 'warning: MSS 9000 ignored'"),
-        (ONE + "iperf3: error - the server has terminated\n", "text after iperf3's JSON: 'iperf3: error"),
+        (
+            "warning: MSS 9000 ignored\n" + ONE,
+            "text before iperf3's JSON: 'warning: MSS 9000 ignored'",
+        ),
+        (
+            ONE + "iperf3: error - the server has terminated\n",
+            "text after iperf3's JSON: 'iperf3: error",
+        ),
         (ONE + ONE, "text after iperf3's JSON"),
         (ONE[: len(ONE) // 2], "cut off"),
         (ONE.replace('"rtt"', 'rtt"', 1), "broken"),
@@ -323,7 +396,10 @@ def test_broken_files_are_refused(path):
         ('{"start": 1}', "no report of iperf3"),
         ('{"error": "the server is busy running a test"}', "busy.* give each test its own server"),
         ('{"start": {}, "intervals": [], "end": 5}', "lacks what every known iperf3 prints"),
-        (ONE.replace('"bits_per_second"', '"bps"').replace('"connected"', '"open"'), "lacks .*connected"),
+        (
+            ONE.replace('"bits_per_second"', '"bps"').replace('"connected"', '"open"'),
+            "lacks .*connected",
+        ),
         ("[" * 100_000, "neither"),
         ('{"a":' * 100_000, "cut off"),
     ],
@@ -335,13 +411,16 @@ def test_broken_text_is_refused(text, message):
     assert caught.value.raw == text
 
 
-@pytest.mark.parametrize("text", ["# Notes\n\nSee `{}` below.\n", "[ ID] Interval\n[  5] 0.00-1.00 sec\n"])
+@pytest.mark.parametrize(
+    "text", ["# Notes\n\nSee `{}` below.\n", "[ ID] Interval\n[  5] 0.00-1.00 sec\n"]
+)
 def test_a_file_that_is_not_iperf3_s_json_is_named(text, tmp_path):
     path = tmp_path / "notes.md"
     path.write_text(text)
     for source in (path, str(path)):
         with pytest.raises(
-            ReadError, match=r"notes.md: This is not iperf3's JSON.*Run iperf3 with -J, which writes it"
+            ReadError,
+            match=r"notes.md: This is not iperf3's JSON.*Run iperf3 with -J, which writes it",
         ) as caught:
             read_iperf3(source)
         assert str(path) in str(caught.value) and repr(text.splitlines()[0]) in str(caught.value)
@@ -362,7 +441,11 @@ def test_a_report_cut_anywhere_is_refused(text, where):
     assert caught.value.raw == text[: int(where * len(text))]
 
 
-@given(st.sampled_from(WHOLE), place, st.sampled_from(["\nh1 login:\n", "\niperf3: error\n", "\n{}\n", "\n^C\n"]))
+@given(
+    st.sampled_from(WHOLE),
+    place,
+    st.sampled_from(["\nh1 login:\n", "\niperf3: error\n", "\n{}\n", "\n^C\n"]),
+)
 def test_a_report_with_a_line_in_it_is_refused(text, where, line):
     at = int(where * len(text))
     with pytest.raises(ReadError):

@@ -18,16 +18,27 @@ def text(**changes):
 
 
 def test_a_real_output():
-    """One Reno stream, 1 % random loss, 10 s: SACK finds nearly every loss, a probe the last one, and a few share a window."""
+    """One Reno stream, 1 % random loss, 10 s: SACK finds nearly every loss, a probe the last one,
+    and a few share a window.
+    """
     read = read_nstat(REAL)
     assert read.counts == COUNTS and read.counts["TcpRetransSegs"] == 66
-    assert read.halvings == 54 + 1 == COUNTS["TcpExtTCPSackRecovery"] + COUNTS["TcpExtTCPLossProbeRecovery"]
+    assert (
+        read.halvings
+        == 54 + 1
+        == COUNTS["TcpExtTCPSackRecovery"] + COUNTS["TcpExtTCPLossProbeRecovery"]
+    )
     assert read.halving_rate == read.halvings / COUNTS["TcpOutSegs"] == pytest.approx(0.01, rel=0.3)
 
 
 def test_every_kind_of_reduction_counts_and_what_was_taken_back_does_not():
     nothing = {name: 0 for name in COUNTS}
-    more = {"TcpExtTCPSackRecovery": 8, "TcpExtTCPRenoRecovery": 4, "TcpExtTCPLossProbeRecovery": 2, "TcpExtTCPTimeouts": 1}
+    more = {
+        "TcpExtTCPSackRecovery": 8,
+        "TcpExtTCPRenoRecovery": 4,
+        "TcpExtTCPLossProbeRecovery": 2,
+        "TcpExtTCPTimeouts": 1,
+    }
     undone = {"TcpExtTCPFullUndo": 1, "TcpExtTCPDSACKUndo": 1, "TcpExtTCPLossUndo": 1}
     assert read_nstat(text(**nothing | more | undone)).halvings == 15 - 3
     assert math.isnan(read_nstat(text(**nothing)).halving_rate), "nothing was sent"

@@ -1,7 +1,9 @@
-"""The virtual-time guest: a User-Mode Linux kernel, an ordinary process, with Mininet in it and a clock of its own."""
+"""The virtual-time guest: a User-Mode Linux kernel, an ordinary process, with Mininet in it and a
+clock of its own.
+"""
 
-from netlab.engines.guest import machine, store
-from netlab.engines.guest.start import CLOCKS, Guest
+from netlab.engines.guest import host_checks, store
+from netlab.engines.guest.process import CLOCKS, Guest
 
 __all__ = ["GuestEngine", "introduce"]
 
@@ -14,7 +16,8 @@ class GuestEngine:
     name, digest : str
         ``"guest"``, and what stands for everything that decides a run's bytes.
     about : dict
-        ``kernel``, ``iperf3``, ``mininet`` (versions) and ``congestion``, the algorithms its kernel has.
+        ``kernel``, ``iperf3``, ``mininet`` (versions) and ``congestion``, the algorithms its kernel
+        has.
 
     Raises
     ------
@@ -28,10 +31,13 @@ class GuestEngine:
     def __init__(self):
         self.build = store.current()
         self.digest, self.about = self.build.digest, self.build.about
-        self.at_once = machine.guests_at_once()
+        self.at_once = host_checks.guests_at_once()
 
     def __repr__(self):
-        return f"<GuestEngine {self.digest}: Linux {self.about['kernel']}, iperf3 {self.about['iperf3']}>"
+        return (
+            f"<GuestEngine {self.digest}: Linux {self.about['kernel']}, iperf3"
+            f" {self.about['iperf3']}>"
+        )
 
     def connect(self, seed, clock, wall_limit_s):
         """Start a guest, with no network in it yet; it has ``ask`` and ``close``."""
@@ -53,7 +59,12 @@ def introduce(build):
         for key, command in commands.items():
             said = []
             job = guest.ask(op="start", host="h1", command=command)["job"]
-            guest.ask(lambda event, said=said: said.append(event.get("out", "")), op="wait", numbers=[job], limit_s="10")
+            guest.ask(
+                lambda event, said=said: said.append(event.get("out", "")),
+                op="wait",
+                numbers=[job],
+                limit_s="10",
+            )
             about[key] = "".join(said).strip()
     finally:
         guest.close()

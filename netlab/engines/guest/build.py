@@ -1,7 +1,9 @@
-"""Build the guest engine as an ordinary user: a User-Mode Linux kernel and a small Debian root file system with Mininet in it.
+"""Build the guest engine as an ordinary user: a User-Mode Linux kernel and a small Debian root file
+system with Mininet in it.
 
-Nothing is installed on the machine. Debian packages are fetched through apt and mmdebstrap with folders of their own, from
-the mirror that apt is configured with; the result goes to the cache (`store`).
+Nothing is installed on the machine. Debian packages are fetched through apt and mmdebstrap with
+folders of their own, from the mirror that apt is configured with; the result goes to the cache
+(`store`).
 """
 
 import contextlib
@@ -65,7 +67,8 @@ def build(kernel_source=None, again=False):
     Raises
     ------
     EngineError
-        A tool, the mirror, the pinned version or disk space is missing, or a step failed; the message says what to do.
+        A tool, the mirror, the pinned version or disk space is missing, or a step failed; the
+        message says what to do.
     """
     check_tools()
     with store.workshop() as folder:
@@ -75,8 +78,8 @@ def build(kernel_source=None, again=False):
         free = shutil.disk_usage(folder).free
         if free < FREE_BYTES:
             raise EngineError(
-                f"{folder.parent} has {free >> 20} MB free; building needs {FREE_BYTES >> 20}. Make room, or move "
-                "the cache with NETLAB_CACHE."
+                f"{folder.parent} has {free >> 20} MB free; building needs {FREE_BYTES >> 20}. Make"
+                " room, or move the cache with NETLAB_CACHE."
             )
         site = mirror(folder)
         rootfs = build_rootfs(folder, site)
@@ -98,13 +101,15 @@ def check_tools():
         missing.append("debian-archive-keyring")
     if missing:
         raise EngineError(
-            f"building the engine needs {', '.join(missing)}: `sudo apt-get install {' '.join(missing)}`, or "
-            "`netlab engine import FILE` with an engine built elsewhere."
+            f"building the engine needs {', '.join(missing)}: `sudo apt-get install"
+            f" {' '.join(missing)}`, or `netlab engine import FILE` with an engine built elsewhere."
         )
 
 
 def mirror(folder):
-    """The Debian mirror that this machine's apt uses, or mmdebstrap's own where it uses none, or $NETLAB_DEBIAN_MIRROR."""
+    """The Debian mirror that this machine's apt uses, or mmdebstrap's own where it uses none, or
+    $NETLAB_DEBIAN_MIRROR.
+    """
     if site := os.environ.get("NETLAB_DEBIAN_MIRROR"):
         return site
     listed = said("apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(SITE)")
@@ -113,9 +118,20 @@ def mirror(folder):
         sites = re.findall(r"'(\S+/debian)/dists/", said("apt-get", "--print-uris", "update"))
     if not sites:
         trial = folder / "trial"
-        options = ["--mode=chrootless", "--variant=extract", f"--keyring={KEYRING}", "--include=base-files"]
-        step("Debian mirror", ["mmdebstrap", *options, ROOTFS_SUITE, trial], env=os.environ | {"TMPDIR": str(folder)})
-        sites = re.findall(r"^deb (?:\[.*\] )?(\S+)", (trial / "etc/apt/sources.list").read_text(), re.M)[:1]
+        options = [
+            "--mode=chrootless",
+            "--variant=extract",
+            f"--keyring={KEYRING}",
+            "--include=base-files",
+        ]
+        step(
+            "Debian mirror",
+            ["mmdebstrap", *options, ROOTFS_SUITE, trial],
+            env=os.environ | {"TMPDIR": str(folder)},
+        )
+        sites = re.findall(
+            r"^deb (?:\[.*\] )?(\S+)", (trial / "etc/apt/sources.list").read_text(), re.M
+        )[:1]
     return max(set(sites), key=sites.count)
 
 
@@ -125,7 +141,9 @@ def said(*command):
 
 
 def step(title, command, expected_lines=None, **options):
-    """Run one step of the build with a progress bar; raise with the end of its output when it fails."""
+    """Run one step of the build with a progress bar; raise with the end of its output when it
+    fails.
+    """
     process = subprocess.Popen(
         [str(word) for word in command],
         stdin=subprocess.DEVNULL,
@@ -135,9 +153,19 @@ def step(title, command, expected_lines=None, **options):
         errors="replace",
         **options,
     )
-    tail, layout = [], "{desc:<28} {percentage:3.0f}%|{bar:30}| {elapsed}" if expected_lines else "{desc:<28} {elapsed}"
+    tail, layout = (
+        [],
+        (
+            "{desc:<28} {percentage:3.0f}%|{bar:30}| {elapsed}"
+            if expected_lines
+            else "{desc:<28} {elapsed}"
+        ),
+    )
     seldom = 0.1 if sys.stderr.isatty() else 30  # a log needs no moving bar
-    with process, tqdm(desc=title, total=expected_lines, bar_format=layout, mininterval=seldom) as bar:
+    with (
+        process,
+        tqdm(desc=title, total=expected_lines, bar_format=layout, mininterval=seldom) as bar,
+    ):
         try:
             for line in process.stdout:
                 tail = [*tail[-30:], line]
@@ -148,13 +176,22 @@ def step(title, command, expected_lines=None, **options):
         if expected_lines:
             bar.update(expected_lines - bar.n)
     if process.returncode:
-        raise EngineError(f"{title} failed (status {process.returncode}): {' '.join(map(str, command))}\n{''.join(tail)}")
+        raise EngineError(
+            f"{title} failed (status {process.returncode}):"
+            f" {' '.join(map(str, command))}\n{''.join(tail)}"
+        )
 
 
 def build_rootfs(folder, site):
-    """A Debian root file system with Mininet and iperf3, unpacked but not configured: that needs no root."""
+    """A Debian root file system with Mininet and iperf3, unpacked but not configured: that needs no
+    root.
+    """
     root = folder / "rootfs"
-    packages = [line for line in (store.HERE / "rootfs.txt").read_text().splitlines() if not line.startswith("#")]
+    packages = [
+        line
+        for line in (store.HERE / "rootfs.txt").read_text().splitlines()
+        if not line.startswith("#")
+    ]
     source = f"deb [signed-by={KEYRING}] {site} {ROOTFS_SUITE} main"
     step(
         "Root file system",
@@ -174,7 +211,9 @@ def build_rootfs(folder, site):
     for name in ("job", "dev", "proc", "sys", "run", "tmp", "var", "root"):
         (root / name).mkdir(exist_ok=True)
     texts = {
-        "passwd": "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+        "passwd": (
+            "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
+        ),
         "group": "root:x:0:\nnogroup:x:65534:\n",
         "hosts": "127.0.0.1 localhost\n",
         "hostname": "netlab\n",
@@ -184,21 +223,48 @@ def build_rootfs(folder, site):
     for name, text in texts.items():
         (root / "etc" / name).unlink(missing_ok=True)
         (root / "etc" / name).write_text(text)
-    for link, target in {"awk": "mawk", "which": "which.debianutils"}.items():  # nothing is configured: no alternatives
+    # nothing is configured: no alternatives
+    for link, target in {"awk": "mawk", "which": "which.debianutils"}.items():
         (root / "usr/bin" / link).unlink(missing_ok=True)
         (root / "usr/bin" / link).symlink_to(target)
     init = root / "netlab-init"
     init.write_text(
-        "#!/bin/sh\nmount -t proc proc /proc\nmount -t hostfs -o hostfs=$JOB none /job\nexec /bin/bash /job/boot.sh\n"
+        "#!/bin/sh\nmount -t proc proc /proc\nmount -t hostfs -o hostfs=$JOB none /job\nexec"
+        " /bin/bash /job/boot.sh\n"
     )
     init.chmod(0o755)
-    inside = [root / "lib64/ld-linux-x86-64.so.2", "--library-path", f"{root}/usr/lib/x86_64-linux-gnu"]
-    step("Library cache", [*inside, root / "usr/sbin/ldconfig", "-r", root])  # else the loader probes folders by CPU type
-    python = [*inside, root / "usr/bin/python3", "-B", "-S", "-m", "compileall", "-q", "-f", "-s", root]
-    python += ["-x", r"/sitecustomize\.py$"]  # a link to /etc: outside the guest, that is a file of the builder's own
+    inside = [
+        root / "lib64/ld-linux-x86-64.so.2",
+        "--library-path",
+        f"{root}/usr/lib/x86_64-linux-gnu",
+    ]
+    # else the loader probes folders by CPU type
+    step("Library cache", [*inside, root / "usr/sbin/ldconfig", "-r", root])
+    python = [
+        *inside,
+        root / "usr/bin/python3",
+        "-B",
+        "-S",
+        "-m",
+        "compileall",
+        "-q",
+        "-f",
+        "-s",
+        root,
+    ]
+    python += [
+        "-x",
+        r"/sitecustomize\.py$",
+    ]  # a link to /etc: outside the guest, that is a file of the builder's own
     step(
         "Python byte code",
-        [*python, "--invalidation-mode", "unchecked-hash", root / "usr/lib/python3", root / "usr/lib/python3.13"],
+        [
+            *python,
+            "--invalidation-mode",
+            "unchecked-hash",
+            root / "usr/lib/python3",
+            root / "usr/lib/python3.13",
+        ],
         env={"PYTHONHOME": f"{root}/usr", "PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"},
     )
     for path in root.rglob("*"):  # the same for every builder: setuid bits depend on who unpacks
@@ -217,7 +283,10 @@ def build_kernel(folder, tarball):
     out.mkdir()
     step("Kernel source", ["tar", "xf", tarball, "-C", source, "--strip-components=1"])
     text = (source / "Makefile").read_text()
-    version = ".".join(re.search(rf"^{key} = (\d+)", text, re.M)[1] for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL"))
+    version = ".".join(
+        re.search(rf"^{key} = (\d+)", text, re.M)[1]
+        for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL")
+    )
     about = {"kernel": version, "source": tarball.name}
     if (store.cache_folder() / name).exists():
         return store.cache_folder() / name, about
@@ -237,12 +306,17 @@ def build_kernel(folder, tarball):
     step("Kernel configuration", [*make, "olddefconfig"], env=environment)
     step(f"Kernel {version}", [*make, "linux"], 1560, env=environment)
     step("Kernel binary", ["strip", "-o", out / "linux", source / "linux"])
-    step("Preloaded library", ["gcc", "-O2", "-shared", "-fPIC", "-o", out / "shim.so", store.HERE / "shim.c"])
+    step(
+        "Preloaded library",
+        ["gcc", "-O2", "-shared", "-fPIC", "-o", out / "shim.so", store.HERE / "shim.c"],
+    )
     return store.keep(out, name), about
 
 
 def fetch_kernel(folder, site):
-    """The pinned kernel's source package; the newest of the same series, and a word about it, where the pin has gone."""
+    """The pinned kernel's source package; the newest of the same series, and a word about it, where
+    the pin has gone.
+    """
     series = KERNEL.rpartition(".")[0]
     package = f"linux-source-{series}"
     (folder / "sources.list").write_text(f"deb [signed-by={KEYRING}] {site} {KERNEL_SUITE} main\n")
@@ -263,18 +337,23 @@ def fetch_kernel(folder, site):
         "APT::Sandbox::User=",
     ]
     step("Package lists", ["apt-get", *private, "update"])
-    versions = [line.split("|")[1].strip() for line in said("apt-cache", *private, "madison", package).splitlines()]
+    versions = [
+        line.split("|")[1].strip()
+        for line in said("apt-cache", *private, "madison", package).splitlines()
+    ]
     if not versions:
         raise EngineError(
-            f"the mirror no longer has Linux {series}, which this version of netlab is built with. Use a newer "
-            f"netlab, an engine built elsewhere (`netlab engine import FILE`), or a tarball of Linux {series}.x "
-            "(`netlab engine build --kernel-source FILE`)."
+            f"the mirror no longer has Linux {series}, which this version of netlab is built with."
+            " Use a newer netlab, an engine built elsewhere (`netlab engine import FILE`), or a"
+            f" tarball of Linux {series}.x (`netlab engine build --kernel-source FILE`)."
         )
-    chosen = next((version for version in versions if version.startswith(f"{KERNEL}-")), versions[0])
+    chosen = next(
+        (version for version in versions if version.startswith(f"{KERNEL}-")), versions[0]
+    )
     if not chosen.startswith(f"{KERNEL}-"):
         print(
-            f"NOTE: the mirror no longer has Linux {KERNEL}; taking {chosen}. Results repeat on this engine, but its digest, and "
-            "its bytes, are not those of the pinned one.",
+            f"NOTE: the mirror no longer has Linux {KERNEL}; taking {chosen}. Results repeat on"
+            " this engine, but its digest, and its bytes, are not those of the pinned one.",
             flush=True,
         )
     step("Kernel download", ["apt-get", *private, "download", f"{package}={chosen}"], cwd=folder)

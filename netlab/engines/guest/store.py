@@ -1,10 +1,11 @@
-"""Where built engines live: a cache outside the checkout, content-addressed, moved by NETLAB_CACHE or XDG_CACHE_HOME.
+"""Where built engines live: a cache outside the checkout, content-addressed, moved by NETLAB_CACHE
+or XDG_CACHE_HOME.
 
 ::
 
-    <cache>/kernel-<id>/     linux, shim.so                     <id>: source, configuration, patches, shim
-    <cache>/rootfs-<id>/     the guest's root file system       <id>: every path, mode and content in it
-    <cache>/engine.json      which of them is in use, and what is in them
+    <cache>/kernel-<id>/     linux, shim.so                     <id>: source, configuration,
+    patches, shim <cache>/rootfs-<id>/     the guest's root file system       <id>: every path, mode
+    and content in it <cache>/engine.json      which of them is in use, and what is in them
 """
 
 import contextlib
@@ -23,7 +24,7 @@ from netlab.errors import EngineError
 HERE = Path(__file__).parent
 RECIPE = sorted([*HERE.glob("kernel/*"), HERE / "rootfs.txt", HERE / "shim.c"])
 # What else decides a run's bytes: the scripts a guest boots with, and its kernel's command line.
-BOOTED = [HERE.parent.parent / "agent.py", HERE / "boot.sh"]
+BOOTED = [HERE.parent / "agent.py", HERE / "boot.sh"]
 MEMORY_MB = 1024
 COMMAND_LINE = [
     f"mem={MEMORY_MB}M",
@@ -45,7 +46,10 @@ COMMAND_LINE = [
     "tt_syscall_ns=1000",
     "tt_byte_shift=4",
 ]
-HOW_TO_GET_ONE = "run `netlab engine build` (about five minutes, once), or `netlab engine import FILE` with one built elsewhere"
+HOW_TO_GET_ONE = (
+    "run `netlab engine build` (about five minutes, once), or `netlab engine import FILE` with one"
+    " built elsewhere"
+)
 
 
 def cache_folder():
@@ -59,7 +63,13 @@ def digest_of(*parts):
     """Twelve hexadecimal digits that stand for these texts, bytes or files."""
     whole = hashlib.sha256()
     for part in parts:
-        content = part.read_bytes() if isinstance(part, Path) else part.encode() if isinstance(part, str) else part
+        content = (
+            part.read_bytes()
+            if isinstance(part, Path)
+            else part.encode()
+            if isinstance(part, str)
+            else part
+        )
         whole.update(hashlib.sha256(content).digest())
     return whole.hexdigest()[:12]
 
@@ -70,7 +80,9 @@ def recipe_digest():
 
 
 def tree_digest(root):
-    """Stands for every path, mode, link and content below `root`; owners, times and inode numbers do not count."""
+    """Stands for every path, mode, link and content below `root`; owners, times and inode numbers
+    do not count.
+    """
     whole = hashlib.sha256()
     for folder, folders, files in os.walk(root):
         folders.sort()
@@ -81,7 +93,10 @@ def tree_digest(root):
                 content = os.readlink(path).encode()
             else:
                 content = path.read_bytes() if stat.S_ISREG(mode) else b""
-            line = f"{path.relative_to(root)} {0 if path.is_symlink() else mode:o} {hashlib.sha256(content).hexdigest()}\n"
+            line = (
+                f"{path.relative_to(root)} {0 if path.is_symlink() else mode:o}"
+                f" {hashlib.sha256(content).hexdigest()}\n"
+            )
             whole.update(line.encode())
     return whole.hexdigest()[:12]
 
@@ -96,7 +111,8 @@ class Build:
     digest : str
         Stands for everything that decides a run's bytes; every result carries it.
     about : dict
-        ``kernel``, ``iperf3``, ``mininet`` (versions), ``congestion`` (the algorithms the kernel has), ``source``.
+        ``kernel``, ``iperf3``, ``mininet`` (versions), ``congestion`` (the algorithms the kernel
+        has), ``source``.
     """
 
     def __init__(self, cache, record):
@@ -108,7 +124,10 @@ class Build:
         self.digest = digest_of(record["kernel"], record["rootfs"], *BOOTED, " ".join(COMMAND_LINE))
 
     def __repr__(self):
-        return f"<Build {self.digest}: Linux {self.about.get('kernel')}, iperf3 {self.about.get('iperf3')}>"
+        return (
+            f"<Build {self.digest}: Linux {self.about.get('kernel')}, iperf3"
+            f" {self.about.get('iperf3')}>"
+        )
 
 
 def current():
@@ -125,7 +144,9 @@ def current():
     except FileNotFoundError:
         raise EngineError(f"no engine in {cache}: {HOW_TO_GET_ONE}") from None
     if record["recipe"] != recipe_digest():
-        raise EngineError(f"the engine in {cache} was built by another version of netlab: {HOW_TO_GET_ONE}")
+        raise EngineError(
+            f"the engine in {cache} was built by another version of netlab: {HOW_TO_GET_ONE}"
+        )
     build = Build(cache, record)
     missing = [str(path) for path in (build.linux, build.shim, build.rootfs) if not path.exists()]
     if missing:
@@ -148,7 +169,9 @@ def write(path, text):
 
 @contextlib.contextmanager
 def workshop():
-    """A private folder in the cache for building in; one builder at a time, and nothing half-made is left behind."""
+    """A private folder in the cache for building in; one builder at a time, and nothing half-made
+    is left behind.
+    """
     cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
     with open(cache / "lock", "w") as lock:
@@ -157,7 +180,8 @@ def workshop():
         except BlockingIOError:
             print("Another build is under way: waiting for it.", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        for leftover in cache.glob("building-*"):  # of a builder that was killed: we hold its lock now
+        # of a builder that was killed: we hold its lock now
+        for leftover in cache.glob("building-*"):
             remove_tree(leftover)
         folder = Path(tempfile.mkdtemp(prefix="building-", dir=cache))
         try:
@@ -167,7 +191,9 @@ def workshop():
 
 
 def keep(folder, name):
-    """Move a finished folder of the workshop to its place in the cache, unless the same is there already."""
+    """Move a finished folder of the workshop to its place in the cache, unless the same is there
+    already.
+    """
     place = cache_folder() / name
     if not place.exists():
         os.rename(folder, place)
@@ -189,7 +215,15 @@ def export(path):
     partial = path.with_name(path.name + ".part")
     parts = [build.linux.parent.name, build.rootfs.name, "engine.json"]
     try:
-        tar("--create", "--gzip", "--file", partial.absolute(), "--directory", cache_folder(), *parts)
+        tar(
+            "--create",
+            "--gzip",
+            "--file",
+            partial.absolute(),
+            "--directory",
+            cache_folder(),
+            *parts,
+        )
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
@@ -204,7 +238,8 @@ def tar(*words):
 
 
 def import_file(path):
-    """Take over an engine that was exported elsewhere; its digests are computed anew and must be what it says.
+    """Take over an engine that was exported elsewhere; its digests are computed anew and must be
+    what it says.
 
     Raises
     ------
@@ -213,21 +248,34 @@ def import_file(path):
     """
     with workshop() as folder:
         try:
-            tar("--extract", "--no-same-owner", "--preserve-permissions", "--file", Path(path).absolute(), "--directory", folder)
+            tar(
+                "--extract",
+                "--no-same-owner",
+                "--preserve-permissions",
+                "--file",
+                Path(path).absolute(),
+                "--directory",
+                folder,
+            )
             record = json.loads((folder / "engine.json").read_text())
-            kernel, rootfs = folder / f"kernel-{record['kernel']}", folder / f"rootfs-{record['rootfs']}"
+            kernel, rootfs = (
+                folder / f"kernel-{record['kernel']}",
+                folder / f"rootfs-{record['rootfs']}",
+            )
             found = digest_of(kernel / "linux", kernel / "shim.so"), tree_digest(rootfs)
         except (OSError, KeyError, ValueError) as error:
-            raise EngineError(f"{path} is not an engine that `netlab engine export` wrote: {error}") from error
+            raise EngineError(
+                f"{path} is not an engine that `netlab engine export` wrote: {error}"
+            ) from error
         if found != (record["kernel_binary"], record["rootfs"]):
             raise EngineError(
-                f"{path} was altered or damaged: it says {record['kernel_binary']}, {record['rootfs']} and is "
-                f"{found[0]}, {found[1]}. Ask for the file again."
+                f"{path} was altered or damaged: it says {record['kernel_binary']},"
+                f" {record['rootfs']} and is {found[0]}, {found[1]}. Ask for the file again."
             )
         if record["recipe"] != recipe_digest():
             raise EngineError(
-                f"{path} was built by another version of netlab (recipe {record['recipe']}, this one has "
-                f"{recipe_digest()}): use the same version as the one who exported it."
+                f"{path} was built by another version of netlab (recipe {record['recipe']}, this"
+                f" one has {recipe_digest()}): use the same version as the one who exported it."
             )
         keep(kernel, kernel.name)
         keep(rootfs, rootfs.name)

@@ -17,7 +17,9 @@ def exported(tmp_path_factory):
 def test_an_exported_engine_is_the_same_engine_elsewhere(exported, tmp_path, monkeypatch):
     here = store.current()
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "elsewhere"))
-    with pytest.raises(EngineError, match=r"no engine in .*netlab engine build.*netlab engine import"):
+    with pytest.raises(
+        EngineError, match=r"no engine in .*netlab engine build.*netlab engine import"
+    ):
         store.current()
     there = store.import_file(exported)
     assert there.digest == here.digest and there.about == here.about

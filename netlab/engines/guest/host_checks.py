@@ -1,0 +1,159 @@
+"""Can the guest run on this machine? Tried, not guessed."""
+
+import contextlib
+import ctypes
+import os
+import platform
+import resource
+import signal
+import struct
+from pathlib import Path
+from typing import NamedTuple
+
+from netlab.engines.guest import process, store
+from netlab.errors import EngineError
+
+MEMORY_BYTES = store.MEMORY_MB << 20
+CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+CPU_QUOTAS = (
+    ("/sys/fs/cgroup/cpu.max",),
+    ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
+)
+GUEST_BYTES, JUPYTER_BYTES = 256 << 20, 384 << 20  # what they take at most
+NR_PIVOT_ROOT, NR_SECCOMP = 155, 317
+
+
+class Finding(NamedTuple):
+    """What one check found: `state` is "ok", "note" (it runs, but ...) or "FAIL" (it cannot run
+    here).
+    """
+
+    state: str
+    name: str
+    text: str
+
+
+def findings():
+    """Check this machine; yields a `Finding` per check, without needing an engine."""
+    yield judge(
+        platform.machine() == "x86_64", "processor", platform.machine(), "the guest needs x86-64"
+    )
+    release = os.uname().release
+    version = tuple(int(part) for part in release.split("-")[0].split(".")[:2])
+    gvisor = version == (4, 4)
+    yield judge(
+        version >= (5, 11) and not gvisor,
+        "kernel",
+        f"Linux {release}",
+        (
+            "this is gVisor, which the guest does not run on"
+            if gvisor
+            else "the guest needs Linux 5.11 or later"
+        ),
+    )
+    traps = in_child(seccomp_trap) == -signal.SIGSYS
+    yield judge(
+        traps,
+        "seccomp filters",
+        "allowed",
+        "refused here: the guest cannot catch its programs' system calls",
+    )
+    if process.fixed_layout():
+        yield Finding("ok", "address layout", "randomisation can be switched off")
+    else:
+        yield judge(
+            can_set_break(),
+            "address layout",
+            "randomisation cannot be switched off; its one effect is undone",
+            "randomisation cannot be switched off: results may differ from run to run",
+            "note",
+        )
+    try:
+        yield Finding("ok", "memory file", str(process.memory_folder()))
+    except EngineError as error:
+        yield Finding("FAIL", "memory file", str(error))
+    limit = memory_limit_bytes()
+    yield judge(
+        limit >= 512 << 20,
+        "memory",
+        f"{limit >> 20} MB may be used",
+        f"only {limit >> 20} MB may be used; 512 are needed",
+    )
+    space = resource.getrlimit(resource.RLIMIT_AS)[0]
+    yield judge(
+        space in (resource.RLIM_INFINITY,) or space > MEMORY_BYTES + (256 << 20),
+        "address space",
+        "unlimited" if space == resource.RLIM_INFINITY else f"{space >> 20} MB",
+        f"`ulimit -v` allows {space >> 20} MB; {(MEMORY_BYTES >> 20) + 256} are needed",
+    )
+    yield Finding(
+        "ok", "CPUs", f"{len(os.sched_getaffinity(0))}; guests at once: {guests_at_once()}"
+    )
+
+
+def judge(good, name, text, otherwise, state="FAIL"):
+    return Finding("ok", name, text) if good else Finding(state, name, otherwise)
+
+
+def in_child(function):
+    """Run in a forked child, since some of this cannot be undone; -> its exit status, negative for
+    a signal.
+    """
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(function() or 0)
+        finally:
+            os._exit(99)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def seccomp_trap():
+    """Install a filter that traps one system call, then make it: ends by SIGSYS where filters work."""
+    libc = ctypes.CDLL(None)
+    load, equal, allow, trap = (
+        (0x20, 0, 0, 0),
+        (0x15, 0, 1, NR_PIVOT_ROOT),
+        (0x06, 0, 0, 0x7FFF0000),
+        (0x06, 0, 0, 0x00030000),
+    )
+    program = ctypes.create_string_buffer(
+        b"".join(struct.pack("HBBI", *line) for line in (load, equal, trap, allow))
+    )
+    header = ctypes.create_string_buffer(struct.pack("HP", 4, ctypes.addressof(program)))
+    # PR_SET_NO_NEW_PRIVS; a filter
+    if libc.prctl(38, 1, 0, 0, 0) or libc.syscall(NR_SECCOMP, 1, 0, header):
+        return 1
+    libc.syscall(NR_PIVOT_ROOT, 0, 0)
+    return 2
+
+
+def can_set_break():
+    """Does the kernel have PR_SET_MM_MAP? (PR_SET_MM_MAP_SIZE asks.)"""
+    size = ctypes.c_uint32()
+    return ctypes.CDLL(None).prctl(35, 15, ctypes.byref(size), 0, 0) == 0
+
+
+def guests_at_once():
+    """How many guests there are CPUs and memory for; a container's share of a big machine may be
+    small.
+    """
+    limits = [len(os.sched_getaffinity(0)), (memory_limit_bytes() - JUPYTER_BYTES) // GUEST_BYTES]
+    for paths in CPU_QUOTAS:
+        with contextlib.suppress(
+            OSError, ValueError
+        ):  # the other version of cgroups; no quota ("max")
+            quota, period = map(int, " ".join(Path(path).read_text() for path in paths).split())
+            limits += [quota // period] if quota > 0 else []
+    return max(1, min(limits))
+
+
+def memory_limit_bytes():
+    """Memory of this machine, or of the container it is in. [byte]"""
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    for path in map(Path, CGROUP_LIMITS):
+        if path.exists() and (text := path.read_text().strip()).isdigit():
+            limits.append(int(text))
+    if os.environ.get("MEM_LIMIT", "").isdigit():
+        limits.append(int(os.environ["MEM_LIMIT"]))
+    return min(limits)

@@ -1,0 +1,73 @@
+"""What every model asks of its arguments, and how it hands over its result."""
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+
+def within(name, value, above=None, least=None, below=None, most=None, whole=False, finite=True):
+    """The argument as floats (a Series stays one), or ValueError; NaN passes."""
+    numeric = (
+        is_numeric_dtype(value)
+        if isinstance(value, pd.Series)
+        else np.asarray(value).dtype.kind in "iuf"
+    )
+    if not numeric:
+        raise ValueError(
+            f"{name} must be numbers in SI units, not {value!r} (netlab.units reads '20ms' and the"
+            " like)"
+        )
+    numbers = (
+        value.astype(float) if isinstance(value, pd.Series) else np.asarray(value, dtype=float)
+    )
+    array = np.asarray(numbers)
+    limits = [("above", np.greater, above), ("at least", np.greater_equal, least)]
+    limits += [("below", np.less, below), ("at most", np.less_equal, most)]
+    allowed = [
+        (f"{words} {limit:g}", test(array, limit))
+        for words, test, limit in limits
+        if limit is not None
+    ]
+    allowed += [("finite", ~np.isinf(array))] * finite + [
+        ("whole", array == np.floor(array))
+    ] * whole
+    bad = array[~np.logical_and.reduce([good for _, good in allowed]) & ~np.isnan(array)]
+    if bad.size:
+        raise ValueError(
+            f"{name} must be {' and '.join(words for words, _ in allowed)}, not {bad[0]:g}"
+        )
+    return numbers
+
+
+def stream(mss_bytes, rtt_s, loss, streams):
+    """What every model of loss asks for: MSS, RTT, loss rate and number of streams, checked."""
+    mss, rtt = within("mss_bytes", mss_bytes, above=0), within("rtt_s", rtt_s, above=0)
+    return (
+        mss,
+        rtt,
+        within("loss", loss, least=0, most=1),
+        within("streams", streams, least=1, whole=True),
+    )
+
+
+def scalar(name, value, **limits):
+    """The argument as one float, or ValueError; NaN does not pass."""
+    number = np.asarray(within(name, value, **limits))
+    if number.ndim or np.isnan(number):
+        raise ValueError(f"{name} must be one number, not {value!r}")
+    return float(number)
+
+
+def holds_a_segment(name, value, mss):
+    """ValueError unless the value is at least the MSS; NaN passes."""
+    payloads, sizes = np.broadcast_arrays(mss, value)
+    if (small := sizes < payloads).any():
+        at_least, got = payloads[small][0], sizes[small][0]
+        raise ValueError(
+            f"{name} must be at least mss_bytes ({at_least:g}), which it carries; not {got:g}"
+        )
+
+
+def plain(result):
+    """A float where all arguments were scalars; else the array or Series as it is."""
+    return float(result) if np.ndim(result) == 0 else result

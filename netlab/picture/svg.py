@@ -1,0 +1,154 @@
+"""A topology as a picture: what `Topology` shows of itself in a notebook."""
+
+from netlab.picture.layout import LINE_PX, Box, arrange, words
+
+INK, SOFT, CABLE, EMULATED = "#0f172a", "#475569", "#94a3b8", "#475569"
+SANS = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
+MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+
+def svg(topology):
+    """The picture as SVG: the same text for the same topology.
+
+    Hosts are rounded, switches square with arrows, routers have cut corners and their addresses in
+    the order of their interfaces. A thick line emulates what is written at it. An arrow at its end
+    says that it does so on that interface only, in the arrow's direction; without one, on both.
+    """
+    picture = arrange(topology)
+    boxes = [*picture.nodes.values(), *(box for box, _, _ in picture.labels)]
+    left, right = (
+        f(box.x + side * box.width / 2 for box in boxes) + side * 20
+        for f, side in ((min, -1), (max, 1))
+    )
+    top, bottom = (
+        f(box.y + side * box.height / 2 for box in boxes) + side * 20
+        for f, side in ((min, -1), (max, 1))
+    )
+    width, height = right - left, bottom - top
+    parts = [_path(line.points, CABLE, 2) for line in picture.lines]
+    for line in picture.lines:
+        if words(line.link):
+            (x, y), (to_x, to_y) = line.points[-2:]
+            away = 8 if len(line.points) > 2 else 0  # from the corner where other links begin
+            dx, dy = (to_x > x) - (to_x < x), (to_y > y) - (to_y < y)
+            parts.append(_path([(x + away * dx, y + away * dy), (to_x, to_y)], EMULATED, 4))
+            if not line.link.both:
+                parts.append(_arrow(line))
+    for box, text, _ in picture.labels:
+        parts.append(_rectangle(Box(box.x, box.y, box.width + 2, box.height + 4), "white", None, 4))
+        for row, word in enumerate(text):
+            y = box.y + (row - (len(text) - 1) / 2) * LINE_PX + 4
+            parts.append(_text(box.x, y, word, 11, INK))
+    for host in topology.hosts:
+        box = picture.nodes[host.name]
+        parts.append(_rectangle(box, "#eff6ff", "#2563eb", 10))
+        parts.append(_text(box.x, box.y - 3, host.name, 13, INK, bold=True))
+        parts.append(_text(box.x, box.y + 12, host.address, 10, SOFT, MONO))
+    for switch in topology.switches:
+        box = picture.nodes[switch.name]
+        parts.append(_rectangle(box, "#ecfdf5", "#059669", 2))
+        parts.append(_text(box.x, box.y - 1, switch.name, 13, INK, bold=True))
+        for y, way in ((box.y + 7, 1), (box.y + 13, -1)):
+            corners = [(box.x - way * 12, y), (box.x + way * 12, y)]
+            parts.append(_path(corners, "#059669", 1.5))
+            parts.append(
+                _path(
+                    [(box.x + way * 8, y - 3), (box.x + way * 12, y), (box.x + way * 8, y + 3)],
+                    "#059669",
+                    1.5,
+                )
+            )
+    for router in topology.routers:
+        box = picture.nodes[router.name]
+        parts.append(_octagon(box, "#fff7ed", "#ea580c"))
+        y = box.y - box.height / 2 + 18
+        parts.append(_text(box.x, y, router.name, 13, INK, bold=True))
+        for row, address in enumerate(router.addresses, start=1):
+            parts.append(_text(box.x, y + 1 + 13 * row, address, 10, SOFT, MONO))
+    names = ", ".join(
+        f"{link.a}-{link.b} {' '.join(words(link))}".strip() for link in topology.links
+    )
+    return "\n".join(
+        [
+            (
+                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{_n(left)} {_n(top)} {_n(width)}'
+                f' {_n(height)}" width="{_n(width)}" height="{_n(height)}" style="max-width: 100%;'
+                f' height: auto" role="img" aria-label="A network: {names}">'
+            ),
+            _rectangle(
+                Box(left + width / 2, top + height / 2, width - 2, height - 2),
+                "white",
+                "#e2e8f0",
+                12,
+            ),
+            *parts,
+            "</svg>",
+        ]
+    )
+
+
+def _n(number):
+    return f"{number:.1f}".removesuffix(".0")
+
+
+def _rectangle(box, fill, stroke, radius):
+    edge = f' stroke="{stroke}" stroke-width="1.5"' if stroke else ""
+    x, y = box.x - box.width / 2, box.y - box.height / 2
+    return (
+        f'<rect x="{_n(x)}" y="{_n(y)}" width="{_n(box.width)}" height="{_n(box.height)}"'
+        f' rx="{radius}" fill="{fill}"{edge}/>'
+    )
+
+
+def _octagon(box, fill, stroke):
+    x, y, cut = box.width / 2, box.height / 2, 12
+    corners = [
+        (-x, cut - y),
+        (cut - x, -y),
+        (x - cut, -y),
+        (x, cut - y),
+        (x, y - cut),
+        (x - cut, y),
+        (cut - x, y),
+        (-x, y - cut),
+    ]
+    points = " ".join(f"{_n(box.x + dx)},{_n(box.y + dy)}" for dx, dy in corners)
+    return f'<polygon points="{points}" fill="{fill}" stroke="{stroke}" stroke-width="1.5"/>'
+
+
+def _text(x, y, text, size, fill, family=SANS, bold=False):
+    weight = ' font-weight="600"' if bold else ""
+    return (
+        f'<text x="{_n(x)}" y="{_n(y)}" font-family="{family}" font-size="{size}"{weight}'
+        f' fill="{fill}" text-anchor="middle">{text}</text>'
+    )
+
+
+def _path(points, stroke, width):
+    """A line with rounded corners."""
+    words = [f"M{_n(points[0][0])} {_n(points[0][1])}"]
+    for before, here, after in zip(points, points[1:], points[2:], strict=False):
+        room = [abs(here[0] - end[0]) + abs(here[1] - end[1]) for end in (before, after)]
+        radius = min(8, *(length / 2 for length in room)) if width == 2 else 0
+        to, fro = (
+            [(here[i] + (end[i] - here[i]) * radius / max(length, 1)) for i in (0, 1)]
+            for end, length in zip((before, after), room, strict=True)
+        )
+        words.append(
+            f"L{_n(to[0])} {_n(to[1])}Q{_n(here[0])} {_n(here[1])} {_n(fro[0])} {_n(fro[1])}"
+        )
+    words.append(f"L{_n(points[-1][0])} {_n(points[-1][1])}")
+    return f'<path d="{"".join(words)}" fill="none" stroke="{stroke}" stroke-width="{width}"/>'
+
+
+def _arrow(line):
+    """A triangle beside the interface that emulates, pointing along the link."""
+    here, there = line.points[-2:] if line.towards_b else line.points[:-3:-1]
+    length = abs(there[0] - here[0]) + abs(there[1] - here[1])
+    ux, uy = (there[0] - here[0]) / length, (there[1] - here[1]) / length
+    corners = [
+        (along * ux - side * uy, along * uy + side * ux)
+        for along, side in ((8, 8), (23, 0), (8, -8))
+    ]
+    points = " ".join(f"{_n(here[0] + dx)},{_n(here[1] + dy)}" for dx, dy in corners)
+    return f'<polygon points="{points}" fill="{EMULATED}"/>'

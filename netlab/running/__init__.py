@@ -1,0 +1,1 @@
+"""What happens: networks that are up, runs, their results, and sweeps of many."""

@@ -1,0 +1,7 @@
+"""What a network is: hosts, switches, routers and links, and files that describe one."""
+
+from netlab.topology.miniedit import read_miniedit
+from netlab.topology.nodes import Host, Link, Router, Switch
+from netlab.topology.topology import Topology, wan
+
+__all__ = ["Host", "Link", "Router", "Switch", "Topology", "read_miniedit", "wan"]

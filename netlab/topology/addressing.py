@@ -1,0 +1,169 @@
+"""Subnets, and the way from one to another: what routers add to a network of links.
+
+::
+
+    h1 --- s1 --- r1 ======= r2 --- h7        three segments, each of one subnet:
+    h2 --/                                    h1 h2 r1   r1 r2   r2 h7
+
+A *segment* is what cables and switches join: its interfaces reach each other directly, so they
+share one subnet. Every other subnet is reached via a router. As there is exactly one path between
+any two nodes, there is exactly one route to every subnet, and it follows from the links.
+"""
+
+import re
+from ipaddress import IPv4Interface
+
+
+def check_address(text):
+    """A text such as ``"10.0.0.1/8"``: an address that an interface may have, and the length of its
+    subnet's prefix.
+    """
+    try:
+        if not re.fullmatch(r"[0-9.]+/[0-9]+", text):
+            raise ValueError
+        found = IPv4Interface(text)
+    except ValueError:
+        raise ValueError(
+            "an IPv4 address with the length of its prefix, such as '10.0.0.1/8'"
+        ) from None
+    subnet = found.network
+    if subnet.prefixlen < 31 and found.ip in (subnet.network_address, subnet.broadcast_address):
+        meaning = (
+            "the subnet itself" if found.ip == subnet.network_address else "everybody in the subnet"
+        )
+        raise ValueError(
+            f"this address means {meaning}: a node's lies between {subnet[1]} and {subnet[-2]}"
+        )
+    return text
+
+
+def joined(switches, links):
+    """The parts that hosts and routers separate.
+
+    Returns
+    -------
+    list of list
+        One per part: the ends of its links that are not at a switch, each as (name of the node,
+        link).
+    """
+    switches, found, left = {switch.name for switch in switches}, [], list(links)
+    while left:
+        here, waiting = [], [left.pop(0)]
+        while waiting:
+            link = waiting.pop(0)
+            for node in (link.a, link.b):
+                if node in switches:
+                    near = [other for other in left if node in (other.a, other.b)]
+                    left = [other for other in left if other not in near]
+                    waiting += near
+                else:
+                    here.append((node, link))
+        found.append(here)
+    return found
+
+
+def segments(topology):
+    """The parts that routers separate.
+
+    Returns
+    -------
+    list of dict
+        One per segment: the address (`ipaddress.IPv4Interface`) that each of its hosts and routers
+        has there, by name.
+    """
+    parts = joined(topology.switches, topology.links)
+    return [
+        {node: IPv4Interface(topology.address(node, link)) for node, link in part} for part in parts
+    ]
+
+
+def check(topology):
+    """Refuse addresses and routes with which some host could not reach another.
+
+    Raises
+    ------
+    ValueError
+        Says whose address or route it is, and what is allowed.
+    """
+    parts, routers = segments(topology), {router.name for router in topology.routers}
+    for number, part in enumerate(parts):
+        first = next(iter(part))
+        for node in part:
+            if [address.ip for address in part.values()].count(part[node].ip) > 1:
+                raise ValueError(
+                    f"the address {part[node].ip} of {node!r} is another node's, too: every"
+                    " interface needs its own"
+                )
+            if part[node].network != part[first].network:
+                raise ValueError(
+                    f"{first!r} with address {part[first]} and {node!r} with address {part[node]}"
+                    " are joined without a router in between: their addresses must be in one"
+                    f" subnet, such as {part[first].network}"
+                )
+        for other in parts[:number]:
+            far = next(iter(other))
+            if other[far].network.overlaps(part[first].network):
+                raise ValueError(
+                    f"{far!r} with address {other[far]} and {first!r} with address {part[first]}"
+                    " have a router in between: their subnets must not overlap. Choose other"
+                    " addresses, or longer prefixes, such as /24"
+                )
+    for host in topology.hosts:
+        part = next((part for part in parts if host.name in part), {})
+        gateways = {name: str(part[name].ip) for name in part if name in routers}
+        allowed = " or ".join(f"{address} ({name})" for name, address in gateways.items())
+        if host.route is None and len(gateways) > 1:
+            raise ValueError(
+                f"host {host.name!r} needs a route, as it can see {len(gateways)} routers:"
+                f" {allowed}"
+            )
+        if host.route is not None and host.route not in gateways.values():
+            raise ValueError(
+                f"route = {host.route!r} of host {host.name!r}: the address of a router in its own"
+                " subnet, here " + (allowed or "there is none")
+            )
+
+
+def routes(topology):
+    """Every node's routes, as ``ip route add`` wants them.
+
+    A host's default route goes via its `route`, or else via the only router of its segment. Where
+    there are more routers, it gets a route via each of them to what lies behind: packets never take
+    the detour via the wrong one.
+
+    Yields
+    ------
+    tuple of str
+        Node, destination (``"default"`` or a subnet), the address of the next router.
+    """
+    parts, routers = segments(topology), [router.name for router in topology.routers]
+
+    def behind(router, part):
+        """The subnets on the other sides of a router of this part."""
+        for other in parts:
+            if other is not part and router in other:
+                yield other[router].network
+                for further in other:
+                    if further in routers and further != router:
+                        yield from behind(further, other)
+
+    for host in topology.hosts:
+        for part in parts:
+            gateways = {
+                name: str(part[name].ip) for name in part if host.name in part and name in routers
+            }
+            if gateways:
+                default = host.route or next(iter(gateways.values()))
+                yield host.name, "default", default
+                for name, address in gateways.items():
+                    if address != default:
+                        yield from (
+                            (host.name, str(subnet), address) for subnet in behind(name, part)
+                        )
+    for router in routers:
+        for part in parts:
+            for name in part:
+                if router in part and name in routers and name != router:
+                    yield from (
+                        (router, str(subnet), str(part[name].ip)) for subnet in behind(name, part)
+                    )

@@ -1,0 +1,343 @@
+"""What the network is: hosts, switches, routers, links, and the commands that give them their
+rates, delays and losses.
+
+::
+
+    h1 --- s1 --- r1 ============ r2 --- h3      a switch joins what is in one subnet,
+    h2 --/           rate, delay,                a router joins subnets,
+                     loss                        a link may emulate a long, slow or bad line
+"""
+
+import base64
+import math
+import shlex
+from collections import deque
+from typing import ClassVar
+
+from pydantic import Field, model_validator
+
+from netlab import units
+from netlab.description import Description, Size
+from netlab.errors import SpecificationError
+from netlab.picture.svg import svg
+from netlab.topology import addressing
+from netlab.topology.nodes import LIMIT_BYTES, Host, Link, Router, Switch
+
+OFFLOAD_OFF = "tso off gso off gro off"
+
+
+class Topology(Description):
+    """Hosts, switches and routers, joined by links; every host can reach every other along exactly
+    one path.
+
+    Parameters
+    ----------
+    hosts : sequence of Host
+    switches : sequence of Switch
+    links : sequence of Link
+        A node's interfaces are numbered in the order of its links: ``s1-eth1``, ``s1-eth2`` ... on
+        switches, from ``r1-eth0`` on hosts and routers.
+    buffers : int or str, optional
+        Maximum of ``tcp_rmem`` and ``tcp_wmem`` on every host [byte, or tc's notation]; None leaves
+        Mininet's, 16 MiB.
+    offload : bool, optional
+        Segmentation offload on hosts and routers. None turns it off where a link loses packets or
+        counts its queue in packets, and leaves it on elsewhere: netem drops what the qdisc sees as
+        a packet, and with offload that is up to 64 KB, so that "1 % loss" would be far less than
+        one segment in a hundred.
+    routers : sequence of Router
+
+    Notes
+    -----
+    In a notebook it draws itself. Nodes that are joined without a router in between are in one
+    subnet. Routers get a static route to every subnet, hosts a default route.
+    """
+
+    hosts: tuple[Host, ...] = Field(min_length=1)
+    switches: tuple[Switch, ...] = ()
+    links: tuple[Link, ...] = ()
+    buffers: Size | None = None
+    offload: bool | None = None
+    routers: tuple[Router, ...] = ()
+
+    BUFFERS: ClassVar[tuple[int, int]] = (10_240, 87_380)  # the labs' minimum and default
+
+    @model_validator(mode="after")
+    def _check(self):
+        names = self.node_names
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(
+                    f"the name {name!r} is used {names.count(name)} times: every node needs its own"
+                )
+        for link in self.links:
+            for name in (link.a, link.b):
+                if name not in names:
+                    raise ValueError(
+                        f"link {link.a}-{link.b} ends at {name!r}, which is not a node of this"
+                        f" network ({', '.join(names)})"
+                    )
+        for name in names[1:]:
+            if self.path(names[0], name) is None:
+                raise ValueError(f"no path from {names[0]!r} to {name!r}: add a link")
+        if len(self.links) > len(names) - 1:
+            raise ValueError(
+                f"{len(names)} nodes and {len(self.links)} links make a loop: there must be one"
+                " path only"
+            )
+        for host in self.hosts:
+            if len(self.links_of(host.name)) > 1:
+                raise ValueError(
+                    f"host {host.name!r} has {len(self.links_of(host.name))} links, but one network"
+                    " card: join them with a switch, or make it a router"
+                )
+        for router in self.routers:
+            links = [f"{link.a}-{link.b}" for link in self.links_of(router.name)]
+            if len(router.addresses) != len(links):
+                raise ValueError(
+                    f"addresses = {router.addresses!r} of router {router.name!r}: one for each of"
+                    f" its {len(links)} links, in their order: {', '.join(links)}"
+                )
+        addressing.check(self)
+        if self.buffers is not None and units.size_bytes(self.buffers) < self.BUFFERS[1]:
+            raise ValueError(
+                f"buffers = {self.buffers!r}: at least {self.BUFFERS[1]} bytes, the default size of"
+                " a new socket's buffer"
+            )
+        return self
+
+    @property
+    def node_names(self):
+        return [node.name for node in (*self.hosts, *self.switches, *self.routers)]
+
+    def host(self, name, field="host"):
+        """The host, or the router, of this name.
+
+        Raises
+        ------
+        SpecificationError
+            There is none; the message lists those there are.
+        """
+        for host in (*self.hosts, *self.routers):
+            if host.name == name:
+                return host
+        routers = (
+            f", its routers {', '.join(router.name for router in self.routers)}"
+            if self.routers
+            else ""
+        )
+        known = ", ".join(host.name for host in self.hosts)
+        raise SpecificationError(f"{field} = {name!r}: this network's hosts are {known}{routers}")
+
+    def tuned(self, sysctls, *hosts):
+        """The same network with these kernel settings on the hosts that are named, or on all.
+
+        Parameters
+        ----------
+        sysctls : dict
+            They are added to what a host has already.
+        *hosts : str
+
+        Examples
+        --------
+        >>> old = wan(loss="1%").tuned({"net.ipv4.tcp_sack": 0}, "h1", "h2")
+        >>> [command for node, command in old.setup() if node == "h1" and "sack" in command]
+        ['sysctl -w net.ipv4.tcp_sack=0']
+        """
+        names = [host.name for host in self.hosts]
+        for name in hosts:
+            if name not in names:
+                raise SpecificationError(
+                    f"tuned(..., {name!r}): this network's hosts are {', '.join(names)}"
+                )
+        return self.but(
+            hosts=[
+                host.but(sysctls=host.sysctls | sysctls) if host.name in (hosts or names) else host
+                for host in self.hosts
+            ]
+        )
+
+    @property
+    def offloading(self):
+        """Is segmentation offload on?"""
+        return (
+            not any(link.lossy or link.queue_packets for link in self.links)
+            if self.offload is None
+            else self.offload
+        )
+
+    def links_of(self, node):
+        """The links that end at a node, in order."""
+        return [link for link in self.links if node in (link.a, link.b)]
+
+    def path(self, start, end):
+        """The links from one node to another, each with True where it is walked from `a` to `b`;
+        None where there is no path.
+        """
+        found, waiting = {start: []}, deque([start])
+        while waiting:
+            here = waiting.popleft()
+            for link in self.links:
+                for near, far in ((link.a, link.b), (link.b, link.a)):
+                    if near == here and far not in found:
+                        found[far] = [*found[here], (link, near == link.a)]
+                        waiting.append(far)
+        return found.get(end)
+
+    def emulated(self, start, end):
+        """The links whose rate, delay and loss a packet meets on its way from one node to another."""
+        return [link for link, forward in self.path(start, end) if forward or link.both]
+
+    def across(self, link):
+        """Two hosts (or routers, where there is no host) that can check a link, and the links
+        between them, from its `a` on.
+        """
+        for start in (*self.hosts, *self.routers):
+            for end in (*self.hosts, *self.routers):
+                path = self.path(start.name, end.name)
+                if (link, True) in path:
+                    return start, end, [step for step, _ in path]
+        raise SpecificationError(
+            f"no two hosts are joined by link {link.a}-{link.b}: what it emulates could not be"
+            " checked"
+        )
+
+    def rtt_s(self, start, end):
+        """Round-trip time between two nodes that the links' delays add up to, queues left out. [s]"""
+        return math.fsum(
+            link.delay_s for link in [*self.emulated(start, end), *self.emulated(end, start)]
+        )
+
+    def bottleneck_bps(self, start, end):
+        """The lowest rate on the way from one node to another [bit/s]; infinity where no link has
+        one.
+        """
+        return min(
+            (units.rate_bps(link.rate) for link in self.emulated(start, end) if link.rate),
+            default=float("inf"),
+        )
+
+    def interface(self, link, node):
+        """The name of a node's interface on a link."""
+        first = 1 if node in {switch.name for switch in self.switches} else 0
+        return f"{node}-eth{first + self.links_of(node).index(link)}"
+
+    def address(self, node, link):
+        """The address, with the length of its prefix, that a host or router has on a link."""
+        found = self.host(node, "node")
+        return (
+            found.address
+            if isinstance(found, Host)
+            else found.addresses[self.links_of(node).index(link)]
+        )
+
+    def setup(self):
+        """What a person would type to make this network from plain cables: (node, command) pairs,
+        in order.
+        """
+        for host in self.hosts:
+            # one test must not shape the next
+            yield host.name, "sysctl -w net.ipv4.tcp_no_metrics_save=1"
+            if self.buffers is not None:
+                size = units.size_bytes(self.buffers)
+                for way in ("rmem", "wmem"):
+                    yield (
+                        host.name,
+                        (
+                            f"sysctl -w net.ipv4.tcp_{way}='{self.BUFFERS[0]} {self.BUFFERS[1]}"
+                            f" {size}'"
+                        ),
+                    )
+            for name, value in host.sysctls.items():
+                yield host.name, f"sysctl -w {name}={shlex.quote(str(value))}"
+            if not self.offloading:
+                yield host.name, f"ethtool -K {host.name}-eth0 {OFFLOAD_OFF}"
+        for router in self.routers:
+            yield router.name, "sysctl -w net.ipv4.ip_forward=1"
+            for number, address in enumerate(router.addresses):
+                yield router.name, f"ip addr add {address} dev {router.name}-eth{number}"
+                if not self.offloading:  # a router must not merge again what the hosts keep apart
+                    yield router.name, f"ethtool -K {router.name}-eth{number} {OFFLOAD_OFF}"
+        for node, destination, gateway in addressing.routes(self):
+            yield node, f"ip route add {destination} via {gateway}"
+        for link in self.links:
+            for node in link.ends:
+                yield from ((node, command) for command in link.setup(self.interface(link, node)))
+
+    def _repr_html_(self):
+        """As a picture, and not as SVG itself: JupyterLab shows that in trusted notebooks only."""
+        picture = base64.b64encode(svg(self).encode()).decode()
+        return (
+            f'<img alt="{", ".join(self.node_names)}" src="data:image/svg+xml;base64,{picture}"'
+            ' style="max-width: 100%"/>'
+        )
+
+
+def wan(
+    rate="10gbit",
+    delay="20ms",
+    loss="0%",
+    burst=5_000_000,
+    limit=LIMIT_BYTES,
+    buffers=None,
+    pairs=2,
+    offload=None,
+    sysctls=None,
+    access=None,
+):
+    r"""The labs' wide-area network: pairs of hosts, two switches, and one long link between them.
+
+    ::
+
+        h1 --- s1 ============ s2 --- h2
+        h3 --/    rate, delay,   \--- h4
+                      loss
+
+    Parameters
+    ----------
+    rate, burst, limit : str or int
+        tbf's, on s1's interface to s2 (``s1-eth2``). [tc's notation; byte]
+    delay, loss : str
+        netem's, on the same interface: one way, so that a delay of 20 ms is an RTT of 20 ms.
+    buffers : int or str, optional
+        Maximum of the hosts' TCP buffers [byte]; None leaves Mininet's 16 MiB.
+    pairs : int
+        How many pairs of hosts: h1 to h2, h3 to h4 ...
+    offload : bool, optional
+        See `Topology`.
+    sysctls : dict, optional
+        Kernel settings of all hosts, such as ``{"net.ipv4.tcp_sack": 0}``; see `Topology.tuned` for
+        some of them.
+    access : dict of str, optional
+        By host: netem's delay on its own link, which its path's RTT has on top of `delay`. With
+        ``{"h3": "60ms"}``, h3 is 80 ms from h4 where h1 is 20 ms from h2.
+
+    Returns
+    -------
+    Topology
+    """
+    if not isinstance(pairs, int) or not 1 <= pairs <= 100:
+        raise SpecificationError(f"wan.pairs = {pairs!r}: a whole number from 1 to 100")
+    hosts = [
+        Host(f"h{n}", f"10.0.{n // 256}.{n % 256}/8", sysctls=sysctls or {})
+        for n in range(1, 2 * pairs + 1)
+    ]
+    long_link = Link("s1", "s2", delay, loss, rate, burst, limit)
+    own = dict(access or {})
+    if unknown := [name for name in own if name not in {host.name for host in hosts}]:
+        raise SpecificationError(
+            f"wan.access names {', '.join(map(str, unknown))}: its hosts are h1 to h{2 * pairs}"
+        )
+    links = [Link("h1", "s1", own.get("h1")), long_link, Link("s2", "h2", own.get("h2"))]
+    for n in range(3, 2 * pairs + 1, 2):
+        links += [
+            Link(f"h{n}", "s1", own.get(f"h{n}")),
+            Link("s2", f"h{n + 1}", own.get(f"h{n + 1}")),
+        ]
+    return Topology(
+        hosts=hosts,
+        switches=[Switch("s1"), Switch("s2")],
+        links=links,
+        buffers=buffers,
+        offload=offload,
+    )

@@ -1,0 +1,191 @@
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import netlab as nl
+
+REPORTS = Path(__file__).parents[1] / "data" / "iperf3"
+
+
+def netlab(*words, cwd=None):
+    return subprocess.run(
+        [sys.executable, "-m", "netlab", *map(str, words)], capture_output=True, text=True, cwd=cwd
+    )
+
+
+def test_run_leaves_what_save_leaves(tmp_path):
+    experiment = nl.Experiment(nl.wan("100mbit", "20ms"), nl.Ping("h1", "h2"))
+    (tmp_path / "experiment.json").write_text(experiment.to_json())
+    done = netlab("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert nl.load(tmp_path / "out").raw == nl.run(experiment).raw
+    again = netlab("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
+    assert again.returncode == 1 and "is there already" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda text: text.replace('"seed"', '"sead"'), ["Experiment.sead", "no such field"]),
+        (lambda text: text.replace('"20ms"', '"-5ms"'), ["-5ms", "20ms"]),
+        (lambda text: text[:50], ["not JSON"]),
+    ],
+)
+def test_a_bad_experiment_is_refused_in_words(tmp_path, change, words):
+    (tmp_path / "bad.json").write_text(
+        change(nl.Experiment(nl.wan(), nl.Ping("h1", "h2")).to_json())
+    )
+    done = netlab("run", tmp_path / "bad.json", "-o", tmp_path / "out")
+    assert done.returncode == 1 and all(word in done.stderr for word in words), done.stderr
+    assert "Traceback" not in done.stderr and not (tmp_path / "out").exists()
+
+
+def test_doctor_and_engine_info_name_the_engine():
+    digest = nl.engines.pick().digest
+    for words in (["doctor"], ["engine", "info"]):
+        done = netlab(*words)
+        assert done.returncode == 0 and digest in done.stdout, done.stdout + done.stderr
+
+
+def test_building_again_does_nothing():
+    done = netlab("engine", "build")
+    assert done.returncode == 0 and "There is an engine" in done.stdout
+
+
+def report(file, *received_bps, of="3.12-tcp-8.json", later_s=0):
+    """A report of iperf3 whose streams got this; the first ones of eight."""
+    doc = json.loads((REPORTS / of).read_text())
+    del doc["end"]["streams"][len(received_bps) :], doc["start"]["connected"][len(received_bps) :]
+    kept = {stream["sender"]["socket"] for stream in doc["end"]["streams"]}
+    for interval in doc["intervals"]:
+        interval["streams"] = [stream for stream in interval["streams"] if stream["socket"] in kept]
+    for stream, bps in zip(doc["end"]["streams"], received_bps, strict=True):
+        stream["receiver"]["bits_per_second"] = bps
+    doc["start"]["timestamp"]["timesecs"] += later_s
+    file.write_text(json.dumps(doc))
+    return file
+
+
+def indices(text):
+    return dict(re.findall(r"^Jain's index of (.*): +([01]\.\d{5})$", text, re.M))
+
+
+def test_fairness_of_the_example_of_lab_10(tmp_path):
+    # 5, 3 and 1 Gbit/s: 81/105
+    report(tmp_path / "out.json", 5e9, 3e9, 1e9)
+    done = netlab("fairness", "out.json", cwd=tmp_path)
+    assert done.returncode == 0 and done.stderr == ""
+    assert (
+        done.stdout
+        == """\
+out.json: iperf3 3.12, TCP, 3 streams
+
+stream  from -> to              congestion    throughput     share
+     1  127.0.0.1 -> 127.0.0.2  reno        5.000 Gbit/s   55.56 %
+     2  127.0.0.1 -> 127.0.0.2  reno        3.000 Gbit/s   33.33 %
+     3  127.0.0.1 -> 127.0.0.2  reno        1.000 Gbit/s   11.11 %
+   all                                      9.000 Gbit/s  100.00 %
+
+Jain's index of 3 streams: 0.77143
+
+Of n, it is 1 when all get the same, and 1/n when one gets everything.
+Throughput is what the receiver counted.
+"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "counted"),
+    [
+        ("3.22-tcp-8.json", "is what the receiver counted.\n"),
+        ("3.9-server-udp-2.json", "is what the receiver counted.\n"),
+        ("3.18-udp-2.json", "is what the sender counted"),
+        ("3.9-udp-bidir.json", "where there is a *, the file has only what the sender counted"),
+    ],
+)
+def test_fairness_of_a_real_report_says_who_counted(name, counted):
+    streams = nl.readers.read_iperf3(REPORTS / name).streams
+    done = netlab("fairness", REPORTS / name)
+    index = nl.jain_index(streams.received_bps.fillna(streams.sent_bps))
+    assert indices(done.stdout) == {f"{len(streams)} streams": f"{index:.5f}"}, (
+        done.stdout + done.stderr
+    )
+    assert counted in done.stdout and ("sent both ways" in done.stdout) == ("bidir" in name)
+    assert done.stdout.count("Mbit/s*") == ("bidir" in name)
+
+
+def test_fairness_of_one_stream_says_that_it_means_nothing():
+    done = netlab("fairness", REPORTS / "3.0.11-tcp-1.json")
+    assert (
+        indices(done.stdout) == {"1 stream": "1.00000"}
+        and "One stream alone always has 1" in done.stdout
+    )
+    assert "congestion" not in done.stdout, "this version does not tell it"
+
+
+def test_fairness_of_two_hosts_is_that_of_their_sums(tmp_path):
+    # h1 has three streams of 1 Mbit/s, h3 one of 1: 3 to 1 among hosts, (3 + 1)^2 / (2 (9 + 1));
+    # even among streams
+    one, three = report(tmp_path / "h3.json", 1e6), report(tmp_path / "h1.json", 1e6, 1e6, 1e6)
+    done = netlab("fairness", "h1.json", "h3.json", cwd=tmp_path)
+    assert indices(done.stdout) == {"2 files": "0.80000", "4 streams": "1.00000"}, (
+        done.stdout + done.stderr
+    )
+    rows = [re.split("  +", line) for line in done.stdout.splitlines()]
+    assert ["h1.json", "all", "3.000 Mbit/s", "75.00 %"] in rows and [
+        "all",
+        "4.000 Mbit/s",
+        "100.00 %",
+    ] in rows
+    assert (
+        sum(row[0] == "h1.json" for row in rows) == 4
+        and sum(row[0] == "h3.json" for row in rows) == 1
+    )
+    assert "Note" not in done.stdout
+
+    report(three, 2e6)
+    done = netlab("fairness", one, three)
+    assert indices(done.stdout) == {"2 files": "0.90000"}, (
+        "with one stream each, files and streams are the same"
+    )
+
+
+def test_fairness_of_tests_that_did_not_run_together_is_noted(tmp_path):
+    files = report(tmp_path / "a.json", 1e6, later_s=100), report(tmp_path / "b.json", 1e6)
+    done = netlab("fairness", *files)
+    assert (
+        done.returncode == 0 and f"Note: {files[0]} began after {files[1]} had ended" in done.stdout
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("missing.json", ["No such file", "iperf3 -J wrote"]),
+        (".", ["Is a directory", "iperf3 -J wrote"]),
+        ("README.md", ["iperf3's JSON", "iperf3 with -J"]),
+        ("broken/3.18-without-J.txt", ["iperf3's JSON", "iperf3 with -J"]),
+        ("broken/3.12-busy.json", ["server is busy", "Wait until"]),
+        ("broken/3.22-server-killed.json", ["run it again"]),
+        ("3.12-tcp-interrupted.json", ["cut short", "Run it again"]),
+        ("./3.12-tcp-8.json", ["named twice"]),
+    ],
+)
+def test_fairness_refuses_in_words_before_it_prints_anything(file, words):
+    done = netlab("fairness", "3.12-tcp-8.json", file, cwd=REPORTS)
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.startswith(f"netlab: {Path(file)}: ") and all(
+        word in done.stderr for word in words
+    ), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_fairness_needs_something_to_share(tmp_path):
+    done = netlab("fairness", report(tmp_path / "out.json", 0, 0))
+    assert done.returncode == 1 and done.stdout == "" and "no data went through" in done.stderr, (
+        done.stderr
+    )

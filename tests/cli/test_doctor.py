@@ -1,0 +1,25 @@
+import json
+
+from netlab.cli import doctor
+
+
+def test_this_machine_runs_the_guest():
+    findings = list(doctor.findings())
+    assert [finding for finding in findings if finding.state == "FAIL"] == []
+    assert {"processor", "kernel", "memory file", "engine", "reference run"} <= {
+        finding.name for finding in findings
+    }
+
+
+def test_a_machine_without_an_engine_is_told_how_to_get_one(monkeypatch, tmp_path):
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    (finding,) = doctor.engine()
+    assert finding.state == "FAIL" and "netlab engine build" in finding.text
+
+
+def test_numbers_that_are_not_the_published_ones_are_noticed(monkeypatch, tmp_path):
+    engine = doctor.GuestEngine()
+    (tmp_path / "reference.json").write_text(json.dumps({engine.digest: "0000"}))
+    monkeypatch.setattr(doctor, "PUBLISHED", tmp_path / "reference.json")
+    finding = list(doctor.engine())[-1]
+    assert finding.state == "note" and "not the published ones (0000)" in finding.text

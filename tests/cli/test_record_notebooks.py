@@ -1,0 +1,78 @@
+"""`netlab record` runs notebooks live and keeps what their experiments left."""
+
+import nbformat
+import pytest
+from typer.testing import CliRunner
+
+import netlab as nl
+from netlab.cli.commands import app
+from netlab.engines import recorded
+
+ONE = (
+    'nl.run(nl.wan("20mbit", "20ms", pairs=1), nl.Iperf3("h1", "h2", time=1), seed={seed}{engine})'
+)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """An empty folder of records, and a checkout that has a folder of notebooks."""
+    monkeypatch.setenv("NETLAB_RECORDS", str(tmp_path / "records"))
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(place, name, *runs):
+    cells = [nbformat.v4.new_code_cell(source) for source in ("import netlab as nl", *runs)]
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}),
+        place / "notebooks" / name,
+    )
+
+
+def record(*arguments):
+    done = CliRunner().invoke(app, ["record", *arguments], catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output.splitlines()
+
+
+def test_it_keeps_what_every_experiment_left_and_removes_what_none_asks_for(place):
+    write(
+        place,
+        "a.ipynb",
+        ONE.format(seed=1, engine=""),
+        ONE.format(seed=2, engine=', engine="recorded"'),
+    )
+    write(place, "b.ipynb", ONE.format(seed=3, engine=""))
+    said = record()
+    assert said == [
+        "notebooks/a.ipynb: 2 experiments, 2 records are new",
+        "notebooks/b.ipynb: 1 experiments, 1 records are new",
+        "3 records, 0 removed",
+    ]
+    files = {path.name: path.read_bytes() for path in recorded.folder().iterdir()}
+    live = nl.run(nl.wan("20mbit", "20ms", pairs=1), nl.Iperf3("h1", "h2", time=1), seed=2)
+    assert nl.run(live.experiment, engine="recorded").raw == live.raw
+
+    write(place, "a.ipynb", ONE.format(seed=1, engine=""))
+    assert record("notebooks/a.ipynb") == ["notebooks/a.ipynb: 1 experiments, 0 records are new"]
+    assert {path.name: path.read_bytes() for path in recorded.folder().iterdir()} == files, (
+        "nothing changed where nothing changed"
+    )
+    assert record()[-1] == "2 records, 1 removed"
+    assert recorded.path_of(live.experiment).name not in {
+        path.name for path in recorded.folder().iterdir()
+    }
+
+
+def test_a_notebook_that_fails_leaves_the_records_alone(place):
+    write(place, "a.ipynb", ONE.format(seed=1, engine=""), "1 / 0")
+    with pytest.raises(Exception, match=r"division by zero"):
+        record()
+    assert not recorded.folder().exists()
+
+
+def test_without_notebooks_it_says_so(place):
+    with pytest.raises(nl.NetlabError, match=r"no folder notebooks here"):
+        record()

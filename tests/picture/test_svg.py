@@ -1,0 +1,170 @@
+import base64
+import re
+from itertools import combinations
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+
+from netlab import Host, Link, Switch, Topology, wan
+from netlab.picture.layout import Box, arrange, words
+from netlab.picture.svg import svg
+from netlab.topology import Router
+from tests.topology.test_topology import routed, trees
+
+
+def nine_hosts():
+    """Nine hosts, four routers, two switches, three slow lines."""
+
+    def line(a, b, delay, rate, packets):
+        return Link(a, b, delay, rate=rate, both=True, queue_packets=packets)
+
+    subnets = {
+        "0": ["h1", "h2", "h3"],
+        "5": ["h4", "h5", "h6"],
+        "2": ["h7"],
+        "4": ["h8"],
+        "7": ["h9"],
+    }
+    return Topology(
+        hosts=[
+            Host(name, f"10.0.{net}.{n}/24")
+            for net, names in subnets.items()
+            for n, name in enumerate(names, start=2)
+        ],
+        switches=[Switch("s1"), Switch("s2")],
+        routers=[
+            Router("r1", ["10.0.0.1/24", "10.0.1.1/24"]),
+            Router("r2", ["10.0.1.2/24", "10.0.2.1/24", "10.0.3.1/24"]),
+            Router("r3", ["10.0.3.2/24", "10.0.5.1/24", "10.0.4.1/24", "10.0.6.1/24"]),
+            Router("r4", ["10.0.6.2/24", "10.0.7.1/24"]),
+        ],
+        links=[
+            *(Link(name, "s1") for name in subnets["0"]),
+            Link("s1", "r1"),
+            line("r1", "r2", "10ms", "40mbit", 67),
+            Link("r2", "h7"),
+            line("r2", "r3", "20ms", "30mbit", 100),
+            Link("r3", "s2"),
+            *(Link("s2", name) for name in subnets["5"]),
+            Link("r3", "h8"),
+            line("r3", "r4", "10ms", "20mbit", 33),
+            Link("r4", "h9"),
+        ],
+    )
+
+
+def check(topology):
+    """Nothing lies on anything else: no two nodes or labels, and no link on a node or label that is
+    not its own.
+    """
+    picture = arrange(topology)
+    assert set(picture.nodes) == set(topology.node_names) and len(picture.lines) == len(
+        topology.links
+    )
+    things = [*picture.nodes.items(), *((text, box) for box, text, _ in picture.labels)]
+    for (one, box), (other, other_box) in combinations(things, 2):
+        assert not box.overlaps(other_box), f"{one} lies on {other}"
+    for line in picture.lines:
+        for (x, y), (to_x, to_y) in zip(line.points, line.points[1:], strict=False):
+            assert x == to_x or y == to_y
+            stroke = Box((x + to_x) / 2, (y + to_y) / 2, abs(to_x - x), abs(to_y - y))
+            strangers = [
+                box for name, box in picture.nodes.items() if name not in (line.link.a, line.link.b)
+            ]
+            strangers += [box for box, _, link in picture.labels if link != line.link]
+            assert not any(stroke.overlaps(box) for box in strangers), (
+                f"{line.link.a}-{line.link.b}"
+            )
+        for (x, y), near in zip(
+            (line.points[0], line.points[-1]), ("ab", "ba")[not line.towards_b], strict=True
+        ):
+            box = picture.nodes[getattr(line.link, near)]
+            assert 2 * max(
+                abs(x - box.x) - box.width / 2, abs(y - box.y) - box.height / 2
+            ) == pytest.approx(0), "ends at its node"
+
+
+@pytest.mark.parametrize("pairs", range(1, 6))
+def test_the_wan_has_its_left_hosts_left_and_its_right_hosts_right(pairs):
+    network = wan(pairs=pairs, loss="0.1%")
+    check(network)
+    nodes = arrange(network).nodes
+    for n in range(1, 2 * pairs, 2):
+        assert nodes[f"h{n}"].x < nodes["s1"].x < nodes["s2"].x < nodes[f"h{n + 1}"].x
+        assert nodes[f"h{n}"].y == nodes[f"h{n + 1}"].y
+    assert nodes["s1"].y == nodes["s2"].y == 0
+
+
+def test_nine_hosts_four_routers_and_two_switches_are_readable():
+    network = nine_hosts()
+    check(network)
+    nodes = arrange(network).nodes
+    spine = [name for name in sorted(nodes, key=lambda name: nodes[name].x) if nodes[name].y == 0]
+    assert spine == ["h2", "s1", "r1", "r2", "r3", "r4", "h9"], "the slow lines, from left to right"
+    assert nodes["h8"].y < 0 < nodes["s2"].y < nodes["h5"].y
+    assert float(re.search(r' width="([\d.]+)"', svg(network))[1]) < 1200
+
+
+@settings(max_examples=150, deadline=None)
+@given(trees(most=14))
+def test_in_any_tree_nothing_lies_on_anything_else(network):
+    check(network)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [wan(), nine_hosts(), routed(), Topology([Host("h1", "10.0.0.1/8")])],
+    ids=["wan", "nine hosts", "routed", "one host"],
+)
+def test_it_is_one_svg_with_every_name_and_address_and_always_the_same(network):
+    text = svg(network)
+    assert text == svg(Topology.from_json(network.to_json()))
+    assert (
+        base64.b64decode(network._repr_html_().partition("base64,")[2].partition('"')[0]).decode()
+        == text
+    )
+    root = ElementTree.fromstring(text)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    written = [element.text for element in root.iter() if element.tag.endswith("text")]
+    addresses = [host.address for host in network.hosts] + [
+        each for router in network.routers for each in router.addresses
+    ]
+    assert set(network.node_names) | set(addresses) <= set(written)
+    x, y, width, height = map(float, root.attrib["viewBox"].split())
+    for box in arrange(network).nodes.values():
+        assert x < box.x - box.width / 2 and box.x + box.width / 2 < x + width
+        assert y < box.y - box.height / 2 and box.y + box.height / 2 < y + height
+
+
+@pytest.mark.parametrize(
+    ("link", "text"),
+    [
+        (Link("a", "b"), []),
+        (Link("a", "b", "20ms", "0.1%", "10gbit"), ["10 Gbit/s", "20 ms", "0.1 %"]),
+        (
+            Link("a", "b", "500us", rate="1500kbit", queue_packets=9),
+            ["1.5 Mbit/s", "500 µs", "queue 9"],
+        ),
+        (Link("a", "b", "0ms", "0.0046%"), ["0.0046 %"]),
+        (Link("a", "b", "2s", rate="100"), ["100 bit/s", "2 s"]),
+    ],
+)
+def test_a_link_says_what_it_emulates(link, text):
+    assert words(link) == text
+
+
+def arrows(link):
+    network = Topology([Host("h1", "10.0.0.1/8"), Host("h2", "10.0.0.2/8")], links=[link])
+    points = re.findall(r'<polygon points="([^"]+)"', svg(network))
+    return [
+        [tuple(map(float, point.split(","))) for point in found.split()] for found in points
+    ], arrange(network).nodes
+
+
+def test_an_arrow_shows_the_one_interface_that_emulates():
+    (arrow,), nodes = arrows(Link("h2", "h1", "20ms"))
+    near, far = nodes["h2"].x - nodes["h2"].width / 2, nodes["h1"].x + nodes["h1"].width / 2
+    assert far < arrow[1][0] < arrow[0][0] < near, "it points from h2 to h1"
+    assert near - arrow[1][0] < 30 < arrow[1][0] - far
+    assert arrows(Link("h2", "h1", "20ms", both=True))[0] == arrows(Link("h2", "h1"))[0] == []

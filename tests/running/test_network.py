@@ -1,0 +1,246 @@
+import hashlib
+import os
+import signal
+import threading
+import time
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+from netlab import CommandError, EmulationError, Network, SpecificationError, Topology, wan
+from netlab.running.network import check_rtt
+
+PING = (
+    "2 packets transmitted, 2 received, 0% packet loss, time 20ms\nrtt min/avg/max/mdev ="
+    " {0}/{0}/{0}/0.000 ms\n"
+)
+
+
+def session(pause_s):
+    """Fourteen commands with pauses between them; -> a digest of every byte that was printed, and
+    of the clock after each.
+    """
+    seen = []
+
+    def note(done):
+        seen.extend([getattr(done, "text", None), getattr(done, "status", None), net.clock])
+        time.sleep(pause_s)
+        return done
+
+    with Network(wan("100mbit", "20ms", "0.1%"), seed=3) as net:
+        note(
+            net.run(
+                "h1", "date +%s.%N; od -An -tx1 -N16 /dev/urandom; cat /proc/interrupts", echo=False
+            )
+        )
+        note(net.run("h1", "ping -c 4 10.0.0.2", echo=False))
+        server = note(net.start("h2", "iperf3 -s"))
+        note(net.sleep(0.5))
+        note(net.run("h1", "iperf3 -c 10.0.0.2 -t 3 -P 2 -J", echo=False))
+        note(net.sleep(1))
+        note(net.run("h1", "iperf3 -c 10.0.0.2 -u -b 20M -t 2 -i 0.5", echo=False))
+        note(net.sleep(1))
+        flow = note(net.start("h1", "iperf3 -c 10.0.0.2 -t 5 --forceflush"))
+        note(net.sleep(1.5))
+        note(net.run("h1", "ping -c 3 10.0.0.2", echo=False))  # while the flow is running
+        note(flow.wait())
+        note(net.run("h2", "ss -tin; cat /proc/net/snmp", echo=False))
+        note(server.stop())
+    return hashlib.sha256(repr(seen).encode()).hexdigest()
+
+
+def test_a_session_repeats_to_the_byte_however_long_one_thinks():
+    assert session(0) == session(0) == session(0.3)
+
+
+def test_time_stands_still_and_costs_nothing_between_commands(network):
+    before = network.clock
+    used = os.times()
+    guest_cpu = cpu_seconds(network)
+    time.sleep(2)
+    assert network.clock == before
+    assert cpu_seconds(network) - guest_cpu < 0.02, "an idle guest must use less than 1 % of a core"
+    assert os.times().user - used.user < 0.02
+    network.sleep(1)
+    assert network.clock == pytest.approx(before + 1, abs=0.001)
+
+
+def cpu_seconds(network):
+    with open(f"/proc/{network._agent.process.pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_the_emulated_delay_is_exact(network):
+    text = network.run("h1", "ping -c 4 10.0.0.2", echo=False).text
+    times = [float(part.split()[0]) for part in text.split("time=")[1:]]
+    assert times[0] == pytest.approx(40, abs=0.1), (
+        "the first echo waits for ARP, which crosses the link too"
+    )
+    assert times[1:] == pytest.approx([20, 20, 20], abs=0.1)
+
+
+def test_ctrl_c_ends_the_command_and_keeps_the_network(network):
+    threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+    job = network.run("h1", "ping 10.0.0.2", limit_s=10**6, echo=False)
+    assert "packets transmitted" in job.text and job.status == 0, "ping sums up at Ctrl-C"
+    assert network.run("h1", "echo still here", echo=False).text == "still here\n"
+
+
+def test_the_second_ctrl_c_kills_what_ignores_the_first(network):
+    for delay in (1, 1.5):
+        threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT)).start()
+    job = network.run("h1", "trap '' INT; while sleep 1; do :; done", limit_s=10**7, echo=False)
+    assert job.status == -signal.SIGKILL
+    assert network.run("h1", "true").status == 0
+
+
+def test_a_command_that_does_not_end_is_ended_at_its_virtual_limit(network):
+    with pytest.raises(CommandError, match=r"5 virtual seconds") as ended:
+        network.run("h1", "echo begun; sleep 1000", limit_s=5, echo=False)
+    assert ended.value.output == "begun\n"
+    with pytest.raises(CommandError):
+        # needs SIGKILL, makes no system call
+        network.run("h1", "trap '' INT; while true; do :; done", limit_s=0.1, echo=False)
+    assert network.run("h1", "true").status == 0
+
+
+def test_a_job_runs_on_until_it_is_stopped(network):
+    server = network.start("h2", "iperf3 -s")
+    network.sleep(1)
+    assert server.status is None and "Server listening" in server.text
+    assert "terminated" in server.stop().text and server.status is not None
+    assert server.stop() is server, "stopping twice is harmless"
+
+
+def test_output_larger_than_a_message_arrives_whole(network):
+    assert network.run("h1", "seq 100000", echo=False).text == "".join(
+        f"{n}\n" for n in range(1, 100001)
+    )
+    long_line = "x" * 100_000
+    assert network.run("h1", f"echo {long_line} | wc -c", echo=False).text == "100001\n"
+
+
+def test_output_is_shown_as_it_comes(network, capsys):
+    network.run("h1", "echo one; sleep 1; echo two")
+    assert capsys.readouterr().out == "one\ntwo\n"
+
+
+def test_commands_are_what_a_person_would_type(network):
+    network.start("h2", "iperf3 -s")
+    network.sleep(0.5)
+    assert network.commands[-2:] == ["h2 iperf3 -s &", "sh sleep 0.5"]
+    assert (
+        "s1 tc qdisc add dev s1-eth2 root handle 1: netem delay 20ms limit 1000000"
+        in network.commands
+    )
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (lambda net: net.run("h9", "true"), "'h9'.*h1, h2, h3, h4"),
+        (lambda net: net.run("h1", ""), "command = ''"),
+        (lambda net: net.sleep(-1), "seconds = -1"),
+    ],
+)
+def test_a_bad_call_is_refused_and_the_network_lives(network, bad, words):
+    with pytest.raises(SpecificationError, match=words):
+        bad(network)
+    assert network.run("h1", "true").status == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"seed": "one"}, "seed = 'one'"),
+        ({"clock": "fast"}, "virtual, cpu, real"),
+        ({"engine": "mine"}, "'mine'.*guest"),
+        ({"wall_limit_s": 0}, "wall_limit_s = 0"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_starts(options, words):
+    with pytest.raises(SpecificationError, match=words):
+        Network(wan(), **options)
+
+
+def sabotaged(monkeypatch, change):
+    honest = Topology.setup
+    monkeypatch.setattr(Topology, "setup", lambda self: change(list(honest(self))))
+    return Network(wan("100mbit", "20ms"))
+
+
+def test_a_network_without_its_delay_is_refused(monkeypatch):
+    with pytest.raises(EmulationError, match=r"0\.\d+ ms where 20.000 ms was asked for"):
+        sabotaged(
+            monkeypatch,
+            lambda setup: [(node, line.replace("delay 20ms", "delay 0ms")) for node, line in setup],
+        )
+
+
+def test_a_qdisc_that_the_kernel_lacks_is_refused(monkeypatch):
+    with pytest.raises(EmulationError, match=r"s1 could not be set up.*netem2"):
+        sabotaged(
+            monkeypatch,
+            lambda setup: [(node, line.replace("netem", "netem2")) for node, line in setup],
+        )
+
+
+def test_a_network_that_does_not_answer_is_refused(monkeypatch):
+    with pytest.raises(EmulationError, match=r"no answer to 2 pings between h1 and h2"):
+        sabotaged(monkeypatch, lambda setup: [*setup, ("h2", "ip link set h2-eth0 down")])
+
+
+@pytest.mark.parametrize(
+    ("rtt_ms", "good"), [(20.0, True), (20.9, True), (19.0, False), (0.3, False), (40.0, False)]
+)
+def test_a_check_ping_decides(rtt_ms, good):
+    text = PING.format(f"{rtt_ms:.3f}").join(
+        ["PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n\n--- 10.0.0.2 ping statistics ---\n", ""]
+    )
+    if good:
+        check_rtt(text, 0.02, "h1 and h2")
+    else:
+        with pytest.raises(EmulationError, match=f"{rtt_ms:.3f} ms where 20.000 ms"):
+            check_rtt(text, 0.02, "h1 and h2")
+
+
+@pytest.mark.parametrize("clock", ["cpu", "real"])
+def test_other_clocks_run_too(clock):
+    with Network(wan("100mbit", "20ms"), clock=clock) as net:
+        assert "2 received" in net.run("h1", "ping -c 2 10.0.0.2", echo=False).text
+
+
+def test_the_stop_button_of_a_notebook_ends_the_command_and_keeps_the_network():
+    manager, client = start_new_kernel(kernel_name="python3")
+
+    def execute(code, stop_after_s=None):
+        printed = []
+
+        def hook(message):
+            printed.append(
+                message["content"].get("text", "") + message["content"].get("evalue", "")
+            )
+
+        if stop_after_s:
+            threading.Timer(stop_after_s, manager.interrupt_kernel).start()
+        reply = client.execute_interactive(code, timeout=60, output_hook=hook)
+        return reply["content"]["status"], "".join(printed)
+
+    try:
+        assert (
+            execute("import netlab as nl; net = nl.Network(nl.wan('100mbit', '20ms'))")[0] == "ok"
+        )
+        status, printed = execute(
+            "job = net.run('h1', 'ping 10.0.0.2', limit_s=10**7, echo=False); print(job.text)",
+            stop_after_s=2,
+        )
+        assert status == "ok" and "packets transmitted" in printed
+        assert execute("print(net.run('h1', 'echo still here', echo=False).text)") == (
+            "ok",
+            "still here\n\n",
+        )
+        assert execute("net.close()")[0] == "ok"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

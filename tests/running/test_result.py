@@ -1,0 +1,130 @@
+"""What the tables say of the time, and of who counted."""
+
+import pytest
+
+import netlab as nl
+
+LINK_BPS = 100e6
+PATH = nl.wan("100mbit", "20ms", limit=250_000)  # with a bucket of 5 MB, which is full at the start
+
+
+@pytest.fixture(scope="module")
+def counted():
+    """Two streams whose receiver counts as well, and one whose does not."""
+    return nl.run(
+        PATH,
+        nl.Iperf3("h1", "h2", parallel=2, time=5, get_server_output=True),
+        nl.Iperf3("h3", "h4", time=5),
+    )
+
+
+@pytest.fixture(scope="module")
+def omitting():
+    """Three tests that leave out 2 s, 1 s and nothing."""
+    return nl.run(
+        nl.wan("100mbit", "20ms", limit=250_000, pairs=3),
+        nl.Iperf3("h1", "h2", time=2, omit=2, interval=0.5, parallel=2, get_server_output=True),
+        nl.Iperf3("h3", "h4", time=3, omit=1),
+        nl.Iperf3("h5", "h6", time=4),
+    )
+
+
+def of(table, flow):
+    return table[table.flow == flow]
+
+
+def test_with_the_servers_output_intervals_say_what_was_received(counted):
+    assert (
+        of(counted.intervals, 1).received_bps.notna().all()
+        and of(counted.intervals, 2).received_bps.isna().all()
+    )
+    assert counted.intervals.sent_bps.notna().all()
+
+
+def test_no_more_is_received_than_the_link_carries_but_more_is_sent():
+    alone = nl.run(
+        nl.wan("100mbit", "20ms"), nl.Iperf3("h1", "h2", parallel=2, time=5, get_server_output=True)
+    )
+    each = alone.intervals.groupby(alone.intervals.groupby("stream").cumcount())[
+        ["sent_bps", "received_bps"]
+    ].sum()
+    assert len(each) == 5
+    assert each.received_bps[0] > LINK_BPS, "the first second empties the bucket"
+    assert each.received_bps[1:].max() <= nl.models.goodput_bps(LINK_BPS) * 1.001
+    assert each.received_bps[1:].min() >= nl.models.goodput_bps(LINK_BPS) * 0.99, (
+        "and the link is never idle"
+    )
+    assert alone.intervals[alone.intervals.start_s > 1].received_bps.max() < LINK_BPS
+    assert each.sent_bps[0] > 2 * LINK_BPS, (
+        "a sender counts what lies in its buffers and in the queue"
+    )
+    assert alone.flows.sent_bps[0] > LINK_BPS > alone.flows.received_bps[0] - 8 * 5_000_000 / 5
+
+
+def test_what_was_received_is_the_sum_of_its_intervals(counted):
+    rows, streams = of(counted.intervals, 1), of(counted.streams, 1).set_index("stream")
+    received_bytes = (
+        (rows.received_bps * (rows.end_s - rows.start_s) / 8).groupby(rows.stream).sum()
+    )
+    for stream, total in streams.received_bytes.items():
+        # in the queue and on the line when the sender stops
+        on_the_way = 250_000 + LINK_BPS * 0.02 / 8
+        assert total - on_the_way <= received_bytes[stream] <= total * 1.001
+
+
+def test_omitted_intervals_say_so(omitting):
+    assert omitting.intervals.groupby("flow").omitted.sum().to_dict() == {1: 2 * 4, 2: 1, 3: 0}
+    assert (~omitting.intervals.omitted).groupby(omitting.intervals.flow).sum().to_dict() == {
+        1: 2 * 4,
+        2: 3,
+        3: 4,
+    }
+    assert of(omitting.intervals, 1).received_bps.notna().all(), (
+        "the server's omitted intervals are beside the client's"
+    )
+
+
+def test_time_runs_on_from_what_is_omitted_to_what_counts(omitting):
+    starts = omitting.experiment.starts_s
+    for (flow, _), rows in omitting.intervals.groupby(["flow", "stream"]):
+        omit = omitting.experiment.traffic[flow - 1].omit
+        assert rows.start_s.iloc[0] == pytest.approx(starts[flow - 1], abs=0.001)
+        assert rows[~rows.omitted].start_s.iloc[0] == pytest.approx(
+            starts[flow - 1] + omit, abs=0.001
+        )
+        assert rows.start_s.iloc[1:].tolist() == pytest.approx(
+            rows.end_s.iloc[:-1].tolist(), abs=0.005
+        )
+        assert rows.start_s.is_monotonic_increasing and rows.end_s.is_monotonic_increasing
+        assert not rows.omitted.iloc[rows.omitted.sum() :].any(), "what is omitted comes first"
+
+
+def test_a_flow_is_what_counts_of_it(omitting):
+    flows = omitting.flows.set_index("flow")
+    for flow, rows in omitting.intervals[~omitting.intervals.omitted].groupby("flow"):
+        item, start = omitting.experiment.traffic[flow - 1], omitting.experiment.starts_s[flow - 1]
+        assert flows.start_s[flow] == pytest.approx(start + item.omit)
+        assert flows.end_s[flow] == pytest.approx(start + item.omit + item.time, abs=0.01)
+        sent_bps = (rows.sent_bps * (rows.end_s - rows.start_s)).sum() / (
+            flows.end_s - flows.start_s
+        )[flow]
+        assert flows.sent_bps[flow] == pytest.approx(sent_bps, rel=0.01)
+        assert flows.retransmits[flow] == rows.retransmits.sum()
+    left_out = omitting.intervals[omitting.intervals.omitted]
+    assert left_out.retransmits.sum() > 0, "of slow start, which the totals do not have"
+
+
+def test_reversed_and_omitted_the_server_sends_and_time_runs_on():
+    result = nl.run(
+        nl.wan("100mbit", "20ms"),
+        nl.Iperf3("h1", "h2", time=1, omit=1, interval=0.5, reverse=True, bitrate="20mbit"),
+    )
+    rows = result.intervals
+    assert rows[["src", "dst"]].drop_duplicates().values.tolist() == [["h2", "h1"]]
+    assert rows.omitted.tolist() == [True, True, False, False]
+    assert rows.start_s.tolist() == pytest.approx(
+        [result.experiment.starts_s[0] + 0.5 * n for n in range(4)], abs=0.005
+    )
+    assert (
+        rows.received_bps.iloc[-1] == pytest.approx(20e6, rel=0.05) and rows.sent_bps.isna().all()
+    )

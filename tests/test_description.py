@@ -1,0 +1,99 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlab import Experiment, Iperf3, Link, NetlabError, Ping, SpecificationError, wan
+
+
+def test_positions_follow_the_declaration():
+    assert Iperf3("h1", "h2", 8).parallel == 8
+    assert Iperf3("h1", "h2", parallel=8) == Iperf3(src="h1", dst="h2", parallel=8)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (
+            lambda: Iperf3("h1", "h2", parallel=0),
+            ["Iperf3.parallel", "0", "greater than or equal to 1"],
+        ),
+        (
+            lambda: Iperf3("h1", "h2", parallel=129),
+            ["Iperf3.parallel", "129", "less than or equal to 128"],
+        ),
+        (lambda: Iperf3("h1", "h2", time=0), ["Iperf3.time", "0", "greater than 0"]),
+        (lambda: Iperf3("h1", "h2", time=-1), ["Iperf3.time", "-1", "greater than 0"]),
+        (lambda: Iperf3("h1", "h1"), ["src and dst", "h1"]),
+        (lambda: Iperf3("h1", "h2", paralel=8), ["Iperf3.paralel", "8", "no such field"]),
+        (lambda: Iperf3("h1", "h2", src="h3"), ["Iperf3.src", "twice"]),
+        (lambda: Iperf3("h1"), ["Iperf3.dst", "missing"]),
+        (lambda: Iperf3("h1", "h2", udp=True, congestion="reno"), ["congestion", "udp"]),
+        (lambda: Ping("h1", "h2", count=0), ["Ping.count", "0"]),
+        (lambda: wan(loss="150%"), ["Link.loss", "150%", "0% to 100%"]),
+        (lambda: wan(rate="10gbits"), ["Link.rate", "10gbits", "10gbit"]),
+        (lambda: wan(delay="-5ms"), ["Link.delay", "-5ms", "20ms"]),
+        (lambda: wan(delay="20"), ["Link.delay", "20", "ms"]),
+        (lambda: wan(burst=100), ["burst", "100", "1514"]),
+        (lambda: wan(buffers="1kb"), ["buffers", "1kb", "87380"]),
+        (lambda: wan(pairs=0), ["wan.pairs", "0", "1 to 100"]),
+        (lambda: Link("s1", "s1"), ["s1", "two different nodes"]),
+        (lambda: Experiment(wan(), Ping("h1", "h9")), ["Ping.dst", "h9", "h1, h2, h3, h4"]),
+        (lambda: Experiment(wan()), ["Experiment.traffic"]),
+        (lambda: Experiment(wan(), Ping("h1", "h2"), seed=-1), ["Experiment.seed", "-1"]),
+        (
+            lambda: Experiment(wan(), Ping("h1", "h2"), clock="fast"),
+            ["Experiment.clock", "fast", "virtual"],
+        ),
+        (lambda: Experiment.from_json("{}"), ["Experiment.topology", "missing"]),
+        (lambda: Experiment.from_json("no json"), ["Experiment", "not JSON"]),
+        (
+            lambda: Experiment.from_json(
+                Experiment(wan(), Ping("h1", "h2")).to_json().replace('"seed"', '"sead"')
+            ),
+            ["Experiment.sead"],
+        ),
+        (
+            lambda: Experiment.from_json(
+                Experiment(wan(), Iperf3("h1", "h2"))
+                .to_json()
+                .replace('"parallel": 1', '"parallel": 129')
+            ),
+            ["parallel", "129"],
+        ),
+    ],
+)
+def test_a_refusal_names_the_field_the_value_and_what_is_allowed(make, words):
+    with pytest.raises(SpecificationError) as refused:
+        make()
+    assert all(word in str(refused.value) for word in words), str(refused.value)
+    assert isinstance(refused.value, NetlabError) and isinstance(refused.value, ValueError)
+
+
+@given(
+    parallel=st.integers(1, 128),
+    time=st.floats(0.1, 1000),
+    seed=st.integers(0, 2**63 - 1),
+    loss=st.integers(0, 100),
+    congestion=st.sampled_from([None, "reno", "bbr"]),
+    reverse=st.booleans(),
+)
+def test_json_gives_back_the_same_experiment(parallel, time, seed, loss, congestion, reverse):
+    experiment = Experiment(
+        wan(loss=f"{loss}%"),
+        Iperf3("h1", "h2", parallel, time, congestion, reverse=reverse),
+        Ping("h3", "h4"),
+        seed=seed,
+    )
+    assert Experiment.from_json(experiment.to_json()) == experiment
+
+
+def test_but_is_checked_like_a_new_one():
+    experiment = Experiment(wan(), Ping("h1", "h2"))
+    assert experiment.but(seed=3).seed == 3
+    with pytest.raises(SpecificationError, match="seed"):
+        experiment.but(seed=-3)
+
+
+def test_it_cannot_be_changed():
+    with pytest.raises(ValueError, match="frozen"):
+        wan().links[0].delay = "1ms"

@@ -1,0 +1,76 @@
+"""What is typed for each kind of traffic, and that every algorithm of the kernel runs."""
+
+import pytest
+
+import netlab as nl
+
+CONGESTION = [
+    "bbr",
+    "bic",
+    "cubic",
+    "dctcp",
+    "highspeed",
+    "htcp",
+    "hybla",
+    "illinois",
+    "reno",
+    "scalable",
+    "vegas",
+    "veno",
+    "westwood",
+    "yeah",
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "typed"),
+    [
+        ({}, "-t 10 -P 1 -i 1 -J"),
+        ({"parallel": 8, "time": 2.5, "interval": 0.5}, "-t 2.5 -P 8 -i 0.5 -J"),
+        ({"congestion": "bbr"}, "-t 10 -P 1 -i 1 -C bbr -J"),
+        ({"udp": True, "bitrate": "10mbit"}, "-t 10 -P 1 -i 1 -u -b 10000000 -J"),
+        ({"reverse": True, "omit": 2}, "-t 10 -P 1 -i 1 -R -O 2 -J"),
+        ({"mss": 536, "window": "1mb"}, "-t 10 -P 1 -i 1 -M 536 -w 1048576 -J"),
+        ({"get_server_output": True}, "-t 10 -P 1 -i 1 --get-server-output -J"),
+    ],
+)
+def test_each_option_of_iperf3_is_typed_as_a_person_would(options, typed):
+    test = nl.Iperf3("h1", "h2", **options)
+    assert test.command("10.0.0.2", 5203) == f"iperf3 -c 10.0.0.2 -p 5203 {typed}"
+    assert test.server_command(5203) == "iperf3 -s -1 -p 5203" + " -J" * test.get_server_output
+
+
+def test_a_server_that_counts_for_the_client_reports_as_often():
+    test = nl.Iperf3("h1", "h2", interval=0.5, get_server_output=True)
+    assert test.server_command(5203) == "iperf3 -s -1 -p 5203 -i 0.5 -J"
+
+
+def test_a_ping_s_interval_is_typed_where_it_is_not_a_second():
+    assert nl.Ping("h1", "h2", count=3).command("10.0.0.2") == "ping -c 3 10.0.0.2"
+    assert nl.Ping("h1", "h2", interval=0.2).command("10.0.0.2") == "ping -c 4 -i 0.2 10.0.0.2"
+
+
+def test_every_algorithm_of_the_kernel_fills_a_link_and_is_named_in_the_flow():
+    def alone(congestion):
+        test = nl.Iperf3("h1", "h2", time=3, congestion=congestion)
+        return nl.Experiment(nl.wan("20mbit", "20ms", burst=5000, limit=50_000, pairs=1), test)
+
+    about = nl.engines.pick().about["congestion"]
+    assert set(about) >= set(CONGESTION), "the guest's kernel has them all"
+    grid = nl.sweep(alone, congestion=about)
+    assert grid.congestion.tolist() == about
+    for congestion, received_bps in zip(about, grid.received_bps, strict=True):
+        assert 0.8 * nl.models.goodput_bps(20e6) <= received_bps <= nl.models.goodput_bps(20e6), (
+            congestion
+        )
+    # without ECN on the path, DCTCP is Reno; all others are themselves
+    differ = grid.set_index("congestion")[["received_bps", "retransmits", "rtt_s"]]
+    assert differ.loc["dctcp"].tolist() == differ.loc["reno"].tolist()
+    assert len(differ.drop_duplicates()) == len(about) - 1
+
+
+def test_the_flow_says_what_the_kernel_used_and_not_what_we_asked_for():
+    path = nl.wan("20mbit", "20ms").tuned({"net.ipv4.tcp_congestion_control": "reno"}, "h1")
+    result = nl.run(path, nl.Iperf3("h1", "h2", time=1), nl.Iperf3("h3", "h4", time=1))
+    assert [item.congestion for item in result.experiment.traffic] == [None, None]
+    assert result.flows.congestion.tolist() == ["reno", "cubic"]
