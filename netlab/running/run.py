@@ -56,8 +56,8 @@ def run(topology, *traffic, engine=None, **fields):
 def run_on(experiment, engine):
     """Run an experiment on an engine, or have the engine recall it; -> `Result`."""
     check_congestion(experiment, engine)
-    if hasattr(engine, "recall"):
-        return Result(experiment, *engine.recall(experiment))
+    if (recalled := engine.recall(experiment)) is not None:
+        return Result(experiment, *recalled)
     limit_s = experiment.virtual_limit_s or experiment.duration_s
     wall_limit_s = experiment.wall_limit_s or 120 + 30 * limit_s
     with Network(

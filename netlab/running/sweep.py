@@ -74,7 +74,7 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     places, experiments = cells(function, seeds, axes)
     for experiment in experiments:
         check_congestion(experiment, chosen)
-    if hasattr(chosen, "recall"):
+    if isinstance(chosen, recorded.RecordedEngine):
         recalled = [run_on(experiment, chosen) for experiment in experiments]
         recorded.tell(recalled, chosen, asked=engine == "recorded")
         return pd.concat(map(rows, places, experiments, recalled), ignore_index=True)

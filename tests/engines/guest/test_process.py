@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from netlab import GuestError, Network, wan
-from netlab.engines.guest import process
+from netlab.engines.guest import places
 
 VICTIM = """
 import os, sys, netlab
@@ -92,25 +92,25 @@ def test_guests_that_run_at_once_are_pinned_to_different_cpus():
 
 
 def test_folders_of_the_killed_are_swept_and_those_in_use_are_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(process.tempfile, "tempdir", str(tmp_path))
-    run_folder = process.run_folder()
+    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path))
+    run_folder = places.run_folder()
     left, used = run_folder / "guest-left", run_folder / "guest-used"
     for folder in (left, used):
         folder.mkdir()
-    lock = process.hold(used / "lock")
+    lock = places.try_lock(used / "lock")
     for folder in (left, used):
         os.utime(folder, (0, 0))
-    process.sweep()
+    places.remove_leftovers()
     assert not left.exists() and used.exists()
     os.close(lock)
 
 
 def test_a_folder_for_memory_must_have_room_and_allow_programs(monkeypatch, tmp_path):
-    assert process.unfit(tmp_path) is None
-    monkeypatch.setattr(process.store, "MEMORY_MB", 10**12)
-    assert "MB free" in process.unfit(tmp_path)
-    assert process.unfit(tmp_path / "missing")
-    process.memory_folder.cache_clear()
-    with pytest.raises(process.EngineError, match=r"set TMPDIR"):
-        process.memory_folder()
-    process.memory_folder.cache_clear()
+    assert places.unfit(tmp_path) is None
+    monkeypatch.setattr(places.store, "MEMORY_MB", 10**12)
+    assert "MB free" in places.unfit(tmp_path)
+    assert places.unfit(tmp_path / "missing")
+    places.memory_folder.cache_clear()
+    with pytest.raises(places.EngineError, match=r"set TMPDIR"):
+        places.memory_folder()
+    places.memory_folder.cache_clear()
