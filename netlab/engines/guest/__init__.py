@@ -2,6 +2,9 @@
 clock of its own.
 """
 
+import math
+import time
+
 from netlab.engines.guest import host_checks, store
 from netlab.engines.guest.process import CLOCKS, Guest
 
@@ -14,7 +17,7 @@ class GuestEngine:
     Parameters
     ----------
     build : store.Build, optional
-        One that is not in use; it is taken as it is.
+        One that is not in use; its files are not checked.
 
     Attributes
     ----------
@@ -35,7 +38,7 @@ class GuestEngine:
 
     def __init__(self, build=None):
         self.build = build or store.current()
-        self.checked = True
+        self.sound_until_s = math.inf if build else time.monotonic() + 1
         self.digest, self.about = self.build.digest, self.build.about
         self.at_once = host_checks.guests_at_once()
 
@@ -47,9 +50,8 @@ class GuestEngine:
 
     def connect(self, seed, clock, wall_limit_s):
         """Start a guest; see `netlab.engines.protocol.Engine`."""
-        if not self.checked:  # it was for an earlier one: the files may have changed since
+        if time.monotonic() > self.sound_until_s:  # the files may have changed since
             store.check(self.build)
-        self.checked = False
         return Guest(self.build, seed, clock, wall_limit_s)
 
     def recall(self, experiment):
