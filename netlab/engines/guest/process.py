@@ -53,6 +53,12 @@ CLEAN_UP_AFTER_PARENT = (
 # A program that ends, or begins, in the guest looks for a moment as if it had been killed from
 # outside: it was, if it looks so in all of this many looks.
 LOOKS, BETWEEN_LOOKS_S = 20, 0.05
+# What the kernel writes to the console when it goes on with a program whose process was killed.
+LOST = "failed to wait for stub"
+KILLED = (
+    "one of its processes was killed from outside, perhaps because this machine ran out of memory."
+    " Run it again, and fewer at once."
+)
 
 
 class Guest:
@@ -154,17 +160,18 @@ class Guest:
             raise GuestError("this guest has been closed")
         try:
             answer = self.line.ask(question, on_event, self._look)
+            if LOST in self._console():
+                raise LineDown(KILLED)
+            if self.sockets is None:
+                self.sockets = spare_sockets(self.process.pid)
+            return answer
         except Interrupted:
             self.close()
             raise KeyboardInterrupt from None
         except OutOfTime as error:
             failure = f"the guest {error}"
         except LineDown as error:
-            failure = f"the guest died: {error or self._why_it_died()}"
-        else:
-            if self.sockets is None:
-                self.sockets = spare_sockets(self.process.pid)
-            return answer
+            failure = f"the guest died: {str(error) or self._why_it_died()}"
         self._fail(failure)
 
     def interrupt(self):
@@ -172,18 +179,17 @@ class Guest:
         self.line.interrupt()
 
     def _look(self):
-        """Notice that one of the guest's processes was killed from outside: its kernel does not,
-        as long as the program there has nothing to do, and others may wait for it for ever.
+        """Notice that one of the guest's processes was killed from outside. The program there ends
+        when its kernel goes on with it, and others may wait for it for ever.
         """
         for _ in range(LOOKS):
             now = spare_sockets(self.process.pid)
             if self.sockets is None or now is None or now <= self.sockets:
+                if LOST in self._console():
+                    break
                 return
             time.sleep(BETWEEN_LOOKS_S)
-        raise LineDown(
-            "one of its processes was killed from outside, perhaps because this machine ran out of"
-            " memory. Run it again, and fewer at once."
-        )
+        raise LineDown(KILLED)
 
     def _console(self):
         with contextlib.suppress(OSError):
@@ -197,6 +203,8 @@ class Guest:
         except subprocess.TimeoutExpired:
             return "it closed its line"
         console, folder = self._console(), memory_folder()
+        if LOST in console:
+            return KILLED
         if "Out of memory" in console:
             return (
                 f"it ran out of memory. Its programs, and the files they write (/tmp, /root, /var,"
