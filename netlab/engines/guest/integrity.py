@@ -109,8 +109,10 @@ def damage(build, stamp):
 
 
 def appearance_of(build):
-    """Stands for mode, size and times of every file of an engine: another one when they change."""
-    found, folders = [], [str(build.rootfs)]
+    """Stands for mode, size and times of every file of an engine, and for the digests that they
+    are to have: another one when any of that changes.
+    """
+    found, folders = [build.record["kernel_binary"]], [str(build.rootfs)]
 
     def note(path, status):
         found.append(

@@ -183,10 +183,10 @@ class Guest:
         when its kernel goes on with it, and others may wait for it for ever.
         """
         for _ in range(LOOKS):
+            if LOST in self._console():
+                break
             now = spare_sockets(self.process.pid)
             if self.sockets is None or now is None or now <= self.sockets:
-                if LOST in self._console():
-                    break
                 return
             time.sleep(BETWEEN_LOOKS_S)
         raise LineDown(KILLED)
@@ -215,7 +215,7 @@ class Guest:
             return "its kernel panicked"
         if status == -signal.SIGKILL:
             return "it was killed, perhaps because this machine ran out of memory"
-        if status == 0:
+        if "Power down" in console:
             return "it powered itself off"
         if free_mb(folder) < store.MEMORY_MB:
             return (
