@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 from netlab import units
 from netlab.description import Delay, Description
 from netlab.topology import Topology
-from netlab.traffic import Traffic
+from netlab.traffic.base import AnyTraffic, Place
 
 
 class Experiment(Description):
@@ -16,7 +16,7 @@ class Experiment(Description):
     Parameters
     ----------
     topology : Topology
-    *traffic : Ping, Iperf3, Shell or Nstat
+    *traffic : Traffic
         What runs on its hosts, at once.
     seed : int
         All that is random comes from it: losses, ports, starts.
@@ -30,7 +30,7 @@ class Experiment(Description):
     """
 
     topology: Topology
-    traffic: tuple[Traffic, ...] = Field(min_length=1)
+    traffic: tuple[AnyTraffic, ...] = Field(min_length=1)
     seed: int = Field(default=1, ge=0, lt=1 << 63)
     clock: str = Field(default="virtual", pattern="^(virtual|cpu|real)$")
     stagger: Delay = "100ms"
@@ -51,10 +51,14 @@ class Experiment(Description):
     @model_validator(mode="after")
     def _check(self):
         for item in self.traffic:
-            for field in ("src", "dst"):
-                if hasattr(item, field):
-                    self.topology.host(getattr(item, field), f"{type(item).__name__}.{field}")
+            for field, name in item.hosts.items():
+                self.topology.host(name, f"{type(item).__name__}.{field}")
         return self
+
+    @property
+    def places(self):
+        """Each traffic with its `Place`."""
+        return [(item, Place(self, flow)) for flow, item in enumerate(self.traffic, 1)]
 
     @property
     def starts_s(self):
@@ -72,11 +76,7 @@ class Experiment(Description):
         """
         tests = zip(self.starts_s, self.traffic, strict=True)
         return max(
-            (
-                start + one.omit
-                for start, one in tests
-                if getattr(one, "omit", 0) and one.sender == host
-            ),
+            (start + one.omitted_s for start, one in tests if one.omitted_s and one.sender == host),
             default=0.0,
         )
 

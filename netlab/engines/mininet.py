@@ -73,6 +73,9 @@ class MininetEngine:
             f" {self.about['mininet']}>"
         )
 
+    def recall(self, experiment):
+        return None
+
     def connect(self, seed, clock, wall_limit_s):
         """Start an agent, with no network yet; it has ``ask`` and ``close``. The seed decides the
         starts, which are not its.

@@ -14,6 +14,7 @@ import netlab as nl
 from netlab.explore._figure import Figure
 from netlab.plots._style import COLOURS, INK, digits, say
 from netlab.running.progress import told
+from netlab.running.stop import Stop
 
 TEXT = "font-family: Arial, Helvetica, sans-serif; font-size: 17px; line-height: 1.35"
 WRONG = "white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.35; color: #A00000"
@@ -45,8 +46,9 @@ class Explorer(widgets.VBox):
         By name; each is an attribute of its own, too.
     measured : pandas.DataFrame
         What the figure shows as measured, the runs of the button included.
-    said, button, bar, status : ipywidgets.Widget
-        The sentence above the figure, the button, the progress of its run, and what became of it.
+    said, button, stop_button, bar, status : ipywidgets.Widget
+        The sentence above the figure, the button that measures and the one that ends its run, the progress of the run,
+        and what became of it.
     """
 
     def __init__(self, figure, sliders, measured, extras=()):
@@ -56,22 +58,23 @@ class Explorer(widgets.VBox):
             description="Measure here", icon="flask", button_style="primary"
         )
         self.bar = widgets.FloatProgress(layout=dict(width="auto", visibility="hidden"))
-        self._turn, self._thread = (
-            threading.RLock(),
-            None,
-        )  # the kernel's thread draws, and the button's
+        self.stop_button = widgets.Button(description="Stop", icon="stop", disabled=True)
+        # both the kernel's thread and the button's draw
+        self._turn, self._thread, self._stop = threading.RLock(), None, Stop()
         for name, slider in sliders.items():
             setattr(self, name, slider)
             slider.observe(self._moved, "value")
         self.button.on_click(self._begin)
+        self.stop_button.on_click(lambda button: self._stop.now())
         self.redraw()
         self.figure = Figure(figure)
         grid = widgets.GridBox(
             [*sliders.values()],
             layout=dict(grid_template_columns="repeat(auto-fit, minmax(265px, 1fr))"),
         )
+        buttons = widgets.HBox([self.button, self.stop_button])
         left = widgets.VBox(
-            [grid, *extras, self.button, self.bar, self.status], layout=dict(flex="1 1 300px")
+            [grid, *extras, buttons, self.bar, self.status], layout=dict(flex="1 1 300px")
         )
         right = widgets.VBox([self.said, self.figure], layout=dict(flex="2 1 550px", min_width="0"))
         super().__init__(
@@ -115,12 +118,14 @@ class Explorer(widgets.VBox):
             self._fail(error)
 
     def _begin(self, button):
-        button.disabled, button.description, self.bar.value, self.bar.layout.visibility = (
+        if self._thread and self._thread.is_alive():  # a double click
+            return
+        button.disabled, button.description, self.stop_button.disabled = (
             True,
             "Measuring ...",
-            0,
-            "visible",
+            False,
         )
+        self.bar.value, self.bar.layout.visibility, self._stop = 0, "visible", Stop()
         self._say("starting the network")
         self._thread = threading.Thread(target=self._measure, daemon=True)
         self._thread.start()
@@ -138,15 +143,18 @@ class Explorer(widgets.VBox):
         try:
             arguments, named = self.experiment()
             with told(on_tick):
-                result = nl.run(*arguments, **named)
+                result = self._stop.covering(nl.run)(*arguments, **named)
             with self._turn:
                 traces, sentence = self.add(result)
                 self.show(traces)
                 self.redraw()
             self._say(f"seed {named['seed']}: {sentence} ({cost(result.provenance)})")
+        except KeyboardInterrupt:
+            self._say("stopped: this run is not in the figure")
         except Exception as error:
             self._fail(error)
         finally:
+            self.stop_button.disabled = True
             self.bar.layout.visibility = "hidden"
             self.button.disabled, self.button.description = False, "Measure here"
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.running.unfinished import WEEK_S, Kept
+from netlab.running.unfinished import WEEK_S, UnfinishedSweep
 
 
 def lossy(loss, parallel):
@@ -226,12 +226,12 @@ def test_on_a_dask_cluster(grid, place, tmp_path):
 
 def test_what_is_kept_belongs_to_its_engine_and_lasts_a_week(grid, place):
     engine, experiment = nl.engines.pick("guest"), lossy("1%", 1)
-    kept, result = Kept(engine), nl.run(experiment)
-    kept.keep(result)
-    assert Kept(engine).find(experiment).raw == result.raw
+    kept, result = UnfinishedSweep(engine), nl.run(experiment)
+    kept.add(result)
+    assert UnfinishedSweep(engine).find(experiment).raw == result.raw
     assert kept.find(experiment.but(seed=2)) is None
     other = type("Other", (), {"name": "guest", "digest": "0123"})()
-    assert Kept(other).find(experiment) is None, "another engine measures other numbers"
+    assert UnfinishedSweep(other).find(experiment) is None, "another engine measures other numbers"
     (path,) = place.iterdir()
     os.utime(path, (0, time.time() - WEEK_S - 1))
-    assert Kept(engine).find(experiment) is None and not path.exists()
+    assert UnfinishedSweep(engine).find(experiment) is None and not path.exists()

@@ -39,6 +39,9 @@ class GuestEngine:
             f" {self.about['iperf3']}>"
         )
 
+    def recall(self, experiment):
+        return None
+
     def connect(self, seed, clock, wall_limit_s):
         """Start a guest, with no network in it yet; it has ``ask`` and ``close``."""
         return Guest(self.build, seed, clock, wall_limit_s)
