@@ -4,12 +4,14 @@ measures is added.
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pandas as pd
 import papermill
+import psutil
 import pytest
 
 import netlab as nl
@@ -124,6 +126,25 @@ def test_the_button_measures_what_the_sliders_say(grid, monkeypatch):
         "an error is shown, all of it"
     )
     assert len(explorer.measured) == 2
+
+
+def test_stop_ends_the_run_and_a_double_click_starts_only_one(monkeypatch):
+    explorer = explore.aimd()
+    path, test = nl.wan(buffers="50mb"), nl.Iperf3("h1", "h2", parallel=8, time=20_000)
+    monkeypatch.setattr(explorer, "experiment", lambda: ([path, test], dict(seed=1)))
+    points = len(explorer.measured)
+    explorer.button.click()
+    running = explorer._thread
+    explorer.button.click()
+    assert explorer._thread is running and not explorer.stop_button.disabled
+    while "virtual s" not in explorer.status.value and running.is_alive():
+        time.sleep(0.05)
+    explorer.stop_button.click()
+    explorer.wait(60)
+    assert not running.is_alive(), "hours of work were ended"
+    assert "stopped" in explorer.status.value and len(explorer.measured) == points
+    assert explorer.stop_button.disabled and not explorer.button.disabled
+    assert not [child for child in psutil.Process().children(True) if "linux" in child.name()]
 
 
 def test_a_smaller_mss_is_measured_as_it_is_predicted():

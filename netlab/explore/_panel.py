@@ -47,8 +47,8 @@ class Explorer(widgets.VBox):
     measured : pandas.DataFrame
         What the figure shows as measured, the runs of the button included.
     said, button, stop_button, bar, status : ipywidgets.Widget
-        The sentence above the figure, the button that measures and the one that ends its run, the progress of the run,
-        and what became of it.
+        The sentence above the figure, the button that measures and the one that ends its run, the
+        progress of the run, and what became of it.
     """
 
     def __init__(self, figure, sliders, measured, extras=()):

@@ -1,4 +1,6 @@
-"""What an experiment leaves: raw output first, then the tables read from it; saved to a folder and loaded from one."""
+"""What an experiment leaves: raw output first, then the tables read from it; saved to a folder and
+loaded from one.
+"""
 
 import json
 from math import nan
@@ -15,13 +17,15 @@ from netlab.traffic.base import KINDS
 class Result:
     """What an experiment left.
 
-    Every kind of traffic has its tables, each an attribute of a result; where the experiment had no such traffic, they are empty.
+    Every kind of traffic has its tables, each an attribute of a result; where the experiment had no
+    such traffic, they are empty.
 
     Attributes
     ----------
     flows : pandas.DataFrame
-        One row per iperf3 test: ``flow, src, dst, congestion, streams, sent_bps, received_bps, retransmits, start_s, end_s ...``
-        and ``jain_index`` of its streams; ``halving_rate``, see `Nstat`.
+        One row per iperf3 test: ``flow, src, dst, congestion, streams, sent_bps, received_bps,
+        retransmits, start_s, end_s ...`` and ``jain_index`` of its streams; ``halving_rate``, see
+        `Nstat`.
     streams : pandas.DataFrame
         One row per stream of each flow.
     intervals : pandas.DataFrame
@@ -37,7 +41,8 @@ class Result:
     commands : list of str
         What a person would have typed at Mininet's prompt, in order.
     provenance : dict
-        Seed, clock, engine and its digest, versions, virtual and wall seconds, and the experiment itself.
+        Seed, clock, engine and its digest, versions, virtual and wall seconds, and the experiment
+        itself.
     """
 
     def __init__(self, experiment, raw, commands, provenance):
@@ -59,12 +64,15 @@ class Result:
             [text for kind in KINDS.values() for text in kind.summary(self.tables)],
         )
         return (
-            f"<Result: {', '.join(parts) or 'raw output'}; seed {p['seed']}, {p['virtual_s']:.1f} virtual s "
-            f"in {p['wall_s']:.1f} s, {p['engine']} {p['engine_digest'] or 'on Linux ' + p['kernel']}>"
+            f"<Result: {', '.join(parts) or 'raw output'}; seed {p['seed']}, "
+            f"{p['virtual_s']:.1f} virtual s in {p['wall_s']:.1f} s, "
+            f"{p['engine']} {p['engine_digest'] or 'on Linux ' + p['kernel']}>"
         )
 
     def save(self, directory):
-        """Leave everything in a folder: raw output, commands, provenance, and the frames as CSV; `load` reads it."""
+        """Leave everything in a folder: raw output, commands, provenance, and the frames as CSV;
+        `load` reads it.
+        """
         folder = Path(directory)
         (folder / "raw").mkdir(parents=True, exist_ok=True)
         for name, text in self.raw.items():

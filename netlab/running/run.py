@@ -56,9 +56,10 @@ def on_engine(experiment, engine):
 
 def run_on(experiment, engine):
     """Run an experiment on an engine, or have the engine recall it; -> `Result`."""
-    check_congestion(experiment, engine)
-    if hasattr(engine, "recall"):
-        return Result(experiment, *engine.recall(experiment))
+    for item in experiment.traffic:
+        item.check_engine(engine.about)
+    if (record := engine.recall(experiment)) is not None:
+        return Result(experiment, *record)
     limit_s = experiment.virtual_limit_s or experiment.duration_s
     wall_limit_s = experiment.wall_limit_s or 120 + 30 * limit_s
     with Network(
@@ -79,17 +80,6 @@ def run_on(experiment, engine):
     if recorded.wanted():
         recorded.record(result)
     return result
-
-
-def check_congestion(experiment, engine):
-    """Refuse an algorithm that the engine's kernel lacks, before anything starts."""
-    known = engine.about.get("congestion")
-    for item in experiment.traffic if known else ():
-        if getattr(item, "congestion", None) not in (None, *known):
-            raise SpecificationError(
-                f"{type(item).__name__}.congestion = {item.congestion!r}: this engine's kernel has"
-                f" {', '.join(known)}"
-            )
 
 
 def carry_out(experiment, net, limit_s):

@@ -18,7 +18,7 @@ class Stop:
         self._lock, self._networks, self.pressed = threading.Lock(), weakref.WeakSet(), False
 
     def now(self):
-        """End every run that is under way, and every one that begins later. Any thread may call it."""
+        """End every run under way, and every one that begins later. Any thread may call it."""
         with self._lock:
             self.pressed, networks = True, list(self._networks)
         for network in networks:

@@ -42,11 +42,10 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     Returns
     -------
     pandas.DataFrame
-        One row per run and flow, or, where nothing but pings was sent, per run and ping: the axes, ``seed``,
-        the columns of `Result.flows` (`Result.pings`), and what the
-        topology says of the flow's path: ``loss_rate`` [1], ``base_rtt_s`` [s], ``bottleneck_bps``
-        [bit/s]. Where runs failed, a column ``error`` says why, and what they should have measured
-        is NaN.
+        One row per run and flow, or, where nothing but pings was sent, per run and ping: the axes,
+        ``seed``, the columns of `Result.flows` (`Result.pings`), and what the topology says of the
+        flow's path: ``loss_rate`` [1], ``base_rtt_s`` [s], ``bottleneck_bps`` [bit/s]. Where runs
+        failed, a column ``error`` says why, and what they should have measured is NaN.
 
     Warns
     -----
@@ -128,11 +127,9 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
 def end(own, stop, running):
     """Wait for the runs under way, so that their results are kept; a further Ctrl-C ends them."""
     if running:
-        print(
-            f"sweep: interrupted. {running} of its runs {'is' if running == 1 else 'are'} under way "
-            "and will be kept when they end; press Ctrl-C again to end them now.",
-            flush=True,
-        )
+        what = "one run is" if running == 1 else f"{running} runs are"
+        more = "kept when they end; press Ctrl-C again to end them now"
+        print(f"sweep: interrupted; {what} still under way, and {more}", flush=True)
     try:
         own.shutdown()
     except KeyboardInterrupt:
@@ -158,6 +155,8 @@ def cells(function, seeds, axes, engine):
                 " netlab.Experiment"
             )
         table_of(experiment)
+        for item in experiment.traffic:
+            item.check_engine(engine.about)
         experiment = on_engine(experiment, engine)
         places += [place] * len(seeds)
         experiments += [experiment.but(seed=seed) for seed in seeds]

@@ -1,4 +1,6 @@
-"""Sweeps that are not complete yet: their results are kept as they come, to go on after an interruption."""
+"""Sweeps that are not complete yet: their results are kept as they come, to go on after an
+interruption.
+"""
 
 import contextlib
 import hashlib
@@ -48,14 +50,15 @@ class UnfinishedSweep:
         return result
 
     def add(self, result):
-        """Keep a result; where that is not possible, the sweep goes on, and a warning says so once."""
+        """Keep a result; where that is not possible, one warning says so, and the sweep goes on."""
         try:
             recorded.write(result, self.path(result.experiment))
         except OSError as error:
             if self.kept:
-                text = f"results cannot be kept in {self.folder} ({error.strerror}): should this sweep be interrupted, "
                 warnings.warn(
-                    text + "it will start anew. NETLAB_CACHE names another folder.", stacklevel=3
+                    f"results cannot be kept in {self.folder} ({error.strerror}): interrupted, this"
+                    " sweep will start anew. NETLAB_CACHE names another folder.",
+                    stacklevel=3,
                 )
             self.kept = False
 
@@ -69,5 +72,6 @@ class UnfinishedSweep:
         """Say in one line that some of it was measured before."""
         if found and os.environ.get("NETLAB_PROGRESS") != "off":
             print(
-                f"sweep: goes on where it was interrupted, {found} of {total} runs were kept in {self.folder}"
+                f"sweep: goes on where it was interrupted, {found} of {total} runs were kept in"
+                f" {self.folder}"
             )

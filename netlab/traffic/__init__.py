@@ -1,4 +1,4 @@
-"""What runs on the hosts, a module per kind; `netlab.traffic.base` is what a new kind derives from."""
+"""What runs on the hosts, a module per kind; a new kind derives from `base.Traffic`."""
 
 from netlab.traffic.base import BetweenHosts, Place, Program, Traffic
 from netlab.traffic.iperf3 import Iperf3

@@ -1,8 +1,9 @@
 """What every kind of traffic has: the contract of a module in this folder.
 
-To add a kind, write one class that derives from `Traffic` (or from `BetweenHosts`), with a ``kind`` of its own. It says which
-programs run on which hosts and when, which tables their outputs become, and what it adds to the tables of other kinds. The rest of
-netlab asks every kind the same questions and knows none by name.
+To add a kind, write one class that derives from `Traffic` (or from `BetweenHosts`), with a ``kind``
+of its own. It says which programs run on which hosts and when, which tables their outputs become,
+and what it adds to the tables of other kinds. The rest of netlab asks every kind the same questions
+and knows none by name.
 """
 
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -25,12 +26,15 @@ class Program(NamedTuple):
     host, command : str
         Where it runs, and a line for bash.
     name : str
-        What distinguishes it from the other programs of the same traffic; one of them may have none.
+        What distinguishes it from the other programs of the same traffic; one of them may have
+        none.
     when : {"server", "begin", "start", "end"}
-        "server": before everything else, and it ends by itself. "begin": when the first traffic may start. "start": at the time
-        that the seed gave this traffic. "end": when all other programs have ended.
+        "server": before everything else, and it ends by itself. "begin": when the first traffic may
+        start. "start": at the time that the seed gave this traffic. "end": when all other programs
+        have ended.
     may_fail : bool
-        Its exit status says nothing that its output does not say better: the traffic's `read` decides.
+        Its exit status says nothing that its output does not say better: the traffic's `read`
+        decides.
     """
 
     host: str
@@ -70,15 +74,17 @@ class Place(NamedTuple):
 class Traffic(Description):
     """Something that runs on a host.
 
-    A kind sets ``kind: Literal["its name"] = "its name"`` and defines `duration_s`, `programs` and, if its output is to be read,
-    `tables` and `read`.
+    A kind sets ``kind: Literal["its name"] = "its name"`` and defines `duration_s`, `programs` and,
+    if its output is to be read, `tables` and `read`.
 
     Attributes
     ----------
     tables : dict
-        The tables that it fills, and how each is made from the parts that `read` returned: `rows`, `frames` or `by_host`.
+        The tables that it fills, and how each is made from the parts that `read` returned: `rows`,
+        `frames` or `by_host`.
     adds : dict of list of str
-        Columns that it adds to the tables of other kinds (see `annotate`); NaN where nothing adds them.
+        Columns that it adds to the tables of other kinds (see `annotate`); NaN where nothing adds
+        them.
     measures : str or None
         The table that a sweep of this traffic collects.
     """
@@ -124,7 +130,9 @@ class Traffic(Description):
 
     @property
     def sends_s(self):
-        """How long it sends, which the progress bar shows; 0 where that is not known beforehand. [s]"""
+        """How long it sends, which the progress bar shows; 0 where that is not known beforehand.
+        [s]
+        """
         return 0.0
 
     @property
@@ -175,7 +183,7 @@ class Traffic(Description):
 
     @classmethod
     def summary(cls, tables):
-        """What the tables say in a few words, for the one line that shows a result; -> list of str."""
+        """What the tables say in a few words, for the line that shows a result; -> list of str."""
         return []
 
 

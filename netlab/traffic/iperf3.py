@@ -42,7 +42,8 @@ class Iperf3(BetweenHosts):
     reverse : bool
         The server sends. [``-R``]
     omit : float
-        How much of the start is left out of the totals, on top of `time`: whole seconds. [s, ``-O``]
+        How much of the start is left out of the totals, on top of `time`: whole seconds. [s,
+        ``-O``]
     interval : float
         Time between two reports. [s, ``-i``]
     mss : int, optional
@@ -119,7 +120,8 @@ class Iperf3(BetweenHosts):
         known = about.get("congestion")
         if known and self.congestion not in (None, *known):
             raise SpecificationError(
-                f"Iperf3.congestion = {self.congestion!r}: this engine's kernel has {', '.join(known)}"
+                f"Iperf3.congestion = {self.congestion!r}: this engine's kernel has"
+                f" {', '.join(known)}"
             )
 
     def programs(self, place):

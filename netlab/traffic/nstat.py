@@ -13,8 +13,8 @@ COMMAND = (
 class Nstat(Traffic):
     """What a host's kernel counts while the traffic runs: retransmissions, recoveries, timeouts ...
 
-    It is read when all other traffic has ended, and, where the host sends tests that `omit` their start, once before: what
-    their totals leave out is left out here.
+    It is read when all other traffic has ended, and, where the host sends tests that `omit` their
+    start, once before: what their totals leave out is left out here.
 
     Parameters
     ----------
@@ -23,9 +23,10 @@ class Nstat(Traffic):
 
     Notes
     -----
-    A test from this host gets the column ``halving_rate`` in `Result.flows`: how often its window was reduced per segment
-    that it sent. The counters are those of the whole host, and acknowledgements count as segments. So the rate is that of
-    one test only where no other traffic sends or receives TCP on the host; elsewhere it is NaN.
+    A test from this host gets the column ``halving_rate`` in `Result.flows`: how often its window
+    was reduced per segment that it sent. The counters are those of the whole host, and
+    acknowledgements count as segments. So the rate is that of one test only where no other traffic
+    sends or receives TCP on the host; elsewhere it is NaN.
     """
 
     kind: Literal["nstat"] = "nstat"

@@ -23,8 +23,9 @@ class Shell(Traffic):
 
     Notes
     -----
-    Hosts share the file system of the guest, which lies on the disk of the machine: what ``df``, ``stat`` and ``ls -l``
-    print of free space, inode numbers, owners and dates differs from machine to machine, and so does such an output.
+    Hosts share the file system of the guest, which lies on the disk of the machine: what ``df``,
+    ``stat`` and ``ls -l`` print of free space, inode numbers, owners and dates differs from machine
+    to machine, and so does such an output.
     """
 
     kind: Literal["shell"] = "shell"
