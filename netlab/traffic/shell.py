@@ -36,12 +36,11 @@ class Shell(Traffic):
     @classmethod
     def _fits_a_command_line(cls, line):
         if "\0" in line:
-            raise ValueError(
-                "a command cannot hold the character NUL: leave it out, or let printf make it ('\\\\0')"
-            )
+            raise ValueError(r"a command cannot hold the character NUL: printf '\0' prints one")
         if len(line.encode(errors="surrogatepass")) > LONGEST_BYTES:
             raise ValueError(
-                f"at most {LONGEST_BYTES} bytes, the longest that the kernel takes: let the command make its data"
+                f"at most {LONGEST_BYTES} bytes, the longest that the kernel takes; let the"
+                " command make its data itself"
             )
         return line
 
