@@ -88,6 +88,17 @@ class SavedLink(_Saved):
     def __str__(self):
         return f"{shown(self.src)}-{shown(self.dest)}"
 
+    def beside(self, others):
+        """What it is called among others: with its options where one joins the same nodes."""
+        if not any(other is not self and {*other.ends} == {*self.ends} for other in others):
+            return str(self)
+        options = ", ".join(f"{name} {shown(str(value))}" for name, value in self.opts if value)
+        return f"{self} ({options or 'without options'})"
+
+    @property
+    def ends(self):
+        return self.src, self.dest
+
 
 def _as_in_version_2(controllers):
     """In version 1, controllers are a table of options by name."""

@@ -21,8 +21,12 @@ def allowed(kind, name, links):
         _AS[kind](name)
     except SpecificationError:
         return False
+    if kind == "switch":
+        last = links
+    else:
+        last = max(links - 1, 0)  # theirs begin with -eth0
     numbered = kind != "switch" or re.search("[0-9]", name)  # Mininet's datapath ID is that number
-    return bool(numbered) and len(f"{name}-eth{links}") <= INTERFACE_CHARACTERS
+    return bool(numbered) and len(f"{name}-eth{last}") <= INTERFACE_CHARACTERS
 
 
 def names(nodes, links):
@@ -54,10 +58,10 @@ def names(nodes, links):
 
 
 def _candidates(node, links):
-    """What is near a node's name: "gs2switch" for "GS2 switch", "h1" for "h1 - 192.168.1.10"."""
+    """What is near a node's name: "gs2switch" for "GS2 Switch", "h1" for "h1 - 192.168.1.10"."""
     longest = min(10, INTERFACE_CHARACTERS - len(f"-eth{links}"))
     plain = unicodedata.normalize("NFKD", node.name).encode("ascii", "ignore").decode().lower()
-    words = re.findall("[a-z0-9]+", plain)
+    words = re.findall("[a-z0-9]+", re.sub(r"[0-9]+(\.[0-9]+){3}", " ", plain))  # without addresses
     whole = "".join(words).lstrip("0123456789")
     base = whole if len(whole) <= longest or not words[0][0].isalpha() else words[0]
     base = base[:longest] or f"{node.kind[0]}{node.number}"

@@ -96,25 +96,33 @@ class _Drawing:
         self.refused, self.left_out = [], []
 
     def topology(self):
-        """Every step is taken, so that every reason is found; None where there is one."""
+        """Whatever is refused is then left out, so that every reason is found."""
         self._check_ends()
-        if sound := not self.refused:
+        sound = not self.refused
+        if sound:
             self._block_loops()
             self._leave_out_needless()
             self._check_ways()
-            sound = not self.refused
+            sound = self._in_one_part()
         self._check_options()
         self._rename()
-        before = len(self.refused)
-        links = [self._link(link) for link in self.links]
-        hosts = self._hosts()
-        if not sound or len(self.refused) > before:
+        links, hosts = [self._link(link) for link in self.links], self._hosts()
+        if not sound or not hosts:
             return None
-        switches = [Switch(self.names[node.name]) for node in self._of("switch")]
-        routers = list(self._routers(hosts, switches, links))
-        if len(self.refused) > before:
+        bridges = [self.names[node.name] for node in self._of("switch")]
+        routers = [self.names[node.name] for node in self._of("router")]
+        left = {*bridges, *routers, *(host.name for host in hosts)}
+        links = [link for link in links if {link.a, link.b} <= left]
+        switches = [Switch(name) for name in bridges]
+        addresses, refused = router_addresses(routers, hosts, switches, links)
+        self.refused += refused
+        if refused:
             return None
         with self._refusing():
+            routers = [
+                Router(name, [addresses[name, link] for link in links if name in (link.a, link.b)])
+                for name in routers
+            ]
             return Topology(hosts, switches, links, routers=routers)
 
     @contextmanager
@@ -128,21 +136,25 @@ class _Drawing:
         return [node for node in self.nodes if node.kind == kind]
 
     def _ends(self):
-        return [(link.src, link.dest) for link in self.links]
+        return [link.ends for link in self.links]
+
+    def _listed(self, links):
+        return ", ".join(self.links[number].beside(self.links) for number in links)
 
     def _without(self, links):
         self.links = [link for number, link in enumerate(self.links) if number not in links]
 
     def _check_ends(self):
         times = Counter(node.name for node in self.nodes)
-        self.refused += [
-            f"the name {file.shown(name)} is used {times[name]} times: every node needs its own"
-            for name in times
-            if times[name] > 1
-        ]
+        for name in times:
+            if times[name] > 1:
+                self.refused.append(
+                    f"the name {file.shown(name)} is used {times[name]} times: every node needs its"
+                    " own"
+                )
         wrong = set()
         for number, link in enumerate(self.links):
-            for end in {link.src, link.dest} - times.keys():
+            for end in {*link.ends} - times.keys():
                 wrong.add(number)
                 self.refused.append(
                     f"link {link} ends at {file.shown(end)}, which is not a node of the file"
@@ -173,17 +185,15 @@ class _Drawing:
                 f" {', '.join(map(file.shown, gone))}"
             )
         self.nodes = [node for node in self.nodes if node.name not in gone]
-        self.links = [link for link in self.links if not {link.src, link.dest} & {*gone}]
-        if not self._of("host"):
-            self.refused.append("no host has a link: draw some, from each host to a switch")
+        self.links = [link for link in self.links if not {*link.ends} & {*gone}]
 
     def _check_ways(self):
         """There must be one way only from one node to another."""
-        ends, second = self._ends(), set()
+        ends, second = self._ends(), []
         for host in self._of("host"):
             own = [number for number, pair in enumerate(ends) if host.name in pair]
             if len(own) > 1:
-                second.update(own[1:])
+                second += own[1:]
                 self.refused.append(
                     f"host {host} has {len(own)} links ({self._listed(own)}), but one network card:"
                     f" delete {self._listed(own[1:])}, which would have no address in MiniEdit"
@@ -192,30 +202,30 @@ class _Drawing:
         kept = [number for number in range(len(ends)) if number not in second]
         for loop in graph.loops([node.name for node in self.nodes], [ends[n] for n in kept]):
             links = [kept[number] for number in loop]
+            second.append(links[-1])
             self.refused.append(
                 f"links {self._listed(links)} make a loop through routers, and there is one way"
                 f" to each subnet here: delete one of them, such as {self._listed(links[-1:])}"
             )
-        parts = graph.parts([node.name for node in self.nodes], ends)
-        if len(parts) > 1:
+        self._without(second)
+
+    def _in_one_part(self):
+        parts = graph.parts([node.name for node in self.nodes], self._ends())
+        if not self._of("host"):
+            self.refused.append("no host has a link: draw some, from each host to a switch")
+        elif len(parts) > 1:
             listed = "; ".join(", ".join(map(file.shown, part)) for part in parts)
             self.refused.append(
                 f"no link joins these parts: {listed}. Join them, or delete all but one"
             )
-
-    def _listed(self, links):
-        return ", ".join(str(self.links[number]) for number in links)
+        return bool(self._of("host")) and len(parts) == 1
 
     def _check_options(self):
         application = self.saved.application
-        places = [
-            ("preferences", "", options)
-            for options in (application, application.netflow, application.sflow)
-        ]
-        places += [
-            ("controller", file.shown(item.opts.hostname), item.opts)
-            for item in self.saved.controllers
-        ]
+        preferences = (application, application.netflow, application.sflow)
+        places = [("preferences", "", options) for options in preferences]
+        controllers = (item.opts for item in self.saved.controllers)
+        places += [("controller", file.shown(opts.hostname), opts) for opts in controllers]
         places += [(node.kind, str(node), node.opts) for node in self.nodes]
         places += [("link", str(link), link.opts) for link in self.links]
         refused, left_out = file.remarks(places)
@@ -233,59 +243,56 @@ class _Drawing:
         if changed:
             self.left_out.append(f"names that a node cannot have here: {', '.join(changed)}")
 
+    def _link(self, link):
+        ends = [self.names[end] for end in link.ends]
+        with self._refusing(f"link {link}: "):
+            emulated = _emulated(link.opts)
+            return Link(*ends, **emulated, both=bool(emulated))
+        return Link(*ends)
+
     def _hosts(self):
-        nodes, routed = self._of("host"), bool(self._of("router"))
-        astray = [str(node) for node in nodes if node.opts.defaultRoute and not routed]
+        """Those whose address can be, the first of each."""
+        routed, found, first, astray = bool(self._of("router")), [], {}, []
+        for node in self._of("host"):
+            opts = node.opts
+            with self._refusing(f"host {node}: "):
+                address = host_address(opts.ip, node.number, self.saved.application.ipBase)
+                route = opts.defaultRoute if routed else ""
+                host = Host(self.names[node.name], address, route or None)
+                if host.ip in first:
+                    raise SpecificationError(f"{first[host.ip]} has its address, {host.ip}, too")
+                first[host.ip] = node
+                found.append(host)
+            if opts.defaultRoute and not routed:
+                astray.append(str(node))
         if astray:
             self.left_out.append(
                 f"defaultRoute of {', '.join(astray)}: there is no router, all hosts are in one"
                 " subnet"
             )
-        hosts = [self._host(node, routed) for node in nodes]
-        same = {}
-        for node, host in zip(nodes, hosts, strict=True):
-            same.setdefault(host and host.ip, []).append(str(node))
-        for address, those in same.items():
-            if address and len(those) > 1:
-                self.refused.append(f"{' and '.join(those)} have the same address, {address}")
-        return hosts
+        return found
 
-    def _host(self, node, routed):
-        with self._refusing(f"host {node}: "):
-            address = host_address(node.opts.ip, node.number, self.saved.application.ipBase)
-            route = node.opts.defaultRoute if routed else ""
-            return Host(self.names[node.name], address, route or None)
 
-    def _link(self, link):
-        opts, emulated = link.opts, {}
-        with self._refusing(f"link {link}: "):
-            if opts.bw:
-                emulated["rate"] = f"{_number('bw', opts.bw)}mbit"
-                emulated |= {"burst": HTB_BURST, "limit": QUEUE_BYTES}
-            if opts.delay:
-                bare = re.fullmatch(r"[0-9]+\.?[0-9]*|\.[0-9]+", opts.delay)
-                emulated["delay"] = f"{opts.delay}us" if bare else opts.delay
-            if opts.loss:
-                emulated["loss"] = f"{_number('loss', opts.loss)}%"
-            if opts.max_queue_size:
-                emulated.pop("limit", None)
-                emulated["queue_packets"] = _number("max_queue_size", opts.max_queue_size)
-            ends = [self.names[end] for end in (link.src, link.dest)]
-            return Link(*ends, **emulated, both=bool(emulated))
-
-    def _routers(self, hosts, switches, links):
-        names = [self.names[node.name] for node in self._of("router")]
-        addresses, refused = router_addresses(names, hosts, switches, links)
-        self.refused += refused
-        for name in names if not refused else ():
-            with self._refusing(f"router {name}: "):
-                yield Router(name, [addresses[name, x] for x in links if name in (x.a, x.b)])
+def _emulated(opts):
+    """What a link has of `Link`'s fields."""
+    found = {}
+    if opts.bw:
+        found |= {"rate": f"{_number('bw', opts.bw)}mbit", "burst": HTB_BURST, "limit": QUEUE_BYTES}
+    if opts.delay:
+        bare = re.fullmatch(r"[0-9]+\.?[0-9]*|\.[0-9]+", opts.delay)
+        found["delay"] = f"{opts.delay}us" if bare else opts.delay
+    if opts.loss:
+        found["loss"] = f"{_number('loss', opts.loss)}%"
+    if opts.max_queue_size:
+        found.pop("limit", None)
+        found["queue_packets"] = _number("max_queue_size", opts.max_queue_size)
+    return found
 
 
 def _number(name, text):
     try:
         value = Decimal(text)
-        if not value.is_finite() or abs(value.adjusted()) > 20:
+        if not value.is_finite() or abs(value.adjusted()) > 400:
             raise InvalidOperation
     except InvalidOperation:
         raise SpecificationError(f"{name} = {text[:40]!r}: a number") from None
