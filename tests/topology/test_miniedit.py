@@ -128,6 +128,7 @@ def test_rates_delays_and_losses_survive(tmp_path_factory, bw, delay_us, loss, p
         ("links.1.opts", {"jitter": "1ms"}, "jitter = '1ms' of link s1-s2"),
         ("links.1.opts", {"speedup": 10}, "speedup = 10 of link s1-s2"),
         ("links.1.opts", {"enable_red": True}, "enable_red = True of link s1-s2"),
+        ("links.1.opts", {"up": False}, "up = False of link s1-s2 is not supported"),
         ("links.1.opts", {"bw": "fast"}, "link s1-s2: bw = 'fast': a number"),
         ("links.1.opts", {"bw": "1e999999999"}, "link s1-s2: bw = '1e999999999': a number"),
         ("links.1.opts", {"bw": float("nan")}, "link s1-s2: bw = 'nan': a number"),
@@ -224,7 +225,7 @@ def test_one_warning_names_everything_with_its_places(read):
     ("place", "change"),
     [
         ("hosts.0.opts", {"startCommand": "", "cpu": None, "vlanInterfaces": [], "ip": ""}),
-        ("links.1.opts", {"jitter": "0ms", "speedup": 0, "enable_ecn": False}),
+        ("links.1.opts", {"jitter": "0ms", "speedup": 0, "enable_ecn": False, "up": True}),
         ("switches.0.opts", {"netflow": "0", "switchIP": "", "switchType": "ovs", "dpid": "7"}),
         ("application", {"netflow": None, "startCLI": "0"}),
     ],

@@ -128,7 +128,7 @@ class Node(NamedTuple):
     def of(cls, kind, item):
         name = item.opts.hostname or f"{kind[0]}{item.number}"
         number = int(item.number) if item.opts.nodeNum is None else item.opts.nodeNum
-        if item.opts.model_extra.get("switchType") == "legacyRouter":
+        if kind == "switch" and item.opts.model_extra.get("switchType") == "legacyRouter":
             kind = "router"
         return cls(kind, name, number, item.opts)
 
@@ -221,6 +221,7 @@ _USUAL = {  # what is no different here
     "switchType": ("default", "ovs", "legacySwitch", "legacyRouter"),
     "terminalType": ("xterm",),
     "openFlowVersions": ({"ovsOf10": "1", "ovsOf11": "0", "ovsOf12": "0", "ovsOf13": "0"},),
+    **dict.fromkeys(("disable_gro", "rxo", "txo", "up"), (True,)),
 }
 _OFF = re.compile(r"(0+(\.0*)?|\.0+)(us|ms|s)?|False", re.IGNORECASE)
 
@@ -241,7 +242,9 @@ def remarks(places):
     found = {}
     for kind, name, options in places:
         for option, value in options.model_extra.items():
-            off = value in _USUAL.get(option, ()) or _OFF.fullmatch(str(value))
+            off = value in _USUAL.get(option, ()) or (
+                option not in _USUAL and _OFF.fullmatch(str(value))
+            )
             if option not in _SILENT and not off:
                 found.setdefault((option, kind), []).append((name, _brief(value)))
     refused, left_out = [], []
