@@ -67,9 +67,7 @@ class Description(BaseModel):
 
     def but(self, **changes):
         """The same with some fields changed, checked like a new one."""
-        return type(self)(
-            **{name: getattr(self, name) for name in type(self).model_fields} | changes
-        )
+        return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | changes)
 
 
 class speaking:

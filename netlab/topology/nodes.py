@@ -13,7 +13,21 @@ NETEM_PACKETS = (
     1_000_000  # netem's own default, 1000, would make the delay line a second bottleneck
 )
 FRAME_BYTES = 1514  # the largest Ethernet frame of an MTU of 1500 bytes, as tbf counts it
-LIMIT_BYTES = 15_000_000
+BURST_BYTES, LIMIT_BYTES = 5_000_000, 15_000_000  # the labs', at 10 Gbit/s over 20 ms
+SIZE_BYTES = 2**32 - 1  # tc's largest size
+
+
+def default_burst_bytes(rate_bps):
+    """tbf's default bucket: what a rate carries in 4 ms, at least a frame. [byte]"""
+    return min(max(round(rate_bps * 0.004 / 8), FRAME_BYTES), SIZE_BYTES)
+
+
+def default_limit_bytes(rate_bps, delay_s):
+    """tbf's default queue: 0.6 of what a rate carries in its delay, or in 20 ms where the delay is
+    shorter, and at least ten frames, TCP's initial window. [byte]
+    """
+    longest = rate_bps * max(delay_s, 0.020) / 8
+    return min(max(round(0.6 * longest), 10 * FRAME_BYTES), SIZE_BYTES)
 
 
 def check_sysctls(sysctls):
@@ -108,8 +122,11 @@ class Link(Description):
         netem's probability of losing a packet, ``"0%"`` to ``"100%"``.
     rate : str, optional
         tbf's rate, such as ``"10gbit"``, counted in whole Ethernet frames.
-    burst, limit : int or str
-        tbf's bucket and queue. [byte, or tc's notation]
+    burst, limit : int or str, optional
+        tbf's bucket and queue [byte, or tc's notation]. None takes them from the rate and the
+        delay: the bucket is 4 ms of the rate, and at least one frame; the queue is 0.6 of rate
+        times delay (or 20 ms, where the delay is shorter), and at least ten frames. At 10 Gbit/s
+        over 20 ms these are the labs' 5,000,000 and 15,000,000 bytes.
     both : bool
         Emulate on both interfaces, as Mininet's ``TCLink`` does: either direction has the rate and
         the loss, and the RTT grows by twice the delay.
@@ -130,8 +147,8 @@ class Link(Description):
     delay: Delay | None = None
     loss: Fraction = "0%"
     rate: Rate | None = None
-    burst: Size = 5_000_000
-    limit: Size = LIMIT_BYTES
+    burst: Size | None = None
+    limit: Size | None = None
     both: bool = False
     queue_packets: int | None = Field(default=None, ge=1, le=2_000_000)
 
@@ -161,6 +178,20 @@ class Link(Description):
     def _check(self):
         if self.a == self.b:
             raise ValueError(f"a and b are both {self.a!r}: a link joins two different nodes")
+        own = {"burst": BURST_BYTES, "limit": LIMIT_BYTES}
+        if self.rate:
+            bps = units.rate_bps(self.rate)
+            if bps < 8:
+                raise ValueError(
+                    f"rate = {self.rate!r}: at least '8bit', as tc counts in whole bytes per second"
+                )
+            own["burst"] = default_burst_bytes(bps)
+            if self.queue_packets is None:
+                own["limit"] = default_limit_bytes(bps, self.delay_s)
+        for name, value in own.items():
+            if getattr(self, name) is None:
+                self.__dict__[name] = value  # a frozen model allows no other way
+                self.model_fields_set.discard(name)  # not given: `but` computes it anew
         if self.queue_packets and units.size_bytes(self.limit) != LIMIT_BYTES:
             raise ValueError(
                 f"limit = {self.limit!r} and queue_packets = {self.queue_packets}: give one of"
