@@ -1,17 +1,18 @@
-"""What a network is made of: hosts, switches, routers and links, each checked for what it is alone."""
+"""The parts of a network: hosts, switches, routers and links. Each checks here what can be checked
+without the others.
+"""
 
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from netlab import units
 from netlab.description import Delay, Description, Fraction, Rate, Size
 from netlab.topology import addressing
 
-NETEM_PACKETS = (
-    1_000_000  # netem's own default, 1000, would make the delay line a second bottleneck
-)
+# netem's own default, 1000 packets, would make the delay line a second bottleneck
+NETEM_PACKETS = 1_000_000
 FRAME_BYTES = 1514  # the largest Ethernet frame of an MTU of 1500 bytes, as tbf counts it
 BURST_BYTES, LIMIT_BYTES = 5_000_000, 15_000_000  # the labs', at 10 Gbit/s over 20 ms
 SIZE_BYTES = 2**32 - 1  # tc's largest size
@@ -30,29 +31,66 @@ def default_limit_bytes(rate_bps, delay_s):
     return min(max(round(0.6 * longest), 10 * FRAME_BYTES), SIZE_BYTES)
 
 
+# Settings in net. that all hosts share: a host lacks them, or has them read-only, and then
+# ``sysctl -w`` changes nothing and reports no failure.
+SHARED = re.compile(
+    r"net\.core\.(?!(somaxconn|optmem_max|txrehash|txq_reselection_ms|tstamp_allow_data"
+    r"|bypass_prot_mem|xfrm_\w+)$).*"
+    r"|net\.ipv4\.(tcp_mem|udp_mem|tcp_max_orphans|tcp_low_latency|tcp_ehash_entries"
+    r"|udp_hash_entries|tcp_(allowed|available)_\w+|inet_peer_\w+|fib_sync_mem"
+    r"|ipfrag_secret_interval|route\.(?!(flush|min_adv_mss|min_pmtu|mtu_expires)$).*)"
+)
+# Names that a kernel gives to interfaces of its own, on the machine where the switches are, too.
+KERNELS = re.compile(r"(bond|dummy|eth|gre|ifb|sit|teql|tunl|wlan)[0-9]+")
+
+
+def check_name(name):
+    """A node's name, of which its interfaces' names are made."""
+    if not re.fullmatch(r"[a-z][a-z0-9]{0,9}", name):
+        raise ValueError("1 to 10 lower-case letters and digits, a letter first, such as 'h1'")
+    return name
+
+
+def check_switch_name(name):
+    """A name that Mininet and the kernel allow for a switch."""
+    if not re.search("[0-9]", name):
+        raise ValueError(
+            "a switch's name needs a number, as Mininet derives its datapath ID from it: write"
+            f" '{name[:9]}1'"
+        )
+    if KERNELS.fullmatch(name):
+        raise ValueError(
+            "the kernel uses this name for an interface of its own, and a switch is an interface"
+            " too: choose another name, such as 's1'"
+        )
+    return name
+
+
 def check_sysctls(sysctls):
     """Names and values that ``sysctl -w`` can set for one host."""
-    for name, value in sysctls.items():
-        if not name.startswith("net."):
+    for name, value in sysctls.items() if isinstance(sysctls, dict) else ():
+        if not str(name).startswith("net.") or SHARED.fullmatch(name):
             raise ValueError(
-                f"{name!r} is not a host's own: hosts share one kernel, and only names in net. are"
-                " kept per host"
+                f"{name!r} is not a host's own: hosts share one kernel, and only some settings,"
+                " such as most in net.ipv4., are kept per host. (TCP's buffers are"
+                " net.ipv4.tcp_rmem and net.ipv4.tcp_wmem, or `buffers` of the network.)"
             )
         if not re.fullmatch(r"net(\.[A-Za-z0-9_-]+)+", name):
             raise ValueError(
                 f"{name!r} is not the name of a sysctl: write it with dots, as in"
                 " 'net.ipv4.tcp_sack'"
             )
-        if not re.fullmatch(r"\S+( \S+)*", str(value)):
+        if not isinstance(value, str | int) or not re.fullmatch(r"\S+( \S+)*", str(value)):
             raise ValueError(
-                f"{name} = {value!r}: one line of words or numbers with single spaces between them"
+                f"{name} = {value!r}: a whole number, or words or numbers with single spaces"
+                " between them"
             )
     return sysctls
 
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]{0,9}$")]
+Name = Annotated[str, AfterValidator(check_name)]
 Address = Annotated[str, AfterValidator(addressing.check_address)]
-Sysctls = Annotated[dict[str, str | int], AfterValidator(check_sysctls)]
+Sysctls = Annotated[dict[str, str | int], BeforeValidator(check_sysctls)]
 
 
 class Host(Description):
@@ -67,8 +105,8 @@ class Host(Description):
         Default route: the address of a router in the host's subnet. None takes the only router
         there is.
     sysctls : dict
-        Settings of its kernel, such as ``{"net.ipv4.tcp_sack": 0}``. Only names in ``net.`` are a
-        host's own.
+        Settings of its kernel, such as ``{"net.ipv4.tcp_sack": 0}``. Only some of those in
+        ``net.`` are a host's own.
     """
 
     name: Name
@@ -82,9 +120,15 @@ class Host(Description):
 
 
 class Switch(Description):
-    """A learning Ethernet switch (a Linux bridge)."""
+    """A learning Ethernet switch (a Linux bridge).
 
-    name: Name
+    Parameters
+    ----------
+    name : str
+        With a number in it, such as ``"s1"``.
+    """
+
+    name: Annotated[Name, AfterValidator(check_switch_name)]
 
 
 class Router(Description):

@@ -1,5 +1,5 @@
-"""What the network is: hosts, switches, routers, links, and the commands that give them their
-rates, delays and losses.
+"""A network of hosts, switches, routers and links, and the commands that give them their rates,
+delays and losses.
 
 ::
 
@@ -11,7 +11,7 @@ rates, delays and losses.
 import base64
 import math
 import shlex
-from collections import deque
+from collections import Counter, deque
 from typing import ClassVar
 
 from pydantic import Field, model_validator
@@ -24,6 +24,13 @@ from netlab.topology import addressing
 from netlab.topology.nodes import Host, Link, Router, Switch
 
 OFFLOAD_OFF = "tso off gso off gro off"
+NAME_LENGTH = 15  # the longest name that Linux gives an interface
+BUFFER_BYTES = 2**31 - 1  # the largest maximum in tcp_rmem and tcp_wmem
+# Linux asks for an Ethernet address three times, a second apart. When the answer takes longer, the
+# packets that wait for it are lost, and connections fail.
+ARP_S = 3
+# The ping that checks a network's delays waits so long.
+CHECK_S = 5
 
 
 class Topology(Description):
@@ -65,10 +72,10 @@ class Topology(Description):
     @model_validator(mode="after")
     def _check(self):
         names = self.node_names
-        for name in names:
-            if names.count(name) > 1:
+        for name, count in Counter(names).items():
+            if count > 1:
                 raise ValueError(
-                    f"the name {name!r} is used {names.count(name)} times: every node needs its own"
+                    f"the name {name!r} is used {count} times: every node needs its own"
                 )
         for link in self.links:
             for name in (link.a, link.b):
@@ -77,8 +84,9 @@ class Topology(Description):
                         f"link {link.a}-{link.b} ends at {name!r}, which is not a node of this"
                         f" network ({', '.join(names)})"
                     )
-        for name in names[1:]:
-            if self.path(names[0], name) is None:
+        reached = self.paths(names[0])
+        for name in names:
+            if name not in reached:
                 raise ValueError(f"no path from {names[0]!r} to {name!r}: add a link")
         if len(self.links) > len(names) - 1:
             raise ValueError(
@@ -98,13 +106,59 @@ class Topology(Description):
                     f"addresses = {router.addresses!r} of router {router.name!r}: one for each of"
                     f" its {len(links)} links, in their order: {', '.join(links)}"
                 )
+        for name in names:
+            links = self.links_of(name)
+            if links and len(last := self.interface(links[-1], name)) > NAME_LENGTH:
+                raise ValueError(
+                    f"the name {name!r} is too long for a node with {len(links)} links: its"
+                    f" interface {last} has {len(last)} characters, and Linux allows {NAME_LENGTH}"
+                )
         addressing.check(self)
-        if self.buffers is not None and units.size_bytes(self.buffers) < self.BUFFERS[1]:
-            raise ValueError(
-                f"buffers = {self.buffers!r}: at least {self.BUFFERS[1]} bytes, the default size of"
-                " a new socket's buffer"
-            )
+        self._check_delays()
+        if self.buffers is not None:
+            least, most = self.BUFFERS[1], BUFFER_BYTES
+            if not least <= units.size_bytes(self.buffers) <= most:
+                raise ValueError(
+                    f"buffers = {self.buffers!r}: from {least} bytes, the default size of a new"
+                    f" socket's buffer, to {most}, the most that the kernel takes"
+                )
         return self
+
+    def _check_delays(self):
+        """Refuse round-trip times with which hosts cannot find or check each other."""
+        if sum(2 * link.delay_s for link in self.links) <= ARP_S:
+            return
+        subnets = [
+            (
+                list(part),
+                ARP_S,
+                "in one subnet, because Linux gives up looking for a computer (ARP) then",
+            )
+            for part in addressing.segments(self)
+        ]
+        everybody = [node.name for node in (*self.hosts, *self.routers)]
+        for names, most_s, why in [
+            *subnets,
+            (everybody, CHECK_S, "because the check of the delays waits no longer"),
+        ]:
+            # in a tree, the farthest from any node is one end of the longest path
+            _, end = self._farthest(names[0], names)
+            rtt_s, start = self._farthest(end, names)
+            if rtt_s > most_s:
+                raise ValueError(
+                    f"the delays between {start!r} and {end!r} add up to a round-trip time of"
+                    f" {rtt_s:.9g} s: at most {most_s} s {why}"
+                )
+
+    def _farthest(self, start, names):
+        """The longest round-trip time from a node to one of these, and that one's name."""
+        paths = self.paths(start)
+        rtts_s = {
+            name: math.fsum(link.delay_s * len(link.ends) for link, _ in paths[name])
+            for name in names
+        }
+        farthest = max(rtts_s, key=rtts_s.get)
+        return rtts_s[farthest], farthest
 
     @property
     def node_names(self):
@@ -159,7 +213,7 @@ class Topology(Description):
 
     @property
     def offloading(self):
-        """Is segmentation offload on?"""
+        """Whether segmentation offload is on."""
         return (
             not any(link.lossy or link.queue_packets for link in self.links)
             if self.offload is None
@@ -170,40 +224,46 @@ class Topology(Description):
         """The links that end at a node, in order."""
         return [link for link in self.links if node in (link.a, link.b)]
 
-    def path(self, start, end):
-        """The links from one node to another, each with True where it is walked from `a` to `b`;
-        None where there is no path.
+    def paths(self, start):
+        """The links from one node to each that it can reach, by that node's name; each link with
+        True where it is walked from `a` to `b`.
         """
+        near = {}
+        for link in self.links:
+            near.setdefault(link.a, []).append((link.b, link, True))
+            near.setdefault(link.b, []).append((link.a, link, False))
         found, waiting = {start: []}, deque([start])
         while waiting:
             here = waiting.popleft()
-            for link in self.links:
-                for near, far in ((link.a, link.b), (link.b, link.a)):
-                    if near == here and far not in found:
-                        found[far] = [*found[here], (link, near == link.a)]
-                        waiting.append(far)
-        return found.get(end)
+            for there, link, forward in near.get(here, ()):
+                if there not in found:
+                    found[there] = [*found[here], (link, forward)]
+                    waiting.append(there)
+        return found
+
+    def path(self, start, end):
+        """The links from one node to another, as `paths` has them; None where there is no path."""
+        return self.paths(start).get(end)
 
     def emulated(self, start, end):
-        """The links whose rate, delay and loss a packet meets on its way from one node to another."""
+        """The links whose rate, delay and loss a packet meets on its way between two nodes."""
         return [link for link, forward in self.path(start, end) if forward or link.both]
 
     def across(self, link):
         """Two hosts (or routers, where there is no host) that can check a link, and the links
-        between them, from its `a` on.
+        between them, from its `a` on; None where it joins no two of them, so that nothing they send
+        ever meets it.
         """
-        for start in (*self.hosts, *self.routers):
-            for end in (*self.hosts, *self.routers):
-                path = self.path(start.name, end.name)
-                if (link, True) in path:
-                    return start, end, [step for step, _ in path]
-        raise SpecificationError(
-            f"no two hosts are joined by link {link.a}-{link.b}: what it emulates could not be"
-            " checked"
-        )
+        ends = (*self.hosts, *self.routers)
+        paths = self.paths(link.a)
+        start = next((end for end in ends if (link, True) not in paths[end.name]), None)
+        end = next((end for end in ends if (link, True) in paths[end.name]), None)
+        if start and end:
+            return start, end, [step for step, _ in self.path(start.name, end.name)]
+        return None
 
     def rtt_s(self, start, end):
-        """Round-trip time between two nodes that the links' delays add up to, queues left out. [s]"""
+        """Round-trip time between two nodes: the sum of the links' delays, without queues. [s]"""
         return math.fsum(
             link.delay_s for link in [*self.emulated(start, end), *self.emulated(end, start)]
         )
@@ -235,6 +295,7 @@ class Topology(Description):
         """What a person would type to make this network from plain cables: (node, command) pairs,
         in order.
         """
+        offloading = self.offloading
         for host in self.hosts:
             # one test must not shape the next
             yield host.name, "sysctl -w net.ipv4.tcp_no_metrics_save=1"
@@ -250,13 +311,13 @@ class Topology(Description):
                     )
             for name, value in host.sysctls.items():
                 yield host.name, f"sysctl -w {name}={shlex.quote(str(value))}"
-            if not self.offloading:
+            if not offloading and self.links_of(host.name):
                 yield host.name, f"ethtool -K {host.name}-eth0 {OFFLOAD_OFF}"
         for router in self.routers:
             yield router.name, "sysctl -w net.ipv4.ip_forward=1"
             for number, address in enumerate(router.addresses):
                 yield router.name, f"ip addr add {address} dev {router.name}-eth{number}"
-                if not self.offloading:  # a router must not merge again what the hosts keep apart
+                if not offloading:  # a router must not merge again what the hosts keep apart
                     yield router.name, f"ethtool -K {router.name}-eth{number} {OFFLOAD_OFF}"
         for node, destination, gateway in addressing.routes(self):
             yield node, f"ip route add {destination} via {gateway}"
@@ -265,7 +326,7 @@ class Topology(Description):
                 yield from ((node, command) for command in link.setup(self.interface(link, node)))
 
     def _repr_html_(self):
-        """As a picture, and not as SVG itself: JupyterLab shows that in trusted notebooks only."""
+        """As a picture: JupyterLab shows SVG itself in trusted notebooks only."""
         picture = base64.b64encode(svg(self).encode()).decode()
         return (
             f'<img alt="{", ".join(self.node_names)}" src="data:image/svg+xml;base64,{picture}"'

@@ -1,21 +1,23 @@
 """The labs' wide-area network."""
 
+from netlab.description import Delay, Fraction, Rate, Size, checked
 from netlab.errors import SpecificationError
-from netlab.topology.nodes import Host, Link, Switch
+from netlab.topology.nodes import Host, Link, Switch, Sysctls
 from netlab.topology.topology import Topology
 
 
+@checked
 def wan(
-    rate="10gbit",
-    delay="20ms",
-    loss="0%",
-    burst=None,
-    limit=None,
-    buffers=None,
+    rate: Rate | None = "10gbit",
+    delay: Delay | None = "20ms",
+    loss: Fraction = "0%",
+    burst: Size | None = None,
+    limit: Size | None = None,
+    buffers: Size | None = None,
     pairs=2,
-    offload=None,
-    sysctls=None,
-    access=None,
+    offload: bool | None = None,
+    sysctls: Sysctls | None = None,
+    access: dict[str, Delay | None] | None = None,
 ):
     r"""The labs' wide-area network: pairs of hosts, two switches, and one long link between them.
 
@@ -27,9 +29,10 @@ def wan(
 
     Parameters
     ----------
-    rate, burst, limit : str or int
-        tbf's, on s1's interface to s2 (``s1-eth2``). [tc's notation; byte]
-    delay, loss : str
+    rate, burst, limit : str or int, optional
+        tbf's, on s1's interface to s2 (``s1-eth2``) [tc's notation; byte]. Where `burst` and
+        `limit` are None, they follow from rate and delay; see `Link`.
+    delay, loss : str, optional
         netem's, on the same interface: one way, so that a delay of 20 ms is an RTT of 20 ms.
     buffers : int or str, optional
         Maximum of the hosts' TCP buffers [byte]; None leaves Mininet's 16 MiB.
