@@ -82,7 +82,7 @@ def check_sysctls(sysctls):
             )
         if not isinstance(value, str | int) or not re.fullmatch(r"\S+( \S+)*", str(value)):
             raise ValueError(
-                f"{name} = {value!r}: a whole number, or words or numbers with single spaces"
+                f"{name} = {value!r}: a number, or one line of words or numbers with single spaces"
                 " between them"
             )
     return sysctls
