@@ -92,10 +92,16 @@ def segments(topology):
         One per segment: the address (`ipaddress.IPv4Interface`) that each of its hosts and routers
         has there, by name.
     """
+    left = {host.name: [host.address] for host in topology.hosts}
+    left |= {router.name: list(router.addresses) for router in topology.routers}
+    addresses = {
+        (node, link): IPv4Interface(left[node].pop(0))
+        for link in topology.links
+        for node in (link.a, link.b)
+        if node in left
+    }
     parts = joined(topology.switches, topology.links)
-    return [
-        {node: IPv4Interface(topology.address(node, link)) for node, link in part} for part in parts
-    ]
+    return [{node: addresses[node, link] for node, link in part} for part in parts]
 
 
 def check(topology):
@@ -130,9 +136,12 @@ def check(topology):
                     " have a router in between: their subnets must not overlap. Choose other"
                     " addresses, or longer prefixes, such as /24"
                 )
-    for host in topology.hosts:
-        part = next((part for part in parts if host.name in part), {})
+    near = {}  # by host, the routers that it can see
+    for part in parts:
         gateways = {name: str(part[name].ip) for name in part if name in routers}
+        near |= dict.fromkeys(part, gateways)
+    for host in topology.hosts:
+        gateways = near.get(host.name, {})
         allowed = " or ".join(f"{address} ({name})" for name, address in gateways.items())
         if host.route is None and len(gateways) > 1:
             raise ValueError(

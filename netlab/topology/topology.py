@@ -20,17 +20,10 @@ from netlab import units
 from netlab.description import Description, Size
 from netlab.errors import SpecificationError
 from netlab.picture.svg import svg
-from netlab.topology import addressing
+from netlab.topology import addressing, limits
 from netlab.topology.nodes import Host, Link, Router, Switch
 
 OFFLOAD_OFF = "tso off gso off gro off"
-NAME_LENGTH = 15  # the longest name that Linux gives an interface
-BUFFER_BYTES = 2**31 - 1  # the largest maximum in tcp_rmem and tcp_wmem
-# Linux asks for an Ethernet address three times, a second apart. When the answer takes longer, the
-# packets that wait for it are lost, and connections fail.
-ARP_S = 3
-# The ping that checks a network's delays waits so long.
-CHECK_S = 5
 
 
 class Topology(Description):
@@ -67,11 +60,12 @@ class Topology(Description):
     offload: bool | None = None
     routers: tuple[Router, ...] = ()
 
-    BUFFERS: ClassVar[tuple[int, int]] = (10_240, 87_380)  # the labs' minimum and default
+    # the labs' minimum and default
+    BUFFERS: ClassVar[tuple[int, int]] = (10_240, limits.LEAST_BUFFER_BYTES)
 
     @model_validator(mode="after")
     def _check(self):
-        names = self.node_names
+        names, links = self.node_names, {name: [] for name in self.node_names}
         for name, count in Counter(names).items():
             if count > 1:
                 raise ValueError(
@@ -79,11 +73,12 @@ class Topology(Description):
                 )
         for link in self.links:
             for name in (link.a, link.b):
-                if name not in names:
+                if name not in links:
                     raise ValueError(
                         f"link {link.a}-{link.b} ends at {name!r}, which is not a node of this"
                         f" network ({', '.join(names)})"
                     )
+                links[name].append(link)
         reached = self.paths(names[0])
         for name in names:
             if name not in reached:
@@ -94,71 +89,24 @@ class Topology(Description):
                 " path only"
             )
         for host in self.hosts:
-            if len(self.links_of(host.name)) > 1:
+            if len(links[host.name]) > 1:
                 raise ValueError(
-                    f"host {host.name!r} has {len(self.links_of(host.name))} links, but one network"
-                    " card: join them with a switch, or make it a router"
+                    f"host {host.name!r} has {len(links[host.name])} links, but one network card:"
+                    " join them with a switch, or make it a router"
                 )
         for router in self.routers:
-            links = [f"{link.a}-{link.b}" for link in self.links_of(router.name)]
-            if len(router.addresses) != len(links):
+            own = [f"{link.a}-{link.b}" for link in links[router.name]]
+            if len(router.addresses) != len(own):
                 raise ValueError(
                     f"addresses = {router.addresses!r} of router {router.name!r}: one for each of"
-                    f" its {len(links)} links, in their order: {', '.join(links)}"
+                    f" its {len(own)} links, in their order: {', '.join(own)}"
                 )
-        for name in names:
-            links = self.links_of(name)
-            if links and len(last := self.interface(links[-1], name)) > NAME_LENGTH:
-                raise ValueError(
-                    f"the name {name!r} is too long for a node with {len(links)} links: its"
-                    f" interface {last} has {len(last)} characters, and Linux allows {NAME_LENGTH}"
-                )
+        limits.check_names(links, {switch.name for switch in self.switches})
         addressing.check(self)
-        self._check_delays()
+        limits.check_delays(self)
         if self.buffers is not None:
-            least, most = self.BUFFERS[1], BUFFER_BYTES
-            if not least <= units.size_bytes(self.buffers) <= most:
-                raise ValueError(
-                    f"buffers = {self.buffers!r}: from {least} bytes, the default size of a new"
-                    f" socket's buffer, to {most}, the most that the kernel takes"
-                )
+            limits.check_buffers(self.buffers)
         return self
-
-    def _check_delays(self):
-        """Refuse round-trip times with which hosts cannot find or check each other."""
-        if sum(2 * link.delay_s for link in self.links) <= ARP_S:
-            return
-        subnets = [
-            (
-                list(part),
-                ARP_S,
-                "in one subnet, because Linux gives up looking for a computer (ARP) then",
-            )
-            for part in addressing.segments(self)
-        ]
-        everybody = [node.name for node in (*self.hosts, *self.routers)]
-        for names, most_s, why in [
-            *subnets,
-            (everybody, CHECK_S, "because the check of the delays waits no longer"),
-        ]:
-            # in a tree, the farthest from any node is one end of the longest path
-            _, end = self._farthest(names[0], names)
-            rtt_s, start = self._farthest(end, names)
-            if rtt_s > most_s:
-                raise ValueError(
-                    f"the delays between {start!r} and {end!r} add up to a round-trip time of"
-                    f" {rtt_s:.9g} s: at most {most_s} s {why}"
-                )
-
-    def _farthest(self, start, names):
-        """The longest round-trip time from a node to one of these, and that one's name."""
-        paths = self.paths(start)
-        rtts_s = {
-            name: math.fsum(link.delay_s * len(link.ends) for link, _ in paths[name])
-            for name in names
-        }
-        farthest = max(rtts_s, key=rtts_s.get)
-        return rtts_s[farthest], farthest
 
     @property
     def node_names(self):
