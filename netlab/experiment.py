@@ -1,6 +1,7 @@
 """An experiment: a topology, the traffic on it, a seed and a clock."""
 
 import hashlib
+from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -26,16 +27,17 @@ class Experiment(Description):
         The window in which the traffic starts, as people start things together; each start is drawn
         from the seed. ``"0ms"`` starts everything at once, which makes flows run in lockstep.
     virtual_limit_s, wall_limit_s : float, optional
-        It is ended, with an error, after so long; None takes them from the traffic. [s]
+        It is ended, with an error, after so long, a million at most; None takes them from the
+        traffic. [s]
     """
 
     topology: Topology
     traffic: tuple[AnyTraffic, ...] = Field(min_length=1)
     seed: int = Field(default=1, ge=0, lt=1 << 63)
-    clock: str = Field(default="virtual", pattern="^(virtual|cpu|real)$")
+    clock: Literal["virtual", "cpu", "real"] = "virtual"
     stagger: Delay = "100ms"
-    virtual_limit_s: float | None = Field(default=None, gt=0)
-    wall_limit_s: float | None = Field(default=None, gt=0)
+    virtual_limit_s: float | None = Field(default=None, gt=0, le=1_000_000)
+    wall_limit_s: float | None = Field(default=None, gt=0, le=1_000_000)
 
     def __init__(self, topology=None, *traffic, **fields):
         if traffic:

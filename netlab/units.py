@@ -247,10 +247,22 @@ def format_size(size):
 
 
 def _read(text, kind):
+    exact = _parsed(text, kind)
+    if exact is None:
+        # "10 Gbit/s", "20 ms": as people write it
+        tcs = (
+            re.sub(r"\s|/s$", "", text).replace("µ", "u").lower() if isinstance(text, str) else None
+        )
+        instead = f"{tcs!r}, that is, " if _parsed(tcs, kind) is not None else ""
+        raise ValueError(f"{text!r} is not a {kind.name}: write {instead}{kind.form}")
+    return _allowed(exact, text, kind)
+
+
+def _parsed(text, kind):
     match = _NUMBER.fullmatch(text) if isinstance(text, str) else None
-    if not match or match[2].lower() not in kind.units:
-        raise ValueError(f"{text!r} is not a {kind.name}: write {kind.form}")
-    return _allowed(Fraction(match[1]) * kind.units[match[2].lower()], text, kind)
+    if match and match[2].lower() in kind.units:
+        return Fraction(match[1]) * kind.units[match[2].lower()]
+    return None
 
 
 def _write(value, kind):

@@ -156,6 +156,8 @@ class Mathis(Explorer):
         path |= dict(
             loss=units.format_fraction(self.loss.value),
             buffers=None if window == np.inf else round(2 * window),
+            burst=5_000_000,  # as in the recorded runs
+            limit=15_000_000,
         )
         size = None if mss == 1448 else mss + TIMESTAMPS_BYTES
         test = nl.Iperf3(

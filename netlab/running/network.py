@@ -105,7 +105,11 @@ class Network:
         """Ping across every link that emulates something; refuse a network whose round trips are
         not those asked for.
         """
-        unchecked = [link for link in self.topology.links if link.delay or link.lossy]
+        unchecked = [
+            link
+            for link in self.topology.links
+            if (link.delay or link.lossy) and self.topology.across(link)
+        ]
         while unchecked:
             start, end, path = self.topology.across(unchecked[0])
             loss = max(units.fraction(link.loss) for link in path)

@@ -97,7 +97,7 @@ def test_hosts_may_have_names_and_addresses_of_their_own(read):
 
 @given(
     bw=st.integers(1, 100_000) | st.floats(0.001, 100_000),
-    delay_us=st.integers(0, 4_000_000),
+    delay_us=st.integers(0, 1_500_000),
     loss=st.integers(0, 100) | st.floats(0, 100),
     packets=st.none() | st.integers(1, 100_000),
 )
