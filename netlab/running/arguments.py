@@ -16,11 +16,11 @@ def check_seconds(field, value, most=LONGEST_S, zero=False):
     SpecificationError
         It is not a number, not above 0 (or 0, where that is allowed), or too large.
     """
-    if isinstance(value, Real) and not isinstance(value, bool):
-        if 0 < value <= most or (zero and value == 0):
-            return float(value)
-    least = "from 0 to" if zero else "above 0 and at most"
-    raise SpecificationError(f"{field} = {value!r}: a number of seconds {least} {most:,}")
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 <= value <= most or (value == 0 and not zero):
+        least = "from 0 to" if zero else "above 0 and at most"
+        raise SpecificationError(f"{field} = {value!r}: a number of seconds {least} {most:,}")
+    return float(value)
 
 
 def check_command(topology, host, command):
