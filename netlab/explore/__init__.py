@@ -6,7 +6,7 @@ sliders and the model's curves follow; press its button and netlab runs the expe
 sliders describe, while they stay alive.
 """
 
-from netlab.explore._panel import Explorer
+from netlab.explore._explorer import Explorer
 from netlab.explore.loss import mathis
 from netlab.explore.plane import aimd
 from netlab.explore.shares import fairness

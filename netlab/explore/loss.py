@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 import netlab as nl
 from netlab import units
-from netlab.explore._panel import (
+from netlab.explore._explorer import (
     HERE,
     LAYOUT,
     LINES,
@@ -26,7 +26,7 @@ from netlab.models import (
     limiting,
     mathis_bps,
 )
-from netlab.plots._style import COLOURS, digits, finish, need, plural, say
+from netlab.plots._style import COLOURS, apply_style, check_frame, plural, short_number, with_unit
 from netlab.running.sweep import rows
 
 COLUMNS = [
@@ -72,7 +72,7 @@ def mathis(measured=None):
     if measured is None:
         measured = pd.DataFrame(columns=COLUMNS, dtype=float)
     else:
-        need("mathis", measured, *COLUMNS)
+        check_frame("mathis", measured, *COLUMNS)
     return Mathis(measured.assign(window_bytes=np.inf))
 
 
@@ -124,7 +124,7 @@ class Mathis(Explorer):
             "sliders": dict(x=np.array([100 * self.loss.value]), y=here[binding] / 1e6),
         }
         told = {
-            name: say(limit[0], "bit/s") if limit[0] < np.inf else "anything"
+            name: with_unit(limit[0], "bit/s") if limit[0] < np.inf else "anything"
             for name, limit in here.items()
         }
         verb = "gets" if self.streams.value == 1 else "get"
@@ -176,7 +176,7 @@ class Mathis(Explorer):
         self.measured = (
             new if self.measured.empty else pd.concat([self.measured, new], ignore_index=True)
         )
-        return {"measured": _place(self.measured) | _hover(self.measured)}, say(
+        return {"measured": _place(self.measured) | _hover(self.measured)}, with_unit(
             new.received_bps[0], "bit/s"
         )
 
@@ -227,16 +227,16 @@ def _figure(measured):
         type="log",
         range=[-3.05, 1.05],
         tickvals=loss,
-        ticktext=list(map(digits, loss)),
+        ticktext=list(map(short_number, loss)),
     )
     yaxis = dict(
         title="throughput [Mbit/s]",
         type="log",
         range=[-1.7, 4.3],
         tickvals=rate,
-        ticktext=list(map(digits, rate)),
+        ticktext=list(map(short_number, rate)),
     )
     lines = LINES | dict(title_text="allowed by")
-    return finish(
+    return apply_style(
         fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | dict(legend=lines, legend2=POINTS)
     )

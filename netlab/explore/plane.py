@@ -6,9 +6,9 @@ import pandas as pd
 
 import netlab as nl
 from netlab import plots
-from netlab.explore._panel import LAYOUT, Explorer, real, whole
+from netlab.explore._explorer import LAYOUT, Explorer, real, whole
 from netlab.models import goodput_bps
-from netlab.plots._style import digits, need
+from netlab.plots._style import check_frame, short_number
 
 PATH = dict(rate="100mbit", delay="20ms", burst=15_000, limit=250_000)
 CAPACITY_BPS = goodput_bps(100e6)
@@ -42,7 +42,7 @@ def aimd(measured=None):
     count.
     """
     if measured is not None:
-        need("aimd", measured, "start_s", "flow", "bps")
+        check_frame("aimd", measured, "start_s", "flow", "bps")
     return Aimd(measured)
 
 
@@ -87,7 +87,7 @@ class Aimd(Explorer):
         then = (
             f"the link overflows, each gives up {100 * give:.0f} %"
             if full
-            else f"there is room, each adds {digits(add)} Mbit/s"
+            else f"there is room, each adds {short_number(add)} Mbit/s"
         )
         traces = _traces("model", points[: step + 1])
         return (

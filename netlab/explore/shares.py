@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 import netlab as nl
-from netlab.explore._panel import (
+from netlab.explore._explorer import (
     HERE,
     LAYOUT,
     LINES,
@@ -19,7 +19,7 @@ from netlab.explore._panel import (
     whole,
 )
 from netlab.models import rtt_shares
-from netlab.plots._style import COLOURS, FAINT, digits, finish, need
+from netlab.plots._style import COLOURS, FAINT, apply_style, check_frame, short_number
 from netlab.running.sweep import rows
 
 COLUMNS = ["seed", "flow", "streams", "base_rtt_s", "received_bps"]
@@ -57,7 +57,7 @@ def fairness(measured=None):
     if measured is None:
         measured = pd.DataFrame(columns=COLUMNS, dtype=float)
     else:
-        need("fairness", measured, *COLUMNS)
+        check_frame("fairness", measured, *COLUMNS)
     return Fairness(measured)
 
 
@@ -87,7 +87,7 @@ class Fairness(Explorer):
             SAME: _place(found[(found.mine == mine) & (found.theirs == theirs)]),
             "sliders": dict(x=np.array([ratio]), y=100 * share),
         }
-        share, times = float(share[0]), digits(ratio**self.exponent.value)
+        share, times = float(share[0]), short_number(ratio**self.exponent.value)
         index = nl.jain_index([share / mine] * mine + [(1 - share) / theirs] * theirs)
         said = (
             f"<b>h1 gets {100 * share:.0f} %, h3 {100 - 100 * share:.0f} %.</b> A flow of h1 gets"
@@ -182,6 +182,6 @@ def _figure(found):
     )
     xaxis = dict(title="RTT of h3 / RTT of h1 [1]", range=[0.8, 8.2], dtick=1)
     yaxis = dict(title="h1's share [%]", range=[0, 100], dtick=20)
-    return finish(
+    return apply_style(
         fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | dict(legend=LINES, legend2=POINTS)
     )

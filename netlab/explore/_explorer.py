@@ -11,8 +11,8 @@ import ipywidgets as widgets
 import numpy as np
 
 import netlab as nl
-from netlab.explore._figure import Figure
-from netlab.plots._style import COLOURS, INK, digits, say
+from netlab.explore._figure_widget import Figure
+from netlab.plots._style import COLOURS, INK, short_number, with_unit
 from netlab.running.progress import told
 from netlab.running.stop import Stop
 
@@ -193,7 +193,7 @@ def steps(name, value, low, high, unit, more=()):
         float(f"{digit}e{power}") for power in range(-6, 12) for digit in (1, 1.5, 2, 3, 5, 7)
     ]
     written = {
-        number: f"{digits(100 * number)} %" if unit == "%" else say(number, unit)
+        number: f"{short_number(100 * number)} %" if unit == "%" else with_unit(number, unit)
         for number in numbers
     }
     options = [(written[number], number) for number in numbers if low <= number <= high]
