@@ -34,6 +34,7 @@ def test_a_real_output():
 def test_every_kind_of_reduction_counts_and_what_was_taken_back_does_not():
     nothing = {name: 0 for name in COUNTS}
     more = {
+        "TcpOutSegs": 100,
         "TcpExtTCPSackRecovery": 8,
         "TcpExtTCPRenoRecovery": 4,
         "TcpExtTCPLossProbeRecovery": 2,
