@@ -95,6 +95,8 @@ def check(doc):
         )
     if len(doc["end"]["streams"]) != len(doc["start"]["connected"]):
         raise ReadError("Not every stream that connected has an end in this report. Run it again.")
+    if not {"connecting_to", "accepted_connection"} & doc["start"].keys():
+        raise ReadError(f"This is neither a client's report nor a server's. {AGAIN}")
     asked = given(doc["start"]["test_start"], "num_streams") * (1 + both_ways(doc))
     streams = len({stream["socket"] for stream in doc["start"]["connected"]})
     if not streams == len(doc["start"]["connected"]) == asked:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from netlab.readers import _iperf3_document as document
-from netlab.readers._common import given, number, one_of, read, tidy, word
+from netlab.readers._common import LIMIT, given, number, one_of, read, tidy, word
 from netlab.readers._iperf3_agreement import agree
 
 NAN = math.nan
@@ -32,10 +32,13 @@ _FIGURES = {
     "sent_bytes": ("sender", "bytes", "bytes", 1),
     "received_bytes": ("receiver", "bytes", "bytes", 1),
 }
-# Where it has no figure, iperf3 prints -1, of these also 0.
+# What iperf3 prints where it has no figure; beside 0, -1 of what the kernel does not tell.
 _NOT_ZERO = {"cwnd_bytes", "rtt_s", "rtt_min_s", "rtt_max_s"}
+_NOT_TOLD = {"retransmits", "rttvar_s"} | _NOT_ZERO
 # A packet that was counted as lost may still come.
 _LEAST = {"lost_packets": -(2**63)}
+# The kernel keeps its round-trip times in 32 bits.
+_MOST_US = 2**32 - 1
 
 _STREAMS = [
     *["stream", "src", "dst", "congestion", "sent_bps", "received_bps", "retransmits", "start_s"],
@@ -217,7 +220,8 @@ def _figures(when, span, entries):
     row = {"start_s": given(span, "start"), "end_s": given(span, "end")}
     for column, (who, end, interval, units) in _FIGURES.items():
         name = end if when == "end" else interval
-        value = number(entries.get(who, {}), name, least=_LEAST.get(column, 0), unknown=-1)
+        least, most = _LEAST.get(column, 0), _MOST_US if units == 1e6 else LIMIT
+        value = number(entries.get(who, {}), name, least, most, -1 if column in _NOT_TOLD else None)
         row[column] = NAN if value == 0 and column in _NOT_ZERO else value / units
     row["loss"] = row["lost_packets"] / (row["packets"] or NAN)
     if math.isnan(row["rtt_s"]):

@@ -128,7 +128,7 @@ def _output(text):
             " begins anew then. Send fewer (ping -c)."
         )
     counted = re.search(r"([0-9]+) duplicates", notes)
-    duplicates = _whole("duplicates", counted[1]) if counted else repeats
+    duplicates = _whole("duplicates", counted[1]) if counted else 0
     fits = (len(answers), repeats) == (received, duplicates) and answers.keys() <= set(probes)
     if answers and not fits:
         raise ReadError(
@@ -165,13 +165,14 @@ def _answer(line):
 
 def _agree(milliseconds, low, mean, high, spread):
     """Refuse statistics that are not those of the answers, if there are any."""
-    # ping cuts off what it does not print: of an answer all but three digits, of the mean of the
-    # squares all but whole microseconds
+    # ping cuts off what it does not print: of an answer all but three digits and microseconds, of
+    # the mean of the squares all but whole microseconds
     margin = math.sqrt(2e-6 * mean) + 2e-6
     wrong = not low <= mean <= high or spread > (high - low) / 2 + margin or None in milliseconds
     if milliseconds and not wrong:
-        rtts = np.array([_seconds(printed) for printed in milliseconds])
-        cut = np.array([10.0 ** -(3 + len(p.partition(".")[2])) for p in milliseconds]) + 2e-6
+        rtts = np.array([_seconds(time) for time in milliseconds])
+        digits = np.array([len(time.partition(".")[2]) for time in milliseconds])
+        cut = np.minimum(10.0 ** -(3 + digits), rtts / 100) + 2e-6
         wrong = abs(rtts.std() - spread) > cut.max() + margin
         for of, printed in ((np.min, low), (np.mean, mean), (np.max, high)):
             wrong |= not of(rtts - cut) <= printed <= of(rtts + cut)
