@@ -4,7 +4,7 @@ import json
 
 from netlab import engines
 from netlab.engines import recorded
-from netlab.errors import CommandError, SpecificationError
+from netlab.errors import SpecificationError
 from netlab.experiment import Experiment
 from netlab.running.network import Network
 from netlab.running.result import Result, keep_evidence
@@ -112,18 +112,16 @@ def carry_out(experiment, net, limit_s):
         jobs[name] = net.start(program.host, program.command)
     sends_s = max(item.sends_s for item in experiment.traffic)
     ended_by = net.wait(*jobs.values(), limit_s=limit_s, total_s=sends_s or None)
-    if not ended_by and net.wait(*servers.values(), limit_s=10) == "interrupt":
-        ended_by = "interrupt"
-    for _, name, program in at("end", programs) if not ended_by else ():
-        jobs[name] = net.start(program.host, program.command)
-        ended_by = ended_by or net.wait(jobs[name])
-    if ended_by == "interrupt":
-        raise KeyboardInterrupt
-    raw = {name: job.text for name, job in (jobs | servers).items()}
+    if not ended_by:
+        net.wait(*servers.values(), limit_s=10)
+        for _, name, program in at("end", programs):
+            jobs[name] = net.start(program.host, program.command)
+            net.wait(jobs[name])
+    raw = {name: job.raw for name, job in (jobs | servers).items()}
     may_fail = {name for _, name, program in programs if program.may_fail}
     for name, job in jobs.items():
         if ended_by or (job.status and name not in may_fail):
-            raise failure(experiment, raw, job, limit_s if ended_by else None)
+            raise job.failed(f"{failure(job, limit_s, ended_by)}. {keep_evidence(experiment, raw)}")
     return raw
 
 
@@ -131,16 +129,11 @@ def at(when, programs):
     return [one for one in programs if one[2].when == when]
 
 
-def failure(experiment, raw, job, limit_s):
-    """The error of a program that failed or, with a limit, was still running then."""
-    if limit_s is None:
-        why = f"failed with status {job.status}"
-    else:
-        why = (
-            f"had not ended after {limit_s:g} virtual seconds. Give it more with virtual_limit_s, "
-            "or see in its output what it waited for"
-        )
-    printed = "\n".join(job.text.strip().splitlines()[-10:]) or "nothing"
-    kept = keep_evidence(experiment, raw)
-    message = f"`{job.command}` on {job.host} {why}. {kept}. It printed at the end:\n{printed}"
-    return CommandError(message, job.command, job.text, job.status)
+def failure(job, limit_s, ended_by):
+    """Why a program that failed did so."""
+    if not ended_by:
+        return f"failed with status {job.status}"
+    return (
+        f"had not ended after {limit_s:g} virtual seconds: give it more with virtual_limit_s, or"
+        " see in its output what it waited for"
+    )
