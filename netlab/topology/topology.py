@@ -142,6 +142,7 @@ class Topology(Description):
 
         Examples
         --------
+        >>> from netlab import wan
         >>> old = wan(loss="1%").tuned({"net.ipv4.tcp_sack": 0}, "h1", "h2")
         >>> [command for node, command in old.setup() if node == "h1" and "sack" in command]
         ['sysctl -w net.ipv4.tcp_sack=0']
