@@ -3,6 +3,7 @@
 from numbers import Real
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 # The colours of Okabe and Ito, which colour-blind people can tell apart, without yellow
@@ -82,7 +83,8 @@ def axis_name(column, labels=None):
 
 def values_in_order(column):
     """The different values of a column: in the order of its categories, else as they appear."""
-    return list(column.cat.categories if hasattr(column, "cat") else column.dropna().unique())
+    categories = isinstance(column.dtype, pd.CategoricalDtype)
+    return list(column.cat.categories if categories else column.dropna().unique())
 
 
 def category_text(value):
