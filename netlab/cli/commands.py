@@ -269,6 +269,7 @@ def build(
     again: Annotated[bool, typer.Option("--again", help="Build even if there is one.")] = False,
 ):
     """Build the engine (about five minutes, once); does nothing when there is one."""
+    from netlab.engines.cache import cache_folder
     from netlab.engines.guest import build as building
     from netlab.engines.guest import store
 
@@ -276,7 +277,7 @@ def build(
         with contextlib.suppress(NetlabError):
             typer.echo(f"There is an engine: {store.current()}")
             return
-    typer.echo(f"Building the engine in {store.cache_folder()}: a few minutes, once.")
+    typer.echo(f"Building the engine in {cache_folder()}: a few minutes, once.")
     typer.echo(f"Built: {building.build(kernel_source, again)}")
 
 
@@ -288,7 +289,7 @@ def info():
     engine = store.current()
     for key, value in {
         "digest": engine.digest,
-        "cache": store.cache_folder(),
+        "cache": engine.folder,
         **engine.about,
     }.items():
         typer.echo(f"{key:<12} {', '.join(value) if isinstance(value, list) else value}")
@@ -297,24 +298,28 @@ def info():
 @engine_app.command()
 def export(file: Path):
     """Write the engine to one file, for others to import."""
-    from netlab.engines.guest import store
+    from netlab.engines.guest import transfer
 
-    engine = store.export(file)
+    engine = transfer.export(file)
     typer.echo(f"Wrote {engine} to {file} ({file.stat().st_size >> 20} MB)")
 
 
 @engine_app.command("import")
 def import_engine(file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]):
-    """Take over an engine that was exported elsewhere; its digest must be what it says."""
-    from netlab.engines.guest import store
+    """Take over an engine that was exported elsewhere, after a short trial run: its files and its
+    numbers must be what it says. Import from people you trust: an engine is a program.
+    """
+    from netlab.cli.doctor import refuse_other_numbers
+    from netlab.engines.guest import transfer
 
-    typer.echo(f"Imported {store.import_file(file)}")
+    typer.echo(f"Imported {transfer.import_file(file, refuse_other_numbers)}")
 
 
 @engine_app.command()
 def remove():
     """Delete the engine from the cache."""
+    from netlab.engines.cache import cache_folder
     from netlab.engines.guest import store
 
     store.remove()
-    typer.echo(f"Removed the engine from {store.cache_folder()}")
+    typer.echo(f"Removed the engine from {cache_folder()}")

@@ -1,10 +1,12 @@
 """Do experiments run on this machine, and are their numbers the published ones? What `netlab
-doctor` prints.
+doctor` prints, and what `netlab engine import` tries before it puts an engine in use.
 """
 
 import hashlib
 import json
+import os
 
+from netlab import engines
 from netlab.engines.guest import GuestEngine, host_checks, store
 from netlab.engines.guest.host_checks import Finding, judge
 from netlab.engines.mininet import MininetEngine
@@ -14,9 +16,8 @@ from netlab.running.run import run
 from netlab.topology import wan
 from netlab.traffic import Iperf3
 
-PUBLISHED = (
-    store.HERE / "reference.json"
-)  # engine digest -> digest of the reference run's raw output
+# engine digest -> digest of the reference run's raw output
+PUBLISHED = store.HERE / "reference.json"
 REFERENCE = Experiment(
     wan("100mbit", "20ms", "0.1%", burst=5_000_000, limit=15_000_000),
     Iperf3("h1", "h2", time=3, parallel=3),
@@ -28,20 +29,27 @@ def findings():
     """Check this machine, the engine and a short lossy run; yields a `Finding` per check."""
     yield from host_checks.findings()
     yield from engine()
+    yield mininet()
+
+
+def mininet():
+    """Check whether Mininet runs on this machine itself; asks `sudo` for nothing."""
+    if os.geteuid() != 0:
+        return Finding("ok", "Mininet", f"in the guest; on this machine itself {engines.NOT_ROOT}")
     try:
         version = MininetEngine().about["mininet"]
-        yield Finding(
-            "ok",
-            "Mininet",
-            f'{version} on this machine itself too: engine="mininet" runs on it, in real time',
-        )
     except EngineError:
-        yield Finding(
+        return Finding(
             "ok",
             "Mininet",
             "in the guest only, which is enough; `netlab run --engine mininet` says what this"
             " machine lacks",
         )
+    return Finding(
+        "ok",
+        "Mininet",
+        f'{version} on this machine itself too: engine="mininet" runs on it, in real time',
+    )
 
 
 def engine():
@@ -62,7 +70,7 @@ def engine():
     except EngineError as error:
         yield Finding("FAIL", "reference run", str(error))
         return
-    known = json.loads(PUBLISHED.read_text()).get(chosen.digest)
+    known = published(chosen.digest)
     if known is None:
         yield Finding(
             "note",
@@ -78,6 +86,29 @@ def engine():
             " here, not elsewhere",
             "note",
         )
+
+
+def refuse_other_numbers(build):
+    """Run the reference experiment on an engine that is not in use yet.
+
+    Raises
+    ------
+    EngineError
+        It does not run here, or it has the digest of a published engine and not its numbers.
+    """
+    found, known = reference_run(GuestEngine(build)), published(build.digest)
+    if known not in (None, found):
+        raise EngineError(
+            f"it calls itself the published engine {build.digest}, and its reference run gives"
+            f" other bytes ({found}) than that ({known}). Either its files were altered: ask for"
+            " the file again, from somebody whose `netlab doctor` finds the published bytes. Or it"
+            " gives other numbers on this machine: `netlab engine build` makes one here."
+        )
+
+
+def published(digest):
+    """Digest of the reference run's raw output on the published engine of this digest, or None."""
+    return json.loads(PUBLISHED.read_text()).get(digest)
 
 
 def reference_run(engine=None):

@@ -1,34 +1,39 @@
-"""What a network runs on.
-
-An engine has ``name``, ``digest``, ``about``, ``clocks`` (the first is its own), ``at_once`` (how
-many networks), and ``connect(seed, clock, wall_limit_s)``, which gives what a `Network` asks and
-closes; or ``recall(experiment)``, for what it left when it was run.
-"""
+"""What a network runs on; `netlab.engines.protocol` says what an engine is."""
 
 import os
 
 from netlab.engines import recorded
 from netlab.engines.guest import GuestEngine
 from netlab.engines.mininet import MininetEngine
+from netlab.engines.protocol import Engine
 from netlab.engines.recorded import RecordedEngine
 from netlab.errors import EngineError, SpecificationError
 
 ENGINES = {"guest": GuestEngine, "mininet": MininetEngine, "recorded": RecordedEngine}
+NOT_ROOT = (
+    "it runs as root, and netlab asks `sudo` for that only where you ask for it with"
+    ' engine="mininet" (or NETLAB_ENGINE=mininet)'
+)
 
 
 def pick(engine=None):
     """The engine of this name; None is $NETLAB_ENGINE, or the first that works here: where that is
-    not the guest, a line says so.
+    not the guest, a line says so. An `Engine` is taken as it is.
 
     Raises
     ------
     SpecificationError
-        There is no engine of this name.
+        There is no engine of this name, or this is none.
     EngineError
         It does not work here; the message says how to get one.
     """
     if not isinstance(engine, str | None):
-        return engine
+        if isinstance(engine, Engine) and not isinstance(engine, type):
+            return engine
+        raise SpecificationError(
+            f"engine = {engine!r}: one of {', '.join(ENGINES)}, None for the first that works, or"
+            " an object that has all that netlab.engines.protocol.Engine names"
+        )
     engine = engine or os.environ.get("NETLAB_ENGINE") or None
     if engine is not None:
         if engine not in ENGINES:
@@ -42,6 +47,8 @@ def pick(engine=None):
     refused = []
     for name, kind in ENGINES.items():
         try:
+            if name == "mininet" and os.geteuid() != 0:
+                raise EngineError(NOT_ROOT)
             chosen = kind()
         except EngineError as error:
             refused.append(f"{name}: {error}")

@@ -13,15 +13,20 @@ import socket
 import threading
 import time
 
-PIECE = 60_000
+PIECE = 60_000  # bytes of one message of a guest; a longer one travels in several
+LOOK_S = 1.0  # between two looks whether the other end is still whole
 
 
 class LineDown(Exception):
-    """The other end has gone."""
+    """The other end has gone; the message says why, where that is known."""
 
 
 class OutOfTime(Exception):
     """The wall-clock limit has passed; the message says so, of whatever it was a limit."""
+
+
+class Interrupted(Exception):
+    """`Line.interrupt` was called: nothing more can be asked."""
 
 
 class Line:
@@ -31,41 +36,63 @@ class Line:
     `wall_limit_s` is what all answers together may take; the time between two questions does not
     count. [s]
 
-    A line has ``send(message)``, ``receive(deadline)``, ``ring(key)``, which the agent hears while
-    something runs, ``unring()``, ``hang_up()`` and ``close()``.
+    A line has ``send(message)``; ``receive(until)``, which gives None where no whole message has
+    come by then; ``send_key(key)``, which the agent hears while something runs, and
+    ``drop_keys()``; ``hang_up()`` and ``end()``.
     """
 
     def __init__(self, wall_limit_s):
         self.wall_limit_s, self.wall_s = wall_limit_s, 0.0
+        self.interrupted, self.closed = False, False
+        # of hang_up and end; the handler of Ctrl-C may run inside either
+        self.lock = threading.RLock()
 
-    def ask(self, on_event, **question):
+    def ask(self, question, on_event, look=lambda: None):
         """Send a question, hand every event to `on_event`, return the answer.
 
         Ctrl-C never raises between two messages, which would leave the two ends out of step: the
-        first is passed on as Ctrl-C to what is running, the second as SIGKILL, the third raises
-        `LineDown`. Where nothing runs that it could end, it raises KeyboardInterrupt after the
+        first is passed on as Ctrl-C to what is running, the second as SIGKILL, the third is
+        `interrupt`. Where nothing runs that it could end, it raises KeyboardInterrupt after the
         answer; so does an exception in `on_event`.
+
+        `look` is called about every second of waiting: it raises `LineDown` where the answer
+        cannot come any more.
         """
+        if self.interrupted:
+            raise Interrupted
         pressed, failure = 0, None
 
         def press(*_):
             nonlocal pressed
             pressed += 1
             if pressed > 2:
-                self.hang_up()
+                self.interrupt()
             else:
-                self.ring("I" if pressed == 1 else "K")
+                self.send_key("I" if pressed == 1 else "K")
 
         in_main = threading.current_thread() is threading.main_thread()
         before = signal.signal(signal.SIGINT, press) if in_main else None
         asked = time.monotonic()
-        deadline = asked + self.wall_limit_s - self.wall_s
+        deadline, next_look = asked + self.wall_limit_s - self.wall_s, asked + LOOK_S
         try:
             self.send(question)
             while True:
-                event = self.receive(deadline)
+                if self.interrupted:
+                    raise LineDown
+                now = time.monotonic()
+                if now >= deadline:
+                    limit = f"its limit of {self.wall_limit_s:g} wall-clock seconds has passed"
+                    raise OutOfTime(
+                        f"was ended: {limit}. Ask for less, or give it more with wall_limit_s."
+                    )
+                if now >= next_look:
+                    look()
+                    next_look = time.monotonic() + LOOK_S
+                event = self.receive(min(deadline, next_look))
+                if event is None:
+                    continue
                 if event.pop("done", False):
-                    self.unring()
+                    self.drop_keys()
                     if failure:
                         raise failure
                     # nothing was running that it could have ended
@@ -76,29 +103,53 @@ class Line:
                     on_event(event)
                 except Exception as error:
                     failure = failure or error
-        except OutOfTime:
-            limit = f"its limit of {self.wall_limit_s:g} wall-clock seconds has passed"
-            raise OutOfTime(
-                f"was ended: {limit}. Ask for less, or give it more with wall_limit_s."
-            ) from None
+        except LineDown:
+            if self.interrupted:
+                raise Interrupted from None
+            raise
         finally:
             self.wall_s += time.monotonic() - asked
             if in_main:
                 signal.signal(signal.SIGINT, before)
 
+    def interrupt(self):
+        """Hang up; from any thread, at any time. An `ask`, under way or the next one, raises
+        `Interrupted`.
+        """
+        with self.lock:
+            if not self.closed:
+                self.interrupted = True
+                self.hang_up()
+
+    def close(self):
+        """Give back what the line holds; the agent sees the end of it."""
+        with self.lock:
+            if not self.closed:
+                self.closed = True
+                self.end()
+
 
 class GuestLine(Line):
-    """The line to a guest's /dev/netlab: a socket for messages, and a pipe of which this side keeps
-    both ends for ringing.
+    """The line to a guest's /dev/netlab: a socket for messages, and a pipe for the keys (Ctrl-C,
+    SIGKILL) that are to reach what runs meanwhile.
+
+    Attributes
+    ----------
+    guest_socket : socket.socket
+        The guest's end of the socket.
+    guest_keys : int
+        The end of the pipe that the guest reads. This side keeps it open, too: so it can take back
+        a key, and the guest never sees the end of the pipe.
     """
 
     def __init__(self, wall_limit_s):
         super().__init__(wall_limit_s)
-        self.socket, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        for end in (self.socket, self.theirs):
+        self.socket, self.guest_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for end in (self.socket, self.guest_socket):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-        self.bell, self.rope = os.pipe()
-        os.set_blocking(self.bell, False)
+        self.guest_keys, self.keys = os.pipe()
+        os.set_blocking(self.guest_keys, False)
+        self.begun = b""  # the pieces so far of a message that has not come whole
 
     def send(self, message):
         data = json.dumps(message).encode()
@@ -110,42 +161,43 @@ class GuestLine(Line):
         except OSError as error:
             raise LineDown from error
 
-    def receive(self, deadline):
-        data = b""
+    def receive(self, until):
         while True:
-            left = deadline - time.monotonic()
+            left = until - time.monotonic()
             if left <= 0:
-                raise OutOfTime
-            self.socket.settimeout(left)
+                return None
             try:
+                self.socket.settimeout(left)
                 piece = self.socket.recv(65536)
             except TimeoutError:
-                raise OutOfTime from None
+                return None
             except OSError as error:
                 raise LineDown from error
             if not piece:
                 raise LineDown
-            data += piece[1:]
+            self.begun += piece[1:]
             if piece[:1] == b".":
+                data, self.begun = self.begun, b""
                 return json.loads(data)
 
-    def ring(self, key):
-        os.write(self.rope, key.encode())
+    def send_key(self, key):
+        os.write(self.keys, key.encode())
 
-    def unring(self):
-        """Take back a bell that came too late: the agent is in its next blocking read by now and
-        looks no more.
+    def drop_keys(self):
+        """Take back a key that came too late: the agent waits for a question by now, and would
+        read it in the middle of the next one.
         """
         with contextlib.suppress(BlockingIOError):
-            os.read(self.bell, 64)
+            os.read(self.guest_keys, 64)
 
     def hang_up(self):
-        self.socket.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):  # the guest has gone
+            self.socket.shutdown(socket.SHUT_RDWR)
 
-    def close(self):
+    def end(self):
         self.socket.close()
-        os.close(self.bell)
-        os.close(self.rope)
+        os.close(self.guest_keys)
+        os.close(self.keys)
 
 
 class PipeLine(Line):
@@ -154,47 +206,48 @@ class PipeLine(Line):
 
     Parameters
     ----------
-    there, back : int
+    to_agent, from_agent : int
         Descriptors: what the agent reads, and what it writes.
     """
 
-    def __init__(self, wall_limit_s, there, back):
+    def __init__(self, wall_limit_s, to_agent, from_agent):
         super().__init__(wall_limit_s)
-        self.there, self.back, self.read = there, back, b""
+        self.to_agent, self.from_agent, self.read = to_agent, from_agent, b""
 
     def send(self, message):
         data = json.dumps(message).encode() + b"\n"
         try:
             while data:
-                data = data[os.write(self.there, data) :]
+                data = data[os.write(self.to_agent, data) :]
         except OSError as error:
             raise LineDown from error
 
-    def receive(self, deadline):
+    def receive(self, until):
         while b"\n" not in self.read:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self.back], [], [], left)[0]:
-                raise OutOfTime
-            piece = os.read(self.back, 65536)
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([self.from_agent], [], [], left)[0]:
+                return None
+            piece = os.read(self.from_agent, 65536)
             if not piece:
                 raise LineDown
             self.read += piece
         text, _, self.read = self.read.partition(b"\n")
         return json.loads(text)
 
-    def ring(self, key):
+    def send_key(self, key):
         with contextlib.suppress(LineDown):
             self.send({"bell": key})
 
-    def unring(self):
-        """Nothing to do: an agent that waits for a question passes over bells."""
+    def drop_keys(self):
+        """Nothing to do: an agent that waits for a question passes over keys."""
 
     def hang_up(self):
-        """The agent sees the end of its input, ends everything and goes."""
-        if self.there is not None:
-            os.close(self.there)
-            self.there = None
+        """The agent sees the end of its input, ends everything and goes. The descriptor stays
+        valid, for `send` may be at it in another thread.
+        """
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), self.to_agent, inheritable=False)
 
-    def close(self):
-        self.hang_up()
-        os.close(self.back)
+    def end(self):
+        os.close(self.to_agent)
+        os.close(self.from_agent)

@@ -1,16 +1,39 @@
-"""x"""
+"""Keep what a failed run left, for whoever wants to know why it failed."""
 
-from netlab.engines.guest.store import cache_folder
-import time
+import shutil
+
+from netlab.engines.cache import cache_folder
+
+
+def folder(name):
+    """Where the evidence of this name is kept."""
+    return cache_folder() / "evidence" / name
 
 
 def save(name, files):
-    folder = (
-        cache_folder()
-        / "evidence"
-        / f"{time.strftime('%Y%m%d-%H%M%S')}-{name}-{time.monotonic_ns() % 10**6:06d}"
-    )
-    folder.mkdir(parents=True)
-    for n, t in files.items():
-        (folder / n).write_bytes(t if isinstance(t, bytes) else t.encode())
-    return f"Everything it left is in {folder}"
+    """Write files to a folder of the cache; -> a sentence that says where they are.
+
+    A cache that is full or may not be written to changes the sentence and raises nothing: the
+    error that the evidence belongs to is the one to be seen.
+
+    Parameters
+    ----------
+    name : str
+        Of the folder; the time and something unique, so that no two runs share one.
+    files : dict of str or bytes
+        Contents by file name.
+    """
+    place, made = folder(name), False
+    try:
+        place.mkdir(parents=True)
+        made = True
+        for file, content in files.items():
+            data = (
+                content if isinstance(content, bytes) else content.encode(errors="backslashreplace")
+            )
+            (place / file).write_bytes(data)
+    except OSError as error:
+        if made:
+            shutil.rmtree(place, ignore_errors=True)
+        return f"It could not be kept in {place}: {error.strerror}"
+    return f"Everything it left is in {place}"

@@ -10,7 +10,8 @@ import tempfile
 from pathlib import Path
 
 from netlab.engines import agent
-from netlab.engines.agent_line import LineDown, OutOfTime, PipeLine
+from netlab.engines.agent_line import Interrupted, LineDown, OutOfTime, PipeLine
+from netlab.engines.protocol import ignore
 from netlab.errors import EngineError
 
 ENVIRONMENT = {
@@ -37,7 +38,7 @@ TRY_NETEM = (
     "ip link set lo up && tc qdisc add dev lo root handle 1: netem delay 1ms loss 1% && "
     "tc qdisc add dev lo parent 1: handle 2: tbf rate 1gbit burst 15000 limit 15000"
 )
-GOODBYE_S = 20  # how long the agent may take to end everything
+CLOSING_S = 20  # what the agent may take to end everything
 
 
 class MininetEngine:
@@ -77,14 +78,17 @@ class MininetEngine:
         return None
 
     def connect(self, seed, clock, wall_limit_s):
-        """Start an agent, with no network yet; it has ``ask`` and ``close``. The seed decides the
-        starts, which are not its.
+        """Start an agent; see `netlab.engines.protocol.Engine`. The seed decides when traffic
+        starts, which is no question to the agent; the kernel's own random numbers do not follow it.
         """
-        return Session(self.python, wall_limit_s)
+        return MininetConnection(self.python, wall_limit_s)
+
+    def recall(self, experiment):
+        """None: it runs experiments."""
 
 
-class Session:
-    """A running agent, as root.
+class MininetConnection:
+    """A running agent, as root; a `netlab.engines.protocol.Connection`.
 
     Parameters
     ----------
@@ -112,8 +116,8 @@ class Session:
         self.process.stdin.close()
         self.process.stdout.close()
 
-    def ask(self, on_event=lambda event: None, **question):
-        """One question to the agent; see `netlab.engines.agent_line.Line.ask`.
+    def ask(self, on_event=ignore, **question):
+        """One question to the agent; see `netlab.engines.protocol.Connection.ask`.
 
         Raises
         ------
@@ -125,16 +129,27 @@ class Session:
         if question["op"] == "up":
             self.switches = question["switches"]
         try:
-            return self.line.ask(on_event, **question)
+            return self.line.ask(question, on_event)
+        except Interrupted:
+            self.close()
+            raise KeyboardInterrupt from None
         except OutOfTime as error:
             failure = f"the network {error}"
         except LineDown:
-            failure = "the agent that runs Mininet died, or was interrupted"
+            failure = "the agent that runs Mininet died"
         self.close()
-        raise EngineError(f"{failure}\n{self.said()}")
+        raise EngineError(f"{failure}\n{self._log_tail()}")
 
-    def said(self):
-        """The end of what the agent, and Mininet in it, said."""
+    def send_key(self, key):
+        """Ctrl-C or SIGKILL for what is waited for; see `netlab.engines.protocol.Connection`."""
+        self.line.send_key(key)
+
+    def interrupt(self):
+        """End the network at once, from any thread; see `netlab.engines.protocol.Connection`."""
+        self.line.interrupt()
+
+    def _log_tail(self):
+        """The end of what the agent, and Mininet in it, wrote to standard error."""
         self.log.seek(0)
         return self.log.read().decode(errors="replace")[-3000:].strip()
 
@@ -144,7 +159,7 @@ class Session:
             return
         self.line.close()
         try:
-            status = self.process.wait(GOODBYE_S)
+            status = self.process.wait(CLOSING_S)
         except subprocess.TimeoutExpired:
             subprocess.run(
                 as_root("kill", "-KILL", "--", f"-{self.process.pid}"), capture_output=True
@@ -197,7 +212,7 @@ def survey():
         python: output(python, "-c", "import mininet.net; print(mininet.net.VERSION)")
         for python in PYTHONS
     }
-    python, version = next(((python, said) for python, said in found.items() if said), (None, None))
+    python, version = next((item for item in found.items() if item[1]), (None, None))
     if python is None:
         packages = sorted({*packages, "mininet"})
     if packages:

@@ -8,6 +8,7 @@ and only what runs anyway leaves one.
 """
 
 import contextlib
+import functools
 import hashlib
 import json
 import lzma
@@ -15,6 +16,7 @@ import os
 import threading
 from pathlib import Path
 
+from netlab.engines.protocol import Record
 from netlab.errors import EngineError
 
 HOW_TO_GET_ONE = (
@@ -81,7 +83,7 @@ def record(result):
 
 
 def write(result, path):
-    """Write a result to a file that `read` reads; it is there whole or not at all."""
+    """Write a result to a file that `read` reads, in one step: nobody reads half of it."""
     content = {
         "experiment": json.loads(result.experiment.to_json()),
         "commands": result.commands,
@@ -112,14 +114,15 @@ def tell(results, engine, asked):
     it quiet where the call or the session asked for them.
     """
     recalled = [result.provenance for result in results if result.provenance.get("recorded")]
-    if recalled and (asked or engine.why or os.environ.get("NETLAB_PROGRESS") != "off"):
+    why = engine.why if isinstance(engine, RecordedEngine) else ""
+    if recalled and (asked or why or os.environ.get("NETLAB_PROGRESS") != "off"):
         virtual_s, wall_s = (sum(one[key] for one in recalled) for key in ("virtual_s", "wall_s"))
         engines = ", ".join(
             sorted({f"{one['engine']} {one['engine_digest'] or ''}".strip() for one in recalled})
         )
         print(
             f"recorded: {plural(len(recalled))} of earlier runs on {engines} "
-            f"({virtual_s:.0f} virtual s, which took {wall_s:.0f} s){engine.why}"
+            f"({virtual_s:.0f} virtual s, which took {wall_s:.0f} s){why}"
         )
 
 
@@ -151,7 +154,7 @@ class RecordedEngine:
         raise EngineError(f"a live network cannot be recorded beforehand: {HOW_TO_GET_ONE}")
 
     def recall(self, experiment):
-        """What an experiment left: raw output, commands, provenance.
+        """What an experiment left when it was run; see `netlab.engines.protocol.Engine`.
 
         Raises
         ------
@@ -160,13 +163,15 @@ class RecordedEngine:
             damaged.
         """
         wish, others, own = leaves(json.loads(experiment.to_json())), [], path_of(experiment)
-        # Its own file first. The same sysctls in another order are the same experiment, in another
-        # file.
-        for path in sorted(self.records, key=lambda path: path != own):
-            kept = read(path)
-            other = differences(wish, leaves(kept["experiment"]))
+        if own in self.records:
+            kept = read(own)
+            if not differences(wish, leaves(kept["experiment"])):
+                return as_record(kept)
+        # The same sysctls in another order are the same experiment, in another file.
+        for path in self.records:
+            other = differences(wish, leaves_in(path))
             if not other:
-                return kept["raw"], kept["commands"], kept["provenance"] | {"recorded": True}
+                return as_record(read(path))
             others.append(other)
         others.sort(key=len)
         nearest = "\n".join(
@@ -176,6 +181,24 @@ class RecordedEngine:
             "this experiment is not among the recorded ones. The nearest"
             f" have\n{nearest}\n{HOW_TO_GET_ONE}"
         )
+
+
+def as_record(kept):
+    return Record(kept["raw"], kept["commands"], kept["provenance"] | {"recorded": True})
+
+
+def leaves_in(path):
+    """`leaves` of the experiment in a record; the file is read again when it has changed."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise EngineError(f"{path} cannot be read: {error.strerror}. {HOW_TO_GET_ONE}") from None
+    return _leaves_of(path, status.st_mtime_ns, status.st_size)
+
+
+@functools.cache
+def _leaves_of(path, mtime_ns, size):
+    return leaves(read(path)["experiment"])
 
 
 def leaves(value, place=""):

@@ -234,8 +234,8 @@ class Network:
         self._session.sleep(f"{seconds:016.6f}")
 
     def interrupt(self):
-        """End what the network is doing, from another thread, as Ctrl-C would: the call that waits
-        for it raises KeyboardInterrupt. The network stays up.
+        """End the network at once; any thread may call it. The call that waits for something in it
+        raises KeyboardInterrupt.
         """
         self._agent.interrupt()
 

@@ -3,6 +3,7 @@ loaded from one.
 """
 
 import json
+import time
 from math import nan
 from pathlib import Path
 
@@ -143,4 +144,5 @@ def joined(parts):
 def keep_evidence(experiment, raw):
     """Save what a failed run left; -> a sentence that says where it is."""
     texts = {f"{name}.txt": text for name, text in raw.items()}
-    return evidence.save("run", {"experiment.json": experiment.to_json(), **texts})
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{time.monotonic_ns() % 10**6:06d}"
+    return evidence.save(name, {"experiment.json": experiment.to_json(), **texts})

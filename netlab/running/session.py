@@ -19,8 +19,7 @@ class Session:
 
     Parameters
     ----------
-    agent
-        What an engine's ``connect`` gives.
+    agent : netlab.engines.protocol.Connection
 
     Attributes
     ----------
@@ -48,7 +47,7 @@ class Session:
             if job.keep(out):
                 flooding.append(job)
                 for key in "IK":  # Ctrl-C, and SIGKILL at the agent's next look: it answers soon
-                    self.agent.line.ring(key)
+                    self.agent.send_key(key)
             elif not flooding:
                 on_output(job, out)
 

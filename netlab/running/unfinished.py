@@ -9,7 +9,7 @@ import time
 import warnings
 
 from netlab.engines import recorded
-from netlab.engines.guest.store import cache_folder
+from netlab.engines.cache import cache_folder
 from netlab.errors import EngineError
 from netlab.running.result import Result
 

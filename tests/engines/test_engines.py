@@ -1,9 +1,14 @@
 """Which engine is taken, and what is said of those that are not."""
 
+import os
+import subprocess
+
 import pytest
 
 import netlab as nl
 from netlab import engines
+from netlab.cli import doctor
+from netlab.engines import mininet
 
 NAMES = ["guest", "mininet", "recorded"]
 
@@ -95,8 +100,48 @@ def test_while_records_are_made_anew_none_is_read(monkeypatch):
 
 
 def test_an_engine_itself_is_passed_on():
-    engine = kinds()["mininet"]()
+    engine = engines.RecordedEngine()
     assert engines.pick(engine) is engine
+
+
+@pytest.fixture
+def student(monkeypatch):
+    """Somebody who is not root, where the guest does not work."""
+
+    def away(self):
+        raise nl.EngineError("it is away")
+
+    monkeypatch.setattr(
+        engines, "ENGINES", engines.ENGINES | {"guest": type("guest", (), {"__init__": away})}
+    )
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    mininet.survey.cache_clear()
+    yield
+    mininet.survey.cache_clear()
+
+
+def test_nobody_is_made_root_who_did_not_ask(student, monkeypatch, tmp_path):
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda command, **_: pytest.fail(f"{command} must not be run")
+    )
+    assert engines.pick().name == "recorded"
+    assert "sudo" in doctor.mininet().text
+    monkeypatch.setenv("NETLAB_RECORDS", str(tmp_path))
+    with pytest.raises(nl.EngineError, match=r"mininet: it runs as root.*engine=\"mininet\""):
+        engines.pick()
+
+
+def test_who_asks_for_mininet_is_asked_for_root(student, monkeypatch):
+    run = []
+
+    def note(command, **_):
+        run.append(command[0])
+        raise FileNotFoundError
+
+    monkeypatch.setattr(subprocess, "Popen", note)
+    with pytest.raises(nl.EngineError, match="root: run as root"):
+        engines.pick("mininet")
+    assert "sudo" in run
 
 
 def test_the_order_is_guest_mininet_recorded():

@@ -20,6 +20,7 @@ TRAFFIC = (
     nl.Shell("h2", "sysctl -n net.ipv4.tcp_congestion_control"),
 )
 EXPERIMENT = nl.Experiment(PATH, *TRAFFIC)
+KEPT = ("raw", "commands", "provenance")
 FRAMES = ("flows", "streams", "intervals", "pings")
 
 
@@ -29,7 +30,7 @@ def cell(parallel):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A folder with the records of one run and one sweep, and what these gave when they were run."""
+    """A folder with the records of one run and one sweep, and what these gave when they ran."""
     folder = tmp_path_factory.mktemp("records")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NETLAB_RECORDS", str(folder))
@@ -179,6 +180,22 @@ def test_a_file_under_the_name_of_another_experiment_does_not_pass_for_it(record
     with pytest.raises(nl.EngineError, match=r"\n- seed = 1\n"):
         nl.run(EXPERIMENT, seed=2, engine="recorded")
     assert nl.run(EXPERIMENT, engine="recorded").raw == records[1].raw, "it is found by what it is"
+
+
+def test_a_file_is_read_once_and_again_when_it_has_changed(records, place, monkeypatch):
+    for seed in (2, 3):
+        result = nl.Result(EXPERIMENT.but(seed=seed), *(vars(records[1])[key] for key in KEPT))
+        recorded.record(result)
+    read, original = [], recorded.read
+    monkeypatch.setattr(recorded, "read", lambda path: read.append(path) or original(path))
+    for _ in range(3):
+        with pytest.raises(nl.EngineError, match="not among the recorded ones"):
+            nl.run(EXPERIMENT, engine="recorded")
+    assert sorted(read) == sorted(place.iterdir())
+    changed = place / recorded.path_of(EXPERIMENT.but(seed=3)).name
+    changed.write_bytes((records[0] / recorded.path_of(EXPERIMENT).name).read_bytes() + b"\0" * 4)
+    assert nl.run(EXPERIMENT, engine="recorded").raw == records[1].raw
+    assert read[2:] == [changed, changed], "once to compare, once for what it holds"
 
 
 def test_sysctls_in_another_order_are_the_same_experiment(records, place):

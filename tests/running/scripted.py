@@ -18,15 +18,18 @@ class Scripted:
         What a command prints, a message each.
     """
 
-    name, clocks = "scripted", ("virtual",)
+    name, digest, about, clocks, at_once = "scripted", None, {}, ("virtual",), 1
 
     def __init__(self, pieces=()):
-        self.pieces, self.line, self.rung, self.questions, self.jobs = pieces, self, "", [], 0
+        self.pieces, self.rung, self.questions, self.jobs = pieces, "", [], 0
+
+    def recall(self, experiment):
+        return None
 
     def connect(self, seed, clock, wall_limit_s):
         return self
 
-    def ring(self, key):
+    def send_key(self, key):
         self.rung = "interrupt"
 
     def ask(self, on_event, op, **question):
@@ -43,6 +46,9 @@ class Scripted:
                     break
         count = len(question.get("numbers", [0]))
         return answer | {"rung": self.rung, "status": [-2 if self.rung else 0] * count}
+
+    def interrupt(self):
+        self.rung = "interrupt"
 
     def close(self):
         pass

@@ -16,7 +16,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from netlab.engines.guest import store
+from netlab.engines.cache import cache_folder
+from netlab.engines.guest import integrity, store
+from netlab.engines.guest.process import Guest
 from netlab.errors import EngineError
 
 KERNEL = "7.2.12"  # pinned: another kernel is another engine
@@ -71,7 +73,7 @@ def build(kernel_source=None, again=False):
         message says what to do.
     """
     check_tools()
-    with store.workshop() as folder:
+    with store.work_folder() as folder:
         if not (again or kernel_source):
             with contextlib.suppress(EngineError):
                 return store.current()
@@ -83,15 +85,17 @@ def build(kernel_source=None, again=False):
             )
         site = mirror(folder)
         rootfs = build_rootfs(folder, site)
-        kernel, about = build_kernel(folder, kernel_source or fetch_kernel(folder, site))
+        tarball = Path(kernel_source or fetch_kernel(folder, site))
+        kernel, about = build_kernel(folder, tarball)
         record = {
             "recipe": store.recipe_digest(),
             "kernel": kernel.name.removeprefix("kernel-"),
             "about": about,
-            "kernel_binary": store.digest_of(kernel / "linux", kernel / "shim.so"),
+            "kernel_binary": integrity.kernel_digest(kernel),
+            "source_sha256": integrity.hash_of(tarball),
             "rootfs": rootfs.name.removeprefix("rootfs-"),
         }
-        record["about"] |= try_out(record)
+        record["about"] |= versions(store.Build(cache_folder(), record))
         return store.use(record)
 
 
@@ -112,10 +116,10 @@ def mirror(folder):
     """
     if site := os.environ.get("NETLAB_DEBIAN_MIRROR"):
         return site
-    listed = said("apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(SITE)")
+    listed = output_of("apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(SITE)")
     sites = [line.split()[2] for line in listed.splitlines() if line.startswith("Debian Debian ")]
     if not sites:  # apt has no lists yet, or this is not Debian
-        sites = re.findall(r"'(\S+/debian)/dists/", said("apt-get", "--print-uris", "update"))
+        sites = re.findall(r"'(\S+/debian)/dists/", output_of("apt-get", "--print-uris", "update"))
     if not sites:
         trial = folder / "trial"
         options = [
@@ -135,7 +139,7 @@ def mirror(folder):
     return max(set(sites), key=sites.count)
 
 
-def said(*command):
+def output_of(*command):
     """What a command prints, whether it succeeds or not."""
     return subprocess.run(command, capture_output=True, text=True).stdout
 
@@ -270,14 +274,12 @@ def build_rootfs(folder, site):
     for path in root.rglob("*"):  # the same for every builder: setuid bits depend on who unpacks
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
-    return store.keep(root, f"rootfs-{store.tree_digest(root)}")
+    return store.install(root, f"rootfs-{integrity.tree_digest(root)}", integrity.tree_digest)
 
 
 def build_kernel(folder, tarball):
     """A User-Mode Linux kernel with our patches, and the library preloaded into it."""
-    tarball = Path(tarball)
-    recipe = [*sorted(store.HERE.glob("kernel/*")), store.HERE / "shim.c"]
-    name = f"kernel-{store.digest_of(tarball, *recipe)}"
+    name = f"kernel-{integrity.digest_of(tarball, *store.KERNEL_RECIPE)}"
     source, out = folder / "source", folder / "kernel"
     source.mkdir()
     out.mkdir()
@@ -288,8 +290,8 @@ def build_kernel(folder, tarball):
         for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL")
     )
     about = {"kernel": version, "source": tarball.name}
-    if (store.cache_folder() / name).exists():
-        return store.cache_folder() / name, about
+    if kept := store.sound_kernel(name):
+        return kept, about
     for patch in sorted(store.HERE.glob("kernel/*.patch")):
         step(f"Patch {patch.stem}"[:28], ["patch", "-p1", "--forward", "-d", source, "-i", patch])
     jobs = len(os.sched_getaffinity(0))
@@ -310,7 +312,7 @@ def build_kernel(folder, tarball):
         "Preloaded library",
         ["gcc", "-O2", "-shared", "-fPIC", "-o", out / "shim.so", store.HERE / "shim.c"],
     )
-    return store.keep(out, name), about
+    return store.install(out, name, integrity.kernel_digest), about
 
 
 def fetch_kernel(folder, site):
@@ -339,7 +341,7 @@ def fetch_kernel(folder, site):
     step("Package lists", ["apt-get", *private, "update"])
     versions = [
         line.split("|")[1].strip()
-        for line in said("apt-cache", *private, "madison", package).splitlines()
+        for line in output_of("apt-cache", *private, "madison", package).splitlines()
     ]
     if not versions:
         raise EngineError(
@@ -363,8 +365,28 @@ def fetch_kernel(folder, site):
     return tarball
 
 
-def try_out(record):
-    """Start the new engine once; what it says of itself goes into its record."""
-    from netlab.engines.guest import introduce
-
-    return introduce(store.Build(store.cache_folder(), record))
+def versions(build):
+    """Start an engine once and ask it what is in it."""
+    commands = {
+        "kernel": "uname -r",
+        "iperf3": "iperf3 --version | head -n 1 | cut -d' ' -f2",
+        "mininet": "mn --version",
+        "congestion": "cat /proc/sys/net/ipv4/tcp_available_congestion_control",
+    }
+    about = {}
+    guest = Guest(build, 1, "virtual", 60)
+    try:
+        guest.ask(op="up", hosts=[["h1", "10.0.0.1/8"]], switches=[], links=[], setup=[])
+        for key, command in commands.items():
+            printed = []
+            job = guest.ask(op="start", host="h1", command=command)["job"]
+            guest.ask(
+                lambda event, printed=printed: printed.append(event.get("out", "")),
+                op="wait",
+                numbers=[job],
+                limit_s="10",
+            )
+            about[key] = "".join(printed).strip()
+    finally:
+        guest.close()
+    return about | {"congestion": sorted(about["congestion"].split())}

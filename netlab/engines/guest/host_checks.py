@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
-from netlab.engines.guest import process, store
+from netlab.engines.guest import places, store
 from netlab.errors import EngineError
 
 MEMORY_BYTES = store.MEMORY_MB << 20
@@ -58,7 +58,7 @@ def findings():
         "allowed",
         "refused here: the guest cannot catch its programs' system calls",
     )
-    if process.fixed_layout():
+    if places.fixed_layout():
         yield Finding("ok", "address layout", "randomisation can be switched off")
     else:
         yield judge(
@@ -69,7 +69,7 @@ def findings():
             "note",
         )
     try:
-        yield Finding("ok", "memory file", str(process.memory_folder()))
+        yield Finding("ok", "memory file", str(places.memory_folder()))
     except EngineError as error:
         yield Finding("FAIL", "memory file", str(error))
     limit = memory_limit_bytes()
@@ -109,7 +109,9 @@ def in_child(function):
 
 
 def seccomp_trap():
-    """Install a filter that traps one system call, then make it: ends by SIGSYS where filters work."""
+    """Install a filter that traps one system call, then make that call: it ends by SIGSYS where
+    filters work.
+    """
     libc = ctypes.CDLL(None)
     load, equal, allow, trap = (
         (0x20, 0, 0, 0),

@@ -7,34 +7,62 @@ of the host.
 """
 
 import contextlib
-import fcntl
-import mmap
 import os
-import random
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
-from functools import cache
 from pathlib import Path
 
-from netlab.engines.agent_line import GuestLine, LineDown, OutOfTime
+from netlab.engines import evidence
+from netlab.engines.agent_line import GuestLine, Interrupted, LineDown, OutOfTime
 from netlab.engines.guest import store
-from netlab.errors import EngineError, GuestError
+from netlab.engines.guest.places import (
+    fixed_layout,
+    free_mb,
+    memory_folder,
+    one_cpu,
+    remove_leftovers,
+    run_folder,
+    try_lock,
+)
+from netlab.engines.protocol import ignore
+from netlab.errors import GuestError
 
-CLOCKS = {"virtual": ["time-travel=inf-cpu"], "cpu": ["time-travel"], "real": []}
-# The guest tells its process group to a watcher, and only then becomes the guest.
-TELL = 'echo $$ >&2; exec "$@" 2>&1'
-# The watcher waits for that, and for a word of farewell. If the parent dies first, by whatever
-# cause, it cleans up.
-WATCH = (
-    'read -r group && read -r word && exit 0; [ -n "$group" ] && kill -s KILL -- "-$group"; sleep'
+CLOCKS = {
+    # The clock jumps to the next event whenever nothing is left to compute, and computing takes no
+    # time: what happens depends on the seed alone. Without it every run differs, and takes as long
+    # as it lasts.
+    "virtual": ["time-travel=inf-cpu"],
+    # Waiting is skipped, computing takes the time it takes here: no two runs are alike.
+    "cpu": ["time-travel"],
+    # The wall's clock, for what has to keep pace with the world outside.
+    "real": [],
+}
+# The shell that becomes the guest first tells its process group to the watcher, which could not
+# end the guest otherwise. From then on, what the guest writes to standard error is on its console.
+TELL_GROUP_AND_START = 'echo $$ >&2; exec "$@" 2>&1'
+# The watcher reads that group, and a second line when the parent closes the guest itself. If the
+# parent dies first, by whatever cause, there is no second line: it kills the group and deletes the
+# folder $1.
+CLEAN_UP_AFTER_PARENT = (
+    'read -r group && read -r closed && exit 0; [ -n "$group" ] && kill -s KILL -- "-$group"; sleep'
     ' 0.2; rm -rf -- "$1"'
+)
+# A program that ends, or begins, in the guest looks for a moment as if it had been killed from
+# outside: it was, if it looks so in all of this many looks.
+LOOKS, BETWEEN_LOOKS_S = 20, 0.05
+# What the kernel writes to the console when it goes on with a program whose process was killed.
+LOST = "failed to wait for stub"
+KILLED = (
+    "one of its processes was killed from outside, perhaps because this machine ran out of memory."
+    " Run it again, and fewer at once."
 )
 
 
 class Guest:
-    """A running guest.
+    """A running guest; a `netlab.engines.protocol.Connection`.
 
     Parameters
     ----------
@@ -48,20 +76,20 @@ class Guest:
     """
 
     def __init__(self, build, seed, clock, wall_limit_s):
-        sweep()
-        self.process = None
-        self.exits = contextlib.ExitStack()  # undone in reverse order, as far as it has got
+        remove_leftovers()
+        self.process = self.sockets = None
+        self.cleanup = contextlib.ExitStack()  # undone in reverse order, as far as it has got
         try:
             self.folder = Path(tempfile.mkdtemp(prefix="guest-", dir=run_folder()))
-            self.exits.callback(shutil.rmtree, self.folder, ignore_errors=True)
-            self.exits.callback(os.close, hold(self.folder / "lock"))
-            self.rope = self.exits.enter_context(watched(self.folder))
-            self.cpu = self.exits.enter_context(one_cpu())
+            self.cleanup.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            self.cleanup.callback(os.close, try_lock(self.folder / "lock"))
+            self.watcher = self.cleanup.enter_context(cleaned_up_after_parent(self.folder))
+            self.cpu = self.cleanup.enter_context(one_cpu())
             self.line = GuestLine(wall_limit_s)
-            self.exits.callback(self.line.close)
+            self.cleanup.callback(self.line.close)
             self._start(build, seed, clock)
         except BaseException:
-            self.exits.close()
+            self.cleanup.close()
             raise
 
     def _start(self, build, seed, clock):
@@ -71,26 +99,39 @@ class Guest:
         for source in store.BOOTED:
             shutil.copy(source, job)
         command = [
+            # see TELL_GROUP_AND_START
             "sh",
             "-c",
-            TELL,
+            TELL_GROUP_AND_START,
             "netlab-guest",
+            # on one CPU: handing over between CPUs makes a guest 4 to 10 times slower
             "taskset",
             "-c",
             str(self.cpu),
+            # the same addresses every time, or its physical memory, and the size of its socket
+            # buffers, would vary
             *fixed_layout(),
             str(build.linux),
             *CLOCKS[clock],
             *store.COMMAND_LINE,
+            # the one folder that the root file system and the job are found in, as r and j. The
+            # kernel takes this word out of its command line: the host's path is not mixed into the
+            # random numbers
             f"hostfs={self.folder}",
         ]
         environment = {
+            # without it the kernel takes random numbers from the host: no two runs are alike
             "LD_PRELOAD": str(build.shim),
+            # what it draws them from instead
             "NETLAB_SEED": str(seed),
+            # where the kernel keeps its memory file: by default a folder that may be too small,
+            # or that no program may run from
             "TMPDIR": str(memory_folder()),
+            # for taskset and setarch; nothing else of the host's environment reaches the guest
             "PATH": os.environ["PATH"],
+            # /dev/netlab does not exist without these two: its socket is standard input
             "NETLAB_FD": "0",
-            "NETLAB_INT_FD": str(self.line.bell),
+            "NETLAB_INT_FD": str(self.line.guest_keys),
         }
         with open(self.folder / "console", "wb") as console:
             # a session of its own: Jupyter's interrupt goes to the whole process group
@@ -98,17 +139,17 @@ class Guest:
                 command,
                 env=environment,
                 cwd=self.folder,
-                stdin=self.line.theirs,
+                stdin=self.line.guest_socket,
                 stdout=console,
-                stderr=self.rope,
+                stderr=self.watcher,
                 start_new_session=True,
-                pass_fds=[self.line.bell],
+                pass_fds=[self.line.guest_keys],
             )
-        self.exits.callback(self._kill)
-        self.line.theirs.close()
+        self.cleanup.callback(self._kill)
+        self.line.guest_socket.close()
 
-    def ask(self, on_event=lambda event: None, **question):
-        """One question to the agent; see `netlab.engines.agent_line.Line.ask`.
+    def ask(self, on_event=ignore, **question):
+        """One question to the agent; see `netlab.engines.protocol.Connection.ask`.
 
         Raises
         ------
@@ -118,176 +159,148 @@ class Guest:
         if self.process is None:
             raise GuestError("this guest has been closed")
         try:
-            return self.line.ask(on_event, **question)
+            answer = self.line.ask(question, on_event, self._look)
+            if LOST in self._console():
+                raise LineDown(KILLED)
+            if self.sockets is None:
+                self.sockets = spare_sockets(self.process.pid)
+            return answer
+        except Interrupted:
+            self.close()
+            raise KeyboardInterrupt from None
         except OutOfTime as error:
             failure = f"the guest {error}"
-        except LineDown:
-            failure = f"the guest died ({self._cause()})"
+        except LineDown as error:
+            failure = f"the guest died: {str(error) or self._why_it_died()}"
         self._fail(failure)
 
-    def _cause(self):
+    def send_key(self, key):
+        """Ctrl-C or SIGKILL for what is waited for; see `netlab.engines.protocol.Connection`."""
+        self.line.send_key(key)
+
+    def interrupt(self):
+        """End the guest at once, from any thread; see `netlab.engines.protocol.Connection`."""
+        self.line.interrupt()
+
+    def _look(self):
+        """Notice that one of the guest's processes was killed from outside. The program there ends
+        when its kernel goes on with it, and others may wait for it for ever.
+        """
+        for _ in range(LOOKS):
+            if LOST in self._console():
+                break
+            now = spare_sockets(self.process.pid)
+            if self.sockets is None or now is None or now <= self.sockets:
+                return
+            time.sleep(BETWEEN_LOOKS_S)
+        raise LineDown(KILLED)
+
+    def _console(self):
+        with contextlib.suppress(OSError):
+            return (self.folder / "console").read_text(errors="replace")
+        return ""
+
+    def _why_it_died(self):
+        """Why the line went down, and what to do about it."""
         try:
             status = self.process.wait(5)
         except subprocess.TimeoutExpired:
-            return "it was interrupted"
-        known = {
-            134: "its memory file did not fit: set TMPDIR to a folder with more room",
-            -6: "its kernel panicked",
-            -7: "its memory file did not fit: set TMPDIR to a folder with more room",
-            -9: "it was killed, perhaps because this machine ran out of memory",
-        }
-        return known.get(status, f"status {status}")
+            return "it closed its line"
+        console, folder = self._console(), memory_folder()
+        if LOST in console:
+            return KILLED
+        if "Out of memory" in console:
+            return (
+                f"it ran out of memory. Its programs, and the files they write (/tmp, /root, /var,"
+                f" /run and /dev/shm lie in memory), have {store.MEMORY_MB} MB together: let the"
+                " commands keep and write less."
+            )
+        if "Kernel panic" in console:
+            return "its kernel panicked"
+        if status == -signal.SIGKILL:
+            return "it was killed, perhaps because this machine ran out of memory"
+        if "Power down" in console:
+            return "it powered itself off"
+        if free_mb(folder) < store.MEMORY_MB:
+            return (
+                f"its memory file did not fit into {folder}, which has {free_mb(folder)} MB free of"
+                f" the {store.MEMORY_MB} it may take. Set TMPDIR to a folder with more room."
+            )
+        return (
+            f"its kernel ended with {ending(status)}. `netlab doctor` tells whether this machine"
+            f" can run it; if it can, the engine is damaged: {store.HOW_TO_GET_ONE}"
+        )
 
     def _fail(self, message):
         """End the guest, keep everything it left, raise."""
         self._kill()
-        evidence = (
-            store.cache_folder()
-            / "evidence"
-            / f"{time.strftime('%Y%m%d-%H%M%S')}-{self.folder.name}"
-        )
-        evidence.mkdir(parents=True)
-        console = ""
-        for name in ("console", "j/agent.log"):
+        files = {}
+        for path in (self.folder / "console", self.folder / "j" / "agent.log"):
             with contextlib.suppress(OSError):
-                shutil.copy(self.folder / name, evidence)
-                console += (self.folder / name).read_text(errors="replace")[-3000:]
+                files[path.name] = path.read_bytes()
+        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{self.folder.name}"
+        kept, place = evidence.save(name, files), evidence.folder(name)
         self.close()
-        raise GuestError(
-            f"{message}\n{console.strip()}\nEverything it left is in {evidence}", console, evidence
-        )
+        console = "".join(file.decode(errors="replace")[-3000:] for file in files.values())
+        shown = "" if "Out of memory" in console else f"{console.strip()}\n"
+        raise GuestError(f"{message}\n{shown}{kept}", console, place if place.is_dir() else None)
 
     def _kill(self):
         if self.process is not None:
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, 9)
+                os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
     def close(self):
         """End the guest at once and leave nothing behind."""
-        self.exits.close()
+        self.cleanup.close()
         self.process = None
 
 
-@contextlib.contextmanager
-def watched(folder):
-    """A watcher in a session of its own cleans up if this process is killed; -> the end of its pipe
-    that the guest is told on.
+def ending(status):
+    """A process's status in words."""
+    return f"status {status}" if status > 0 else signal.Signals(-status).name
+
+
+def spare_sockets(pid):
+    """How many more sockets than child processes a guest's kernel has; None where /proc does not
+    tell.
+
+    The number is always the same as long as nobody kills one of its processes: the kernel keeps a
+    socket to each of them, one for each program in the guest, and closes it when it ends the
+    process itself.
     """
-    theirs, ours = os.pipe()
+    try:
+        children = sockets = 0
+        for task in os.listdir(f"/proc/{pid}/task"):
+            children += len(Path(f"/proc/{pid}/task/{task}/children").read_text().split())
+        for descriptor in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):  # closed since
+                sockets += os.readlink(f"/proc/{pid}/fd/{descriptor}").startswith("socket:")
+        return sockets - children
+    except OSError:
+        return None
+
+
+@contextlib.contextmanager
+def cleaned_up_after_parent(folder):
+    """Start a watcher, in a session of its own, that ends the guest and deletes its folder if this
+    process is killed; -> the pipe on which the guest tells it its process group.
+    """
+    watcher_end, guest_end = os.pipe()
     watcher = subprocess.Popen(
-        ["sh", "-c", WATCH, "netlab-watch", folder],
-        stdin=theirs,
+        ["sh", "-c", CLEAN_UP_AFTER_PARENT, "netlab-watch", folder],
+        stdin=watcher_end,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
         cwd="/",
     )
-    os.close(theirs)
+    os.close(watcher_end)
     try:
-        yield ours
+        yield guest_end
     finally:
         with contextlib.suppress(BrokenPipeError):
-            os.write(ours, b"bye\n")
-        os.close(ours)
+            os.write(guest_end, b"closed\n")
+        os.close(guest_end)
         watcher.wait()
-
-
-def run_folder():
-    """The folder of this user's running guests."""
-    folder = Path(tempfile.gettempdir()) / f"netlab-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    if folder.stat().st_uid != os.getuid():
-        raise EngineError(f"{folder} belongs to somebody else: set TMPDIR to a folder of your own")
-    return folder
-
-
-def hold(path):
-    """Lock a file for as long as this process lives; -> descriptor, or None where another process
-    holds it.
-    """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
-    return descriptor
-
-
-def sweep():
-    """Delete the folders of guests whose parent and watcher were both killed."""
-    for folder in run_folder().glob("guest-*"):
-        with contextlib.suppress(OSError):
-            if (
-                time.time() - folder.stat().st_mtime > 60
-                and (descriptor := hold(folder / "lock")) is not None
-            ):
-                shutil.rmtree(folder, ignore_errors=True)
-                os.close(descriptor)
-
-
-@contextlib.contextmanager
-def one_cpu():
-    """One of the CPUs this process may use, held by a lock so that guests running at once are
-    pinned to different ones.
-    """
-    usable = sorted(os.sched_getaffinity(0))
-    # other containers on this machine take one, too
-    for number in random.sample(usable, len(usable)):
-        descriptor = hold(run_folder() / f"cpu-{number}")
-        if descriptor is not None:
-            try:
-                yield number
-            finally:
-                os.close(descriptor)
-            return
-    yield random.choice(usable)  # more guests than CPUs: share
-
-
-@cache
-def fixed_layout():
-    """The words before a command that switch address randomisation off, where the host allows it
-    (else the shim helps).
-    """
-    words = ["setarch", "-R"]
-    return words if subprocess.run([*words, "true"], capture_output=True).returncode == 0 else []
-
-
-@cache
-def memory_folder():
-    """A folder for the guest's memory file: it must allow executable mappings and have room.
-
-    Raises
-    ------
-    EngineError
-        None of the usual folders will do; the message says why for each.
-    """
-    refused = []
-    for folder in filter(
-        None, [os.environ.get("TMPDIR"), "/dev/shm", "/tmp", "/var/tmp", str(Path.home())]
-    ):
-        reason = unfit(folder)
-        if reason is None:
-            return Path(folder)
-        refused.append(f"{folder}: {reason}")
-    raise EngineError(
-        f"no folder can hold the guest's memory of {store.MEMORY_MB} MB ({'; '.join(refused)}): set"
-        " TMPDIR to one that can"
-    )
-
-
-def unfit(folder):
-    """Why a folder cannot hold the guest's memory file, or None."""
-    try:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.truncate(4096)
-            mmap.mmap(
-                file.fileno(), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC, flags=mmap.MAP_SHARED
-            ).close()
-        free_mb = shutil.disk_usage(folder).free >> 20
-        return None if free_mb >= store.MEMORY_MB else f"only {free_mb} MB free"
-    except PermissionError:
-        return "programs may not run from it (noexec), or it is not yours"
-    except OSError as error:
-        return error.strerror

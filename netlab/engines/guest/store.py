@@ -1,104 +1,81 @@
-"""Where built engines live: a cache outside the checkout, content-addressed, moved by NETLAB_CACHE
-or XDG_CACHE_HOME.
+"""Built engines, in the cache (`netlab.engines.cache`)::
 
-::
-
-    <cache>/kernel-<id>/     linux, shim.so                     <id>: source, configuration,
-    patches, shim <cache>/rootfs-<id>/     the guest's root file system       <id>: every path, mode
-    and content in it <cache>/engine.json      which of them is in use, and what is in them
+kernel-<id>/     linux, shim.so                     <id>: source, configuration, patches, shim
+rootfs-<id>/     the guest's root file system       <id>: every path, mode and content in it
+engine.json      which of them is in use, and what is in them
+engine.stamp     what the files of that one were when it was last found sound (`integrity`)
 """
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
-import shutil
-import stat
-import subprocess
+import re
 import tempfile
 from pathlib import Path
 
+from netlab.engines.cache import cache_folder, remove_tree, replace_text
+from netlab.engines.guest import integrity
+from netlab.engines.guest.integrity import digest_of, kernel_digest
 from netlab.errors import EngineError
 
 HERE = Path(__file__).parent
-RECIPE = sorted([*HERE.glob("kernel/*"), HERE / "rootfs.txt", HERE / "shim.c"])
+KERNEL_RECIPE = [*sorted(HERE.glob("kernel/*")), HERE / "shim.c"]
+RECIPE = sorted([*KERNEL_RECIPE, HERE / "rootfs.txt"])
 # What else decides a run's bytes: the scripts a guest boots with, and its kernel's command line.
 BOOTED = [HERE.parent / "agent.py", HERE / "boot.sh"]
 MEMORY_MB = 1024
 COMMAND_LINE = [
+    # Socket buffers are sized by it: with another size, other results. 256 MB hang when full.
     f"mem={MEMORY_MB}M",
+    # The date on which every run begins, in ns; else the host's, which programs see.
     "time-travel-start=1700000000000000000",
+    # Programs lie at the same addresses in every run, whatever the seed.
     "norandmaps",
+    # How system calls are caught; the other way (ptrace) is 1.6 times slower, with other results.
     "seccomp=on",
+    # Where the kernel leaves its process number: in the guest's folder. By default that is below
+    # HOME, and the kernel panics where it may not write there.
     "uml_dir=.",
+    # ... and under this name; by default it is a random one.
     "umid=u",
+    # The root file system is a folder of the host,
     "rootfstype=hostfs",
+    # ... the one that the link r in the guest's folder leads to,
     "rootflags=r",
+    # ... and is mounted read-only, or one run could change the next.
     "ro",
+    # The first program: it mounts the job folder and starts boot.sh there.
     "init=/netlab-init",
+    # No terminals; by default the kernel opens windows for them on the host.
     "con=null",
+    # But what it has to say goes to standard output, which is the file "console".
     "con0=null,fd:1",
+    # Errors only: every line on the console costs time, and some show the host.
     "quiet",
+    # For /netlab-init: the job folder is where the link j in the guest's folder leads to.
     "JOB=j",
+    # Python's sets are ordered alike in every run; else by random numbers.
     "PYTHONHASHSEED=0",
+    # The C library takes the same functions on every CPU; else sin, exp and the like differ in
+    # their last bit, and looking for libraries takes other times.
     "GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-FMA4,-POPCNT",
+    # Every system call takes 1000 ns; if it took none, a program that polls would stop time.
     "tt_syscall_ns=1000",
+    # Reading and writing take 1 ns for every 2**4 bytes; if they took none, a transfer that nothing
+    # limits (iperf3 -n) would stop time.
     "tt_byte_shift=4",
 ]
 HOW_TO_GET_ONE = (
     "run `netlab engine build` (about five minutes, once), or `netlab engine import FILE` with one"
     " built elsewhere"
 )
-
-
-def cache_folder():
-    """The folder that holds engines: $NETLAB_CACHE, $XDG_CACHE_HOME/netlab or ~/.cache/netlab."""
-    if folder := os.environ.get("NETLAB_CACHE"):
-        return Path(folder).absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "netlab"
-
-
-def digest_of(*parts):
-    """Twelve hexadecimal digits that stand for these texts, bytes or files."""
-    whole = hashlib.sha256()
-    for part in parts:
-        content = (
-            part.read_bytes()
-            if isinstance(part, Path)
-            else part.encode()
-            if isinstance(part, str)
-            else part
-        )
-        whole.update(hashlib.sha256(content).digest())
-    return whole.hexdigest()[:12]
+DIGEST = re.compile(r"[0-9a-f]{12}")
 
 
 def recipe_digest():
     """Stands for everything an engine is built from, except what the package registry hands out."""
     return digest_of(*RECIPE)
-
-
-def tree_digest(root):
-    """Stands for every path, mode, link and content below `root`; owners, times and inode numbers
-    do not count.
-    """
-    whole = hashlib.sha256()
-    for folder, folders, files in os.walk(root):
-        folders.sort()
-        for name in sorted([*folders, *files]):
-            path = Path(folder, name)
-            mode = path.lstat().st_mode
-            if path.is_symlink():
-                content = os.readlink(path).encode()
-            else:
-                content = path.read_bytes() if stat.S_ISREG(mode) else b""
-            line = (
-                f"{path.relative_to(root)} {0 if path.is_symlink() else mode:o}"
-                f" {hashlib.sha256(content).hexdigest()}\n"
-            )
-            whole.update(line.encode())
-    return whole.hexdigest()[:12]
 
 
 class Build:
@@ -115,12 +92,12 @@ class Build:
         has), ``source``.
     """
 
-    def __init__(self, cache, record):
-        self.record = record
+    def __init__(self, folder, record):
+        self.folder, self.record = folder, record
         self.about = record.get("about", {})
-        self.linux = cache / f"kernel-{record['kernel']}" / "linux"
+        self.linux = folder / f"kernel-{record['kernel']}" / "linux"
         self.shim = self.linux.with_name("shim.so")
-        self.rootfs = cache / f"rootfs-{record['rootfs']}"
+        self.rootfs = folder / f"rootfs-{record['rootfs']}"
         self.digest = digest_of(record["kernel"], record["rootfs"], *BOOTED, " ".join(COMMAND_LINE))
 
     def __repr__(self):
@@ -131,155 +108,131 @@ class Build:
 
 
 def current():
-    """The engine in use.
+    """The engine in use; its files are those that it was built or imported with.
 
     Raises
     ------
     EngineError
-        None is built, or it was built from another recipe than this netlab's.
+        None is built, it is damaged, or it was built from another recipe than this netlab's.
     """
     cache = cache_folder()
+    path = cache / "engine.json"
     try:
-        record = json.loads((cache / "engine.json").read_text())
+        record = read_record(path)
     except FileNotFoundError:
         raise EngineError(f"no engine in {cache}: {HOW_TO_GET_ONE}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise EngineError(
+            f"{path} does not say which engine is in use ({error}): {HOW_TO_GET_ONE}"
+        ) from None
     if record["recipe"] != recipe_digest():
         raise EngineError(
             f"the engine in {cache} was built by another version of netlab: {HOW_TO_GET_ONE}"
         )
     build = Build(cache, record)
-    missing = [str(path) for path in (build.linux, build.shim, build.rootfs) if not path.exists()]
-    if missing:
-        raise EngineError(f"the engine in {cache} lacks {', '.join(missing)}: {HOW_TO_GET_ONE}")
+    check(build)
     return build
+
+
+def check(build):
+    """Refuse an engine that is not what it was when it was built or imported."""
+    try:
+        damage = integrity.damage(build, cache_folder() / "engine.stamp")
+    except (OSError, ValueError) as error:  # a file is missing, or its name is not text
+        damage = [str(error)]
+    if damage:
+        raise EngineError(
+            f"the engine in {build.folder} is damaged, so nothing is run on it"
+            f" ({', '.join(damage[:5])}{', ...' if len(damage) > 5 else ''}): {HOW_TO_GET_ONE}"
+        )
+
+
+def read_record(path):
+    """What an engine.json says.
+
+    Raises
+    ------
+    OSError, ValueError
+        It cannot be read, or something in it is missing or is not what it must be.
+    """
+    record = json.loads(path.read_text())
+    if not isinstance(record, dict):
+        raise ValueError("it is no JSON object")
+    for key in ("recipe", "kernel", "kernel_binary", "rootfs"):
+        if not isinstance(record.get(key), str) or not DIGEST.fullmatch(record[key]):
+            raise ValueError(f"its {key!r} is not 12 hexadecimal digits")
+    about = record.get("about")
+    if not isinstance(about, dict):
+        raise ValueError("its 'about' is no JSON object")
+    for key in ("kernel", "iperf3", "mininet"):
+        if not isinstance(about.get(key), str):
+            raise ValueError(f"its 'about' does not give the version of {key}")
+    if not isinstance(about.get("congestion"), list) or not all(
+        isinstance(name, str) for name in about["congestion"]
+    ):
+        raise ValueError("its 'about' does not list the kernel's 'congestion' control algorithms")
+    return record
 
 
 def use(record):
     """Make this the engine in use."""
-    write(cache_folder() / "engine.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
+    replace_text(
+        cache_folder() / "engine.json", json.dumps(record, indent=1, sort_keys=True) + "\n"
+    )
     return current()
 
 
-def write(path, text):
-    """Write a file whole or not at all."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False) as file:
-        file.write(text)
-    os.replace(file.name, path)
+def sound_kernel(name):
+    """The folder of this name, where it has the kernel of the engine in use and is sound."""
+    folder = cache_folder() / name
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        record = read_record(cache_folder() / "engine.json")
+        if (name, kernel_digest(folder)) == (f"kernel-{record['kernel']}", record["kernel_binary"]):
+            return folder
+    return None
 
 
 @contextlib.contextmanager
-def workshop():
-    """A private folder in the cache for building in; one builder at a time, and nothing half-made
-    is left behind.
+def work_folder():
+    """A private folder in the cache for making an engine in; one process at a time, and nothing
+    half-made is left behind.
     """
     cache = cache_folder()
-    cache.mkdir(parents=True, exist_ok=True)
-    with open(cache / "lock", "w") as lock:
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        lock = open(cache / "lock", "w")  # noqa: SIM115
+    except OSError as error:
+        raise EngineError(
+            f"no engine can be kept in {cache}: {error.strerror}. NETLAB_CACHE names another folder"
+        ) from None
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             print("Another build is under way: waiting for it.", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        # of a builder that was killed: we hold its lock now
-        for leftover in cache.glob("building-*"):
+        # of a process that was killed: we hold its lock now
+        for leftover in cache.glob("making-*"):
             remove_tree(leftover)
-        folder = Path(tempfile.mkdtemp(prefix="building-", dir=cache))
+        folder = Path(tempfile.mkdtemp(prefix="making-", dir=cache))
         try:
             yield folder
         finally:
             remove_tree(folder)
 
 
-def keep(folder, name):
-    """Move a finished folder of the workshop to its place in the cache, unless the same is there
-    already.
+def install(folder, name, digest):
+    """Move a finished part from the work folder to its place in the cache, unless what is there is
+    the same by `digest`, a function of a folder.
     """
     place = cache_folder() / name
-    if not place.exists():
-        os.rename(folder, place)
-    return place
-
-
-def remove_tree(folder):
-    """Delete a folder even where packages left folders read-only."""
-    for path, _, _ in os.walk(folder):
+    if place.exists():
         with contextlib.suppress(OSError):
-            os.chmod(path, 0o700)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def export(path):
-    """Write the engine in use to one file, to be handed to others."""
-    build = current()
-    path = Path(path)
-    partial = path.with_name(path.name + ".part")
-    parts = [build.linux.parent.name, build.rootfs.name, "engine.json"]
-    try:
-        tar(
-            "--create",
-            "--gzip",
-            "--file",
-            partial.absolute(),
-            "--directory",
-            cache_folder(),
-            *parts,
-        )
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-    return build
-
-
-def tar(*words):
-    """Run tar, which keeps modes and times, and never writes outside the folder it unpacks into."""
-    done = subprocess.run(["tar", *map(str, words)], capture_output=True, text=True)
-    if done.returncode:
-        raise OSError(done.stderr.strip())
-
-
-def import_file(path):
-    """Take over an engine that was exported elsewhere; its digests are computed anew and must be
-    what it says.
-
-    Raises
-    ------
-    EngineError
-        The file is not a whole engine, was altered, or belongs to another version of netlab.
-    """
-    with workshop() as folder:
-        try:
-            tar(
-                "--extract",
-                "--no-same-owner",
-                "--preserve-permissions",
-                "--file",
-                Path(path).absolute(),
-                "--directory",
-                folder,
-            )
-            record = json.loads((folder / "engine.json").read_text())
-            kernel, rootfs = (
-                folder / f"kernel-{record['kernel']}",
-                folder / f"rootfs-{record['rootfs']}",
-            )
-            found = digest_of(kernel / "linux", kernel / "shim.so"), tree_digest(rootfs)
-        except (OSError, KeyError, ValueError) as error:
-            raise EngineError(
-                f"{path} is not an engine that `netlab engine export` wrote: {error}"
-            ) from error
-        if found != (record["kernel_binary"], record["rootfs"]):
-            raise EngineError(
-                f"{path} was altered or damaged: it says {record['kernel_binary']},"
-                f" {record['rootfs']} and is {found[0]}, {found[1]}. Ask for the file again."
-            )
-        if record["recipe"] != recipe_digest():
-            raise EngineError(
-                f"{path} was built by another version of netlab (recipe {record['recipe']}, this"
-                f" one has {recipe_digest()}): use the same version as the one who exported it."
-            )
-        keep(kernel, kernel.name)
-        keep(rootfs, rootfs.name)
-        return use(record)
+            if digest(place) == digest(folder):
+                return place
+        os.rename(place, folder.with_name(f"replaced-{name}"))  # deleted with the work folder
+    os.rename(folder, place)
+    return place
 
 
 def remove():
@@ -287,7 +240,9 @@ def remove():
     cache = cache_folder()
     if not cache.exists():
         return
-    with workshop():
-        (cache / "engine.json").unlink(missing_ok=True)
-        for folder in [*cache.glob("kernel-*"), *cache.glob("rootfs-*")]:
-            remove_tree(folder)
+    with work_folder() as folder:
+        for path in [cache / "engine.json", cache / "engine.stamp", *cache.glob("kernel-*")]:
+            if os.path.lexists(path):
+                os.rename(path, folder / path.name)
+        for path in cache.glob("rootfs-*"):
+            os.rename(path, folder / path.name)

@@ -3,19 +3,22 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
-from netlab import GuestError, Network, wan
-from netlab.engines.guest import process
+from netlab import EngineError, GuestError, Host, Network, Topology, wan
+from netlab.engines.guest import places
 
 VICTIM = """
 import os, sys, netlab
 os.environ["NETLAB_PROGRESS"] = "off"
 print("begun", flush=True)
-netlab.run(netlab.wan(), netlab.Iperf3("h1", "h2", parallel=8, time=5), wall_limit_s=float(sys.argv[1]))
+traffic = netlab.Iperf3("h1", "h2", parallel=8, time=5)
+netlab.run(netlab.wan(), traffic, wall_limit_s=float(sys.argv[1]))
 """
 
 
@@ -77,10 +80,53 @@ def test_a_panic_shows_the_end_of_the_console():
         net.run("h1", "echo c >/proc/sysrq-trigger; sleep 1")
 
 
-def test_running_out_of_memory_is_an_error_and_not_a_hang():
-    net = Network(wan("100mbit", "20ms"), wall_limit_s=60)
-    with pytest.raises(GuestError, match=r"(?i)memory"):
-        net.run("h1", "python3 -c 'x = [bytearray(1 << 20) for _ in range(2000)]'")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python3 -c 'x = [bytearray(1 << 20) for _ in range(2000)]'",
+        "dd if=/dev/zero of=/tmp/a bs=1M; dd if=/dev/zero of=/root/a bs=1M",
+    ],
+    ids=["a program", "files"],
+)
+def test_running_out_of_memory_is_an_error_that_says_what_to_do(command):
+    net = Network(wan("100mbit", "20ms"), wall_limit_s=300)
+    with pytest.raises(GuestError, match=r"ran out of memory.*/tmp.*1024 MB.*write less") as ended:
+        net.run("h1", command, echo=False)
+    assert "panic" not in str(ended.value) and "Call Trace" not in str(ended.value)
+    assert "Call Trace" in ended.value.console
+    assert {path.name for path in ended.value.evidence.iterdir()} == {"console", "agent.log"}
+
+
+def guest_processes(net):
+    """The kernel, and its child processes: one for each program in the guest."""
+    kernel = psutil.Process(net._agent.process.pid)
+    return [kernel, *sorted(kernel.children(), key=lambda child: child.pid)]
+
+
+def test_killing_any_of_a_guest_s_processes_ends_the_run():
+    """Its first process, the agent, the host's shell and two commands, one of which has nothing to
+    do; and the kernel itself.
+    """
+    for number in range(6):
+        with Network(Topology([Host("pc", "10.9.9.9/8")]), wall_limit_s=120) as net:
+            net.start("pc", "sleep 1000000")
+            net.start("pc", "while sleep 1; do :; done")
+            net.sleep(0.5)
+            assert len(guest_processes(net)) == 7  # the last of them comes and goes
+            victim = guest_processes(net)[number]
+            killer = threading.Timer(1, victim.kill)
+            killer.start()
+            with pytest.raises(GuestError, match=r"the guest died: .*(killed|powered)") as ended:
+                net.sleep(1e6)
+            killer.join()
+            assert ended.value.evidence.is_dir()
+
+
+def test_programs_that_come_and_go_are_not_taken_for_killed_ones():
+    with Network(Topology([Host("pc", "10.9.9.9/8")])) as net:
+        net.run("pc", "(exit 3) | cat & sleep 1000 & kill -KILL $!; sleep 2", echo=False)
+        many = net.run("pc", "for n in $(seq 200); do true | cat; done; echo all", echo=False)
+        assert many.text == "all\n"
 
 
 def test_guests_that_run_at_once_are_pinned_to_different_cpus():
@@ -92,25 +138,87 @@ def test_guests_that_run_at_once_are_pinned_to_different_cpus():
 
 
 def test_folders_of_the_killed_are_swept_and_those_in_use_are_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(process.tempfile, "tempdir", str(tmp_path))
-    run_folder = process.run_folder()
+    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path))
+    run_folder = places.run_folder()
     left, used = run_folder / "guest-left", run_folder / "guest-used"
     for folder in (left, used):
         folder.mkdir()
-    lock = process.hold(used / "lock")
+    lock = places.try_lock(used / "lock")
     for folder in (left, used):
         os.utime(folder, (0, 0))
-    process.sweep()
+    places.remove_leftovers()
     assert not left.exists() and used.exists()
     os.close(lock)
 
 
+def a_link(place, elsewhere):
+    elsewhere.mkdir(mode=0o700)
+    place.symlink_to(elsewhere)
+
+
+def a_dangling_link(place, elsewhere):
+    place.symlink_to(elsewhere)
+
+
+def a_file(place, elsewhere):
+    place.write_text("")
+
+
+def one_that_others_write_to(place, elsewhere):
+    place.mkdir()
+    place.chmod(0o777)
+
+
+def one_that_others_read(place, elsewhere):
+    place.mkdir()
+    place.chmod(0o755)
+
+
+def somebody_else_s(place, elsewhere):
+    if os.getuid() != 0:
+        pytest.skip("only root gives a folder away")
+    place.mkdir(mode=0o700)
+    os.chown(place, 65534, 65534)
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        a_link,
+        a_dangling_link,
+        a_file,
+        one_that_others_write_to,
+        one_that_others_read,
+        somebody_else_s,
+    ],
+)
+def test_a_planted_run_folder_is_refused(plant, tmp_path, monkeypatch):
+    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    place = tmp_path / "tmp" / f"netlab-{os.getuid()}"
+    plant(place, tmp_path / "elsewhere")
+    with pytest.raises(EngineError, match=r"guests run in .*TMPDIR") as refused:
+        Network(wan("100mbit", "20ms"))
+    assert str(place) in str(refused.value)
+    assert list(tmp_path.glob("elsewhere/*")) == []
+    if not place.is_dir() or place.is_symlink():
+        place.unlink()
+        with Network(wan("100mbit", "20ms")) as net:
+            assert net._agent.folder.parent == place
+
+
+def test_a_run_folder_that_cannot_be_made_is_an_error_in_words(tmp_path, monkeypatch):
+    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path / "missing"))
+    with pytest.raises(EngineError, match=r"cannot be made: No such file.*TMPDIR"):
+        Network(wan("100mbit", "20ms"))
+
+
 def test_a_folder_for_memory_must_have_room_and_allow_programs(monkeypatch, tmp_path):
-    assert process.unfit(tmp_path) is None
-    monkeypatch.setattr(process.store, "MEMORY_MB", 10**12)
-    assert "MB free" in process.unfit(tmp_path)
-    assert process.unfit(tmp_path / "missing")
-    process.memory_folder.cache_clear()
-    with pytest.raises(process.EngineError, match=r"set TMPDIR"):
-        process.memory_folder()
-    process.memory_folder.cache_clear()
+    assert places.unfit(tmp_path) is None
+    monkeypatch.setattr(places.store, "MEMORY_MB", 10**12)
+    assert "MB free" in places.unfit(tmp_path)
+    assert places.unfit(tmp_path / "missing")
+    places.memory_folder.cache_clear()
+    with pytest.raises(EngineError, match=r"set TMPDIR"):
+        places.memory_folder()
+    places.memory_folder.cache_clear()

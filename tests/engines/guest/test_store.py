@@ -1,67 +1,12 @@
 import json
 import os
+import shutil
 
 import pytest
 
 from netlab import EngineError
 from netlab.engines.guest import store
-
-
-@pytest.fixture(scope="module")
-def exported(tmp_path_factory):
-    path = tmp_path_factory.mktemp("exported") / "engine.tar.gz"
-    store.export(path)
-    return path
-
-
-def test_an_exported_engine_is_the_same_engine_elsewhere(exported, tmp_path, monkeypatch):
-    here = store.current()
-    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "elsewhere"))
-    with pytest.raises(
-        EngineError, match=r"no engine in .*netlab engine build.*netlab engine import"
-    ):
-        store.current()
-    there = store.import_file(exported)
-    assert there.digest == here.digest and there.about == here.about
-    assert there.linux.is_relative_to(tmp_path) and os.access(there.linux, os.X_OK)
-    assert {path.name.split("-")[0] for path in (tmp_path / "elsewhere").iterdir()} == {
-        "engine.json",
-        "kernel",
-        "rootfs",
-        "lock",
-    }
-    store.remove()
-    assert {path.name for path in (tmp_path / "elsewhere").iterdir()} == {"lock"}
-
-
-def test_an_altered_engine_is_refused(exported, tmp_path, monkeypatch):
-    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "elsewhere"))
-    (tmp_path / "opened").mkdir()
-    store.tar("--extract", "--file", exported, "--directory", tmp_path / "opened")
-    (root,) = (tmp_path / "opened").glob("rootfs-*")
-    (root / "etc/hostname").write_text("mallory\n")
-    store.tar(
-        "--create",
-        "--file",
-        tmp_path / "altered.tar",
-        "--directory",
-        tmp_path / "opened",
-        *(part.name for part in (tmp_path / "opened").iterdir()),
-    )
-    with pytest.raises(EngineError, match="altered or damaged"):
-        store.import_file(tmp_path / "altered.tar")
-    with pytest.raises(EngineError, match="no engine"):
-        store.current()
-
-
-def test_a_cut_off_or_foreign_file_is_refused(exported, tmp_path, monkeypatch):
-    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "elsewhere"))
-    (tmp_path / "cut").write_bytes(exported.read_bytes()[:1_000_000])
-    (tmp_path / "foreign").write_text("hello")
-    for name in ("cut", "foreign"):
-        with pytest.raises(EngineError, match="not an engine"):
-            store.import_file(tmp_path / name)
-    assert not list((tmp_path / "elsewhere").glob("building-*"))
+from netlab.engines.guest.integrity import tree_digest
 
 
 def test_an_engine_of_another_recipe_is_refused(tmp_path, monkeypatch):
@@ -72,20 +17,53 @@ def test_an_engine_of_another_recipe_is_refused(tmp_path, monkeypatch):
         store.current()
 
 
-def test_the_workshop_leaves_nothing_half_made(tmp_path, monkeypatch):
+def test_the_work_folder_leaves_nothing_half_made(tmp_path, monkeypatch):
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
-    with pytest.raises(KeyboardInterrupt), store.workshop() as folder:
+    with pytest.raises(KeyboardInterrupt), store.work_folder() as folder:
         (folder / "half").mkdir()
         raise KeyboardInterrupt
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]
-    (tmp_path / "building-killed").mkdir()  # as kill -9 leaves it
-    with store.workshop():
-        assert not (tmp_path / "building-killed").exists()
+    (tmp_path / "making-killed").mkdir()  # as kill -9 leaves it
+    with store.work_folder():
+        assert not (tmp_path / "making-killed").exists()
+
+
+def test_an_installed_part_replaces_one_that_is_not_the_same(tmp_path, monkeypatch):
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    for text, old in (("new", "damaged"), ("new", "new")):
+        with store.work_folder() as folder:
+            (folder / "part").mkdir()
+            (folder / "part" / "file").write_text(text)
+            shutil.rmtree(tmp_path / "rootfs-1", ignore_errors=True)
+            (tmp_path / "rootfs-1").mkdir()
+            (tmp_path / "rootfs-1" / "file").write_text(old)
+            inode = (tmp_path / "rootfs-1" / "file").stat().st_ino
+            place = store.install(folder / "part", "rootfs-1", tree_digest)
+        assert place == tmp_path / "rootfs-1" and (place / "file").read_text() == "new"
+        assert ((place / "file").stat().st_ino == inode) == (old == text)
+    assert {path.name for path in tmp_path.iterdir()} == {"lock", "rootfs-1"}
+
+
+def test_a_cache_that_cannot_be_made_is_an_error_in_words(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(EngineError, match=r"Not a directory.*NETLAB_CACHE"), store.work_folder():
+        pass
+
+
+def test_a_damaged_engine_can_be_removed(tmp_path, monkeypatch):
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    for name in ("kernel-1", "rootfs-1", "engine.json"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text("")
+    (tmp_path / "engine.stamp").symlink_to("nowhere")
+    store.remove()
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
 
 
 def test_a_tree_digest_sees_paths_modes_links_and_contents(tmp_path):
     def digest():
-        return store.tree_digest(tmp_path)
+        return tree_digest(tmp_path)
 
     seen = {digest()}
     (tmp_path / "file").write_text("one")

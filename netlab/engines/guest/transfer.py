@@ -1,0 +1,140 @@
+"""Hand a built engine to others in one file, and take over such a file: every digest in it that can
+be computed anew is.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+from netlab.engines.cache import cache_folder
+from netlab.engines.guest import store
+from netlab.engines.guest.integrity import hash_of, joined, kernel_digest, tree_digest
+from netlab.errors import EngineError
+
+
+def export(path):
+    """Write the engine in use to one file.
+
+    Raises
+    ------
+    EngineError
+        There is none, it is damaged, or the file cannot be written.
+    """
+    build, path = store.current(), Path(path)
+    partial = path.with_name(path.name + ".part")
+    try:
+        tar(
+            "--create",
+            "--gzip",
+            "--file",
+            partial.absolute(),
+            "--directory",
+            cache_folder(),
+            build.linux.parent.name,
+            build.rootfs.name,
+            "engine.json",
+        )
+        os.replace(partial, path)
+    except OSError as error:
+        raise EngineError(
+            f"{path} could not be written: {error}. Name a file in a folder of yours that has 100"
+            " MB free."
+        ) from None
+    finally:
+        partial.unlink(missing_ok=True)
+    return build
+
+
+def import_file(path, accept):
+    """Take over an engine that was exported elsewhere.
+
+    Parameters
+    ----------
+    path : path
+    accept : callable
+        Tries the engine, before it is put in use: takes a `store.Build`, and raises `EngineError`
+        where it must not be used.
+
+    Raises
+    ------
+    EngineError
+        The file is not a whole engine, was altered, belongs to another version of netlab, or was
+        not accepted. The engine that is in use stays in use.
+    """
+    path = Path(path)
+    with store.work_folder() as folder:
+        try:
+            tar(
+                "--extract",
+                "--no-same-owner",
+                "--preserve-permissions",
+                "--file",
+                path.absolute(),
+                "--directory",
+                folder,
+            )
+            record = store.read_record(folder / "engine.json")
+            build = store.Build(folder, record)
+            refuse_links_that_lead_out(folder, build)
+            found = (
+                kernel_digest(build.linux.parent),
+                tree_digest(build.rootfs),
+                kernel_id(record),
+            )
+        except (OSError, ValueError, RecursionError) as error:
+            raise EngineError(
+                f"{path} is not an engine that `netlab engine export` wrote, or not all of it:"
+                f" {error}. Ask for the file again; unpacked, it takes 150 MB in {cache_folder()}."
+            ) from None
+        if record["recipe"] != store.recipe_digest():
+            raise EngineError(
+                f"{path} was built by another version of netlab (recipe {record['recipe']}, this"
+                f" one has {store.recipe_digest()}): use the same version as the one who exported"
+                " it."
+            )
+        expected = record["kernel_binary"], record["rootfs"], record["kernel"]
+        if found != expected:
+            raise EngineError(
+                f"{path} was altered or damaged: its engine.json has the digests"
+                f" {', '.join(expected)}, its files have {', '.join(found)}. Ask for the file"
+                " again."
+            )
+        try:
+            accept(build)
+        except EngineError as error:
+            raise EngineError(f"{path} is not put in use: {error}") from error
+        for part, digest in (build.linux.parent, kernel_digest), (build.rootfs, tree_digest):
+            store.install(part, part.name, digest)
+        return store.use(record)
+
+
+def kernel_id(record):
+    """What a kernel is called that is built from the source that a record names, by this netlab's
+    recipe; where the record names none, what it says.
+    """
+    if "source_sha256" not in record:
+        return record["kernel"]
+    return joined([str(record["source_sha256"]), *map(hash_of, store.KERNEL_RECIPE)])
+
+
+def refuse_links_that_lead_out(folder, build):
+    """A part of an engine that is a link would be a file of this machine, or become one."""
+    expected = {"engine.json", build.linux.parent.name, build.rootfs.name}
+    if others := {path.name for path in folder.iterdir()} - expected:
+        raise ValueError(f"it holds {', '.join(sorted(others))}, too")
+    for path in folder / "engine.json", build.linux.parent, build.linux, build.shim, build.rootfs:
+        if path.is_symlink() or (path.is_file() and path.stat().st_nlink > 1):
+            raise ValueError(f"{path.relative_to(folder)} is a link")
+    for place, folders, files in os.walk(build.rootfs):
+        for link in filter(Path.is_symlink, (Path(place, name) for name in (*folders, *files))):
+            target = os.path.normpath(Path(place).relative_to(build.rootfs) / os.readlink(link))
+            # a path from "/" starts at the guest's root
+            if target.split("/")[0] == "..":
+                raise ValueError(f"{link.relative_to(folder)} leads out of the engine")
+
+
+def tar(*words):
+    """Run tar, which keeps modes and times, and never writes outside the folder it unpacks into."""
+    done = subprocess.run(["tar", *map(str, words)], capture_output=True, text=True)
+    if done.returncode:
+        raise OSError("; ".join(done.stderr.splitlines()))

@@ -1,0 +1,137 @@
+"""What an engine is: write these two classes, and netlab runs on yours (``nl.run(...,
+engine=YourEngine())``).
+
+An `Engine` says what it is and starts networks. A `Connection` is one of these: it is asked one
+question after the other, and tells what happens meanwhile.
+
+Questions, as ``connection.ask(on_event, op="start", host="h1", command="ls")``:
+
+``up``: ``hosts, switches, links, setup``
+    Start the network, once. `hosts` are pairs of a name and an address such as ``"10.0.0.1/8"``
+    (None for a router), `switches` names, `links` pairs of names; `setup` are pairs of a node and
+    a command, to be run in this order. Answer: ``{}``, or ``{"failed": [node, command, output]}``
+    for the first command that failed.
+``start``: ``host, command``
+    Start a line of bash on a host and leave it running. Answer: ``{"job": number}``; the first
+    job is 1.
+``wait``: ``numbers, limit_s``
+    Let time pass until these jobs have ended. After `limit_s` [virtual s], or at Ctrl-C, they are
+    ended as Ctrl-C on their terminal would, and a second later by SIGKILL. Answer: ``{"status":
+    [one for each job], "rung": what}``. A status is as in `subprocess`, None while the job runs;
+    `what` is ``""``, ``"limit"`` or ``"interrupt"`` (Ctrl-C).
+``stop``: ``number``
+    End one job in the same two steps. Answer: as ``wait``.
+``sleep``: ``seconds``
+    Let time pass. [virtual s] Answer: ``{"rung": ""}``, or ``"interrupt"`` where Ctrl-C ended it.
+
+Numbers of seconds may come as text: where the bytes of a question cost time, they then always cost
+the same. Every answer also has ``clock_ns``, the time since the hosts started [virtual ns]; or it
+has ``error``, a text, where the question could not be carried out.
+
+Events, handed to `on_event` in order, before the answer is returned:
+
+``{"job": number, "out": text}``
+    A job has printed this.
+``{"tick": seconds}``
+    So many whole seconds of this ``wait``, ``stop`` or ``sleep`` have passed. [virtual s]
+
+The agent that talks to Mininet ends its answer with ``{"done": true}``; its two connections (the
+guest's and Mininet's) take that word out of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+
+class Record(NamedTuple):
+    """What a run left: every program's output by its name, what a person would have typed, and how
+    it came about (`netlab.Result` documents the three).
+    """
+
+    raw: dict[str, str]
+    commands: list[str]
+    provenance: dict
+
+
+def ignore(event: dict) -> None:
+    """What is done with events where nobody asks for them: nothing."""
+
+
+@runtime_checkable
+class Connection(Protocol):
+    """A network, from its start to its end."""
+
+    def ask(self, on_event: Callable[[dict], None] = ignore, **question) -> dict:
+        """Carry out one question (see the module's text) and return its answer.
+
+        An exception that `on_event` raises is raised after the answer. The first Ctrl-C is passed
+        on to the jobs that are waited for, the second is SIGKILL for them, the third is
+        `interrupt`. Where Ctrl-C found nothing to end, KeyboardInterrupt is raised after the
+        answer.
+
+        Raises
+        ------
+        EngineError
+            The network has gone, or its limit on the wall has passed. The connection is closed.
+        KeyboardInterrupt
+            See above; or `interrupt` was called. After `interrupt` the connection is closed.
+        """
+
+    def send_key(self, key: str) -> None:
+        """End what a ``wait`` waits for, while it does: "I" as Ctrl-C would, "K" by SIGKILL."""
+
+    def interrupt(self) -> None:
+        """End the network at once; may be called from any thread, at any time.
+
+        An `ask` that is under way in another thread raises KeyboardInterrupt; where there is none,
+        the next `ask` does. A connection that is closed stays closed.
+        """
+
+    def close(self) -> None:
+        """End the network and leave nothing behind. Closing again does nothing."""
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """What networks run on."""
+
+    #: How a result and a message name it.
+    name: str
+    #: Stands for all that decides the bytes of a run; None where runs do not repeat.
+    digest: str | None
+    #: ``kernel``, ``iperf3``, ``mininet`` (versions) and ``congestion``, the list of algorithms
+    #: that its kernel has; empty where nothing is run.
+    about: dict
+    #: Its clocks, of ``"virtual"``, ``"cpu"`` and ``"real"``; the first is its own.
+    clocks: tuple[str, ...]
+    #: How many networks it can run at once on this machine.
+    at_once: int
+
+    def connect(self, seed: int, clock: str, wall_limit_s: float) -> Connection:
+        """Start a network that is still to be asked ``up``.
+
+        Parameters
+        ----------
+        seed : int
+            All that is random in it comes from this, as far as the engine can decide it.
+        clock : str
+            One of `clocks`.
+        wall_limit_s : float
+            What all answers together may take; the time between two questions does not count. [s]
+
+        Raises
+        ------
+        EngineError
+            It cannot be started here.
+        """
+
+    def recall(self, experiment: Any) -> Record | None:
+        """What this experiment left when it was run earlier; None means: run it.
+
+        Raises
+        ------
+        EngineError
+            This engine runs nothing, and has no record of the experiment.
+        """

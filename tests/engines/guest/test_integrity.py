@@ -1,0 +1,225 @@
+"""An engine whose files are not those that it was made with is not used, and what to do is said."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+import netlab as nl
+from netlab.engines.guest import integrity, store
+from tests.engines.guest.engines_in_files import copied
+
+REMEDY = r"netlab engine build.*netlab engine import FILE"
+EXPERIMENT = nl.Experiment(nl.wan("20mbit", "20ms", pairs=1), nl.Shell("h1", "echo done"))
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    return copied(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture
+def cache(copy, monkeypatch):
+    """A cache with a sound engine, which was found sound before."""
+    monkeypatch.setenv("NETLAB_CACHE", str(copy))
+    store.current()
+    return copy
+
+
+@pytest.fixture
+def hashed(monkeypatch):
+    """How often all files were hashed."""
+    calls, original = [], integrity.tree_contents
+    monkeypatch.setattr(
+        integrity, "tree_contents", lambda root: calls.append(root) or original(root)
+    )
+    return calls
+
+
+def set_back(path, status):
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns), follow_symlinks=False)
+
+
+def flip(path):
+    """Change one byte in the middle; size and time of modification stay."""
+    status, content = path.stat(), bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    set_back(path, status)
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def lengthen(path):
+    path.write_bytes(path.read_bytes() + b"\0")
+
+
+def make_executable(path):
+    path.chmod(0o755)
+
+
+def relink(path):
+    status = path.lstat()
+    path.unlink()
+    path.symlink_to("dash")
+    set_back(path, status)
+
+
+FILES = {
+    "a byte of the kernel": (flip, "kernel-*/linux", "has changed"),
+    "the kernel cut off": (cut, "kernel-*/linux", "has changed"),
+    "an empty kernel": (lambda path: path.write_bytes(b""), "kernel-*/linux", "has changed"),
+    "no kernel": (os.unlink, "kernel-*/linux", "No such file"),
+    "a byte of the library": (flip, "kernel-*/shim.so", "has changed"),
+    "no library": (os.unlink, "kernel-*/shim.so", "No such file"),
+    "a byte of a program": (flip, "rootfs-*/usr/bin/iperf3", "has changed"),
+    "a longer file": (lengthen, "rootfs-*/etc/hostname", "has changed"),
+    "another mode": (make_executable, "rootfs-*/etc/hostname", "has changed"),
+    "another link": (relink, "rootfs-*/usr/bin/awk", "has changed"),
+    "a missing file": (os.unlink, "rootfs-*/usr/bin/ping", "is missing"),
+}
+
+
+@pytest.mark.parametrize(("alter", "file", "state"), FILES.values(), ids=FILES)
+def test_a_damaged_file_is_named_and_nothing_is_run(alter, file, state, cache):
+    (path,) = cache.glob(file)
+    shutil.copy2(path, cache.parent / "sound", follow_symlinks=False)
+    alter(path)
+    for again in (1, 2):
+        with pytest.raises(nl.EngineError, match=rf"is damaged.*{path.name}.*{REMEDY}") as refused:
+            nl.run(EXPERIMENT, engine="guest")
+        assert state in str(refused.value), again
+    os.replace(cache.parent / "sound", path)
+    assert nl.run(EXPERIMENT, engine="guest").raw["1-shell-h1"] == "done\n"
+
+
+def test_what_was_added_is_named(cache):
+    (root,) = cache.glob("rootfs-*")
+    added = [
+        root / "etc" / "extra",
+        root / "usr" / "bin" / b"\xff".decode(errors="surrogateescape"),
+    ]
+    for path in added:
+        path.write_text("")
+        with pytest.raises(nl.EngineError, match=f"is damaged.*{REMEDY}"):
+            nl.engines.pick("guest")
+        path.unlink()
+    added[0].mkdir()
+    with pytest.raises(nl.EngineError, match=r"etc/extra is new"):
+        nl.engines.pick("guest")
+    added[0].rmdir()
+    nl.engines.pick("guest")
+
+
+def test_what_changes_while_an_engine_is_in_use_is_noticed(cache, monkeypatch):
+    engine = nl.engines.pick("guest")
+    assert nl.run(EXPERIMENT, engine=engine).raw["1-shell-h1"] == "done\n"
+    shutil.copy2(engine.build.shim, cache.parent / "sound")
+    flip(engine.build.shim)
+    engine.sound_until_s = 0  # a second later
+    with pytest.raises(nl.EngineError, match=r"shim\.so has changed"):
+        nl.run(EXPERIMENT, engine=engine)
+    os.replace(cache.parent / "sound", engine.build.shim)
+
+
+def test_files_are_hashed_again_only_where_one_looks_different(cache, hashed):
+    store.current()
+    store.current()
+    assert hashed == []
+    (file,) = cache.glob("rootfs-*/etc/hostname")
+    os.utime(file)
+    store.current()
+    assert len(hashed) == 1
+    store.current()
+    assert len(hashed) == 1
+    (cache / "engine.stamp").unlink()
+    store.current()
+    store.current()
+    assert len(hashed) == 2
+
+
+@pytest.mark.parametrize("stamp", ["", "{}", "\n[1]", b"\xff\xfe", "0" * 64, None])
+def test_a_damaged_stamp_does_no_harm(stamp, cache, hashed):
+    place = cache / "engine.stamp"
+    if stamp is None:
+        place.unlink()
+        place.mkdir()
+    else:
+        place.write_bytes(stamp if isinstance(stamp, bytes) else stamp.encode())
+    store.current()
+    store.current()
+    assert len(hashed) == 1
+    (file,) = cache.glob("rootfs-*/etc/hostname")
+    shutil.copy2(file, cache.parent / "sound")
+    lengthen(file)
+    first = place.read_text().partition("\n")[0]
+    for kept in ("", "{}", "[]", json.dumps({file.parents[1].name: 3}), "[" * 9):
+        place.write_text(f"{first}\n{kept}")
+        with pytest.raises(nl.EngineError, match=f"rootfs-.* has the digest .*{REMEDY}"):
+            store.current()
+    os.replace(cache.parent / "sound", file)
+    store.current()
+
+
+def change(**fields):
+    return lambda record: json.dumps(json.loads(record) | fields).encode()
+
+
+def without(key):
+    return lambda record: json.dumps(
+        {name: value for name, value in json.loads(record).items() if name != key}
+    ).encode()
+
+
+RECORDS = {
+    "cut": lambda record: record[: len(record) // 2],
+    "empty": lambda record: b"",
+    "{}": lambda record: b"{}",
+    "[]": lambda record: b"[]",
+    "null": lambda record: b"null",
+    "a text": lambda record: b'"kernel"',
+    "binary": lambda record: b"\x7fELF\xff\xfe\0",
+    "deep": lambda record: b"[" * 100_000,
+    **{f"without {key}": without(key) for key in ("about", "kernel", "kernel_binary", "recipe")},
+    "without rootfs": without("rootfs"),
+    "kernel a number": change(kernel=123456789012),
+    "rootfs a path": change(rootfs="../../../../etc"),
+    "about a list": change(about=["kernel", "iperf3", "mininet"]),
+    "about empty": change(about={}),
+    "congestion a text": change(
+        about={"kernel": "7", "iperf3": "3", "mininet": "2", "congestion": "reno"}
+    ),
+    "kernel null": change(
+        about={"kernel": None, "iperf3": "3", "mininet": "2", "congestion": ["reno"]}
+    ),
+    "another kernel": change(kernel="0" * 12),
+    "another binary": change(kernel_binary="0" * 12),
+    "another root": change(rootfs="0" * 12),
+    "another recipe": change(recipe="0" * 12),
+}
+
+
+@pytest.mark.parametrize("alter", RECORDS.values(), ids=RECORDS)
+def test_a_damaged_engine_json_is_an_error_that_says_what_to_do(alter, cache):
+    file = cache / "engine.json"
+    sound = file.read_bytes()
+    file.write_bytes(alter(sound))
+    for use in (lambda: nl.engines.pick("guest"), lambda: nl.run(EXPERIMENT, engine="guest")):
+        with pytest.raises(nl.EngineError, match=REMEDY) as refused:
+            use()
+        assert str(cache) in str(refused.value) and "\n" not in str(refused.value)
+    file.write_bytes(sound)
+    nl.engines.pick("guest")
+
+
+def test_a_folder_in_place_of_engine_json_is_replaced(cache):
+    record = json.loads((cache / "engine.json").read_text())
+    (cache / "engine.json").unlink()
+    (cache / "engine.json").mkdir()
+    with pytest.raises(nl.EngineError, match=f"Is a directory.*{REMEDY}"):
+        nl.engines.pick("guest")
+    store.use(record)
+    assert nl.engines.pick("guest").digest

@@ -1,0 +1,149 @@
+"""A run is ended at once from another thread, and by the third Ctrl-C; nothing is left of it."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import psutil
+import pytest
+
+import netlab as nl
+
+HOST = nl.Topology([nl.Host("pc", "10.9.9.9/8")])
+FOR_EVER = "trap '' INT; while true; do sleep 1000; done"
+# Virtual time hardly passes meanwhile, so the agent does not hear of the first two.
+BUSY = "while true; do :; done"
+PRESS = """
+import os, signal, sys, threading, time, netlab as nl
+net = nl.Network(nl.Topology([nl.Host("pc", "10.9.9.9/8")]))
+def press():
+    for _ in range(3):
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=press).start()
+try:
+    net._agent.ask(op="wait", numbers=[net.start("pc", sys.argv[1]).number], limit_s=1e9)
+except KeyboardInterrupt:
+    print("interrupted")
+    print("closed:", net._agent.process is None, not net._agent.folder.exists())
+"""
+
+
+@pytest.fixture
+def net(tmp_path, monkeypatch):
+    """A host in a guest; what it would leave as evidence goes to a folder of the test's own."""
+    engine = nl.engines.pick("guest")
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    with nl.Network(HOST, engine=engine, wall_limit_s=120) as net:
+        yield net
+
+
+@pytest.fixture
+def nothing_left(net, tmp_path):
+    """Checks that the guest has gone, with its folder, and left no evidence."""
+    pid, folder = net._agent.process.pid, net._agent.folder
+
+    def check():
+        for _ in range(50):  # init reaps the last of them
+            left = [p for p in psutil.process_iter() if group(p.pid) == pid and alive(p)]
+            if not left:
+                break
+            time.sleep(0.1)
+        assert left == [] and not folder.exists()
+        assert list(tmp_path.iterdir()) == []
+
+    return check
+
+
+def group(pid):
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return None
+
+
+def alive(process):
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def closed(net):
+    with pytest.raises(nl.GuestError, match="closed"):
+        net.run("pc", "true")
+
+
+@pytest.mark.parametrize("asked_in", ["main thread", "another thread"])
+def test_a_run_is_ended_from_another_thread(net, nothing_left, asked_in):
+    def run():
+        with pytest.raises(KeyboardInterrupt):
+            net.run("pc", FOR_EVER, limit_s=1e6)
+        ended.append(True)
+
+    ended = []
+    stop = threading.Timer(1, net._agent.interrupt)
+    stop.start()
+    if asked_in == "main thread":
+        run()
+    else:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join(100)
+    assert ended
+    nothing_left()
+    closed(net)
+    net._agent.interrupt()
+
+
+def test_an_interrupt_between_two_questions_ends_the_next(net, nothing_left):
+    assert net.run("pc", "echo here", echo=False).text == "here\n"
+    net._agent.interrupt()
+    net._agent.interrupt()
+    with pytest.raises(KeyboardInterrupt):
+        net.run("pc", "true")
+    nothing_left()
+    closed(net)
+
+
+def test_an_interrupt_after_closing_does_nothing(net, nothing_left):
+    net.close()
+    net._agent.interrupt()
+    nothing_left()
+    closed(net)
+    net.close()
+
+
+def test_interrupts_at_any_moment_leave_nothing(tmp_path, monkeypatch):
+    engine = nl.engines.pick("guest")
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    for delay_s in (0.0, 0.2, 0.4, 0.8):
+        guest = engine.connect(1, "virtual", 120)
+        threading.Timer(delay_s, guest.interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            guest.ask(op="up", hosts=[["pc", "10.9.9.9/8"]], switches=[], links=[], setup=[])
+            while True:
+                guest.ask(op="sleep", seconds=10)
+        assert guest.process is None and not guest.folder.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_third_ctrl_c_is_an_interrupt_and_no_traceback_of_the_agent(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", PRESS, BUSY],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )
+    assert done.stdout.splitlines() == ["interrupted", "closed: True True"], done.stderr
+    assert done.stderr == ""
+
+
+def test_ctrl_c_is_python_s_own_again_afterwards(net):
+    threading.Timer(0.5, net._agent.interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        net.run("pc", FOR_EVER, limit_s=1e6)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

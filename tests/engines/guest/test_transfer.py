@@ -1,0 +1,277 @@
+"""An engine handed over in a file is the same engine elsewhere, or it is not put in use."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+
+import pytest
+
+import netlab as nl
+from netlab.engines.guest import store, transfer
+from netlab.engines.guest.integrity import hash_of, joined, kernel_digest, tree_digest
+from tests.engines.guest.engines_in_files import copied, packed, parts
+
+
+def netlab(*words, cache):
+    return subprocess.run(
+        [sys.executable, "-m", "netlab", *map(str, words)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"NETLAB_CACHE": str(cache), "NETLAB_PROGRESS": "off"},
+    )
+
+
+def accept(build):
+    """Without a trial run, where something else is tried."""
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    path = tmp_path_factory.mktemp("exported") / "engine.tar.gz"
+    transfer.export(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    """What is in the file, to be altered; a test that does puts it back."""
+    return copied(tmp_path_factory.mktemp("opened"))
+
+
+@pytest.fixture
+def kept(opened):
+    """A function that notes a file of the opened engine, which is then put back after the test."""
+    sound = {}
+
+    def keep(pattern):
+        (path,) = opened.glob(pattern)
+        sound[path] = path.read_bytes()
+        return path
+
+    yield keep
+    for path, content in sound.items():
+        path.write_bytes(content)
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "elsewhere"))
+    return tmp_path / "elsewhere"
+
+
+def refused(file, match, cache):
+    """It is not put in use, whatever was in use before; nothing half-made is left."""
+    before = {path.name for path in cache.glob("*")}
+    with pytest.raises(nl.EngineError, match=match) as error:
+        transfer.import_file(file, accept)
+    assert str(file) in str(error.value)
+    assert {path.name for path in cache.glob("*")} == before | {"lock"}
+    return str(error.value)
+
+
+def test_an_exported_engine_is_the_same_engine_elsewhere(exported, elsewhere, monkeypatch):
+    with pytest.raises(
+        nl.EngineError, match=r"no engine in .*netlab engine build.*netlab engine import"
+    ):
+        store.current()
+    done = netlab("engine", "import", exported, cache=elsewhere)
+    assert done.returncode == 0, done.stderr
+    there = store.current()
+    assert {path.name.split("-")[0] for path in elsewhere.iterdir()} == {
+        "engine.json",
+        "engine.stamp",
+        "kernel",
+        "rootfs",
+        "lock",
+    }
+    (there.rootfs / "etc/hostname").write_text("damaged\n")
+    (there.linux).write_bytes(b"damaged")
+    again = netlab("engine", "import", exported, cache=elsewhere)
+    assert again.returncode == 0, "it mends what was damaged: " + again.stderr
+    assert store.current().linux.is_relative_to(elsewhere) and os.access(there.linux, os.X_OK)
+    monkeypatch.delenv("NETLAB_CACHE")
+    here = store.current()
+    assert there.digest == here.digest and there.about == here.about
+    assert here.digest in again.stdout
+    assert netlab("engine", "remove", cache=elsewhere).returncode == 0
+    assert [path.name for path in elsewhere.iterdir()] == ["lock"]
+
+
+def test_a_damaged_engine_is_not_exported(opened, kept, tmp_path):
+    with kept("kernel-*/shim.so").open("ab") as shim:
+        shim.write(b"\0")
+    done = netlab("engine", "export", tmp_path / "out.tar.gz", cache=opened)
+    assert done.returncode == 1 and "is damaged" in done.stderr and "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_a_file_that_cannot_be_written_is_said(tmp_path):
+    done = netlab("engine", "export", tmp_path / "no" / "out.tar.gz", cache=store.cache_folder())
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "could not be written" in done.stderr and "No such file" in done.stderr
+
+
+def test_an_altered_root_file_system_is_refused(opened, kept, tmp_path, elsewhere):
+    kept("rootfs-*/etc/hostname").write_text("mallory\n")
+    refused(packed(opened, tmp_path / "altered.tar"), "altered or damaged", elsewhere)
+
+
+def test_cut_and_foreign_files_are_refused(exported, tmp_path, elsewhere):
+    (tmp_path / "cut").write_bytes(exported.read_bytes()[:1_000_000])
+    (tmp_path / "text").write_text("hello")
+    (tmp_path / "empty").write_bytes(b"")
+    middle = bytearray(exported.read_bytes())
+    middle[len(middle) // 2 : len(middle) // 2 + 100] = b"x" * 100
+    (tmp_path / "scratched").write_bytes(middle)
+    for name in ("cut", "text", "empty", "scratched"):
+        refused(
+            tmp_path / name, r"not an engine.*or not all of it.*Ask for the file again", elsewhere
+        )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kernel": "../../etc"},
+        {"rootfs": None},
+        {"about": []},
+        {"kernel_binary": 5},
+        {"source_sha256": "none"},
+        {"source_sha256": 7},
+    ],
+    ids=str,
+)
+def test_a_record_that_is_not_one_is_refused(changes, opened, tmp_path, elsewhere):
+    refused(packed(opened, tmp_path / "odd.tar", **changes), "not an engine", elsewhere)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"kernel_binary": "0" * 12}, {"source_sha256": "0" * 64}],
+    ids=["the binary's digest", "the source"],
+)
+def test_a_record_of_another_engine_is_refused(changes, opened, tmp_path, elsewhere):
+    file = packed(opened, tmp_path / "other.tar", **changes)
+    refused(file, "altered or damaged", elsewhere)
+
+
+def test_the_kernel_s_name_is_computed_anew_where_its_source_is_named(opened):
+    record = json.loads((opened / "engine.json").read_text())
+    assert transfer.kernel_id(record) == record["kernel"]
+    named = joined(["ab" * 32, *map(hash_of, store.KERNEL_RECIPE)])
+    assert transfer.kernel_id(record | {"source_sha256": "ab" * 32}) == named != record["kernel"]
+
+
+def test_another_version_s_engine_is_refused(opened, tmp_path, elsewhere):
+    file = packed(opened, tmp_path / "other.tar", recipe="0" * 12)
+    refused(file, "another version of netlab", elsewhere)
+
+
+def with_members(opened, path, *members):
+    """An archive of an engine with more members, or others in place of its own."""
+    names = {member.name for member in members}
+    with tarfile.open(path, "w") as archive:
+        for part in parts(opened):
+            archive.add(part, part.name, filter=lambda m: None if m.name in names else m)
+        for member in members:
+            archive.addfile(member, io.BytesIO(b"x" * member.size))
+    return path
+
+
+def member(name, kind=tarfile.REGTYPE, target="", size=0):
+    made = tarfile.TarInfo(name)
+    made.type, made.linkname, made.size = kind, str(target), size
+    return made
+
+
+def link(name, target):
+    return member(name, tarfile.SYMTYPE, target)
+
+
+def test_an_archive_whose_links_lead_out_is_refused(opened, tmp_path, elsewhere):
+    build = store.Build(opened, json.loads((opened / "engine.json").read_text()))
+    kernel, root = build.linux.parent.name, build.rootfs.name
+    outside = tmp_path / "outside"
+    shutil.copytree(build.linux.parent, outside)
+    before = hash_of(outside / "linux"), sorted(outside.iterdir())
+    for number, members in enumerate(
+        [
+            [link(f"{kernel}/linux", outside / "linux")],
+            [link(f"{kernel}/shim.so", "../../../../outside/shim.so")],
+            [link("engine.json", opened / "engine.json")],
+            [link(kernel, outside)],
+            [link(root, build.rootfs)],
+            [link(f"{root}/etc/hostname", "../../../../../../../etc/hostname")],
+            [link(f"{root}/etc/in", outside), member(f"{root}/etc/in/planted", size=3)],
+            [member("../../outside/planted", size=3)],
+            [member(str(outside / "planted"), size=3)],
+            [member(f"{kernel}/linux", tarfile.LNKTYPE, outside / "linux")],
+            [member(f"{kernel}/linux", tarfile.LNKTYPE, "../../outside/linux")],
+            [member("notes.txt", size=3)],
+        ]
+    ):
+        file = with_members(opened, tmp_path / f"{number}.tar", *members)
+        refused(file, "not an engine|altered or damaged", elsewhere)
+        assert (hash_of(outside / "linux"), sorted(outside.iterdir())) == before, number
+        file.unlink()
+
+
+@pytest.fixture
+def other_numbers(opened, kept, tmp_path):
+    """A file whose every digest is right, and whose library draws other random numbers."""
+    shim, source = kept("kernel-*/shim.so"), (store.HERE / "shim.c").read_text()
+    (tmp_path / "shim.c").write_text(source.replace("0x9e3779b97f4a7c15", "0x9e3779b97f4a7c17"))
+    command = ["gcc", "-O2", "-shared", "-fPIC", "-o", shim, tmp_path / "shim.c"]
+    subprocess.run(command, check=True)
+    return packed(opened, tmp_path / "other.tar", kernel_binary=kernel_digest(shim.parent))
+
+
+def test_an_engine_that_gives_other_numbers_than_the_published_one_is_refused(
+    other_numbers, elsewhere
+):
+    done = netlab("engine", "import", other_numbers, cache=elsewhere)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "is not put in use" in done.stderr and "gives other bytes" in done.stderr.replace(
+        "\n", " "
+    )
+    assert [path.name for path in elsewhere.iterdir()] == ["lock"]
+
+
+def test_a_refused_engine_leaves_the_one_in_use(other_numbers, opened, monkeypatch):
+    monkeypatch.setenv("NETLAB_CACHE", str(opened))
+    before = (opened / "engine.json").read_bytes()
+    done = netlab("engine", "import", other_numbers, cache=opened)
+    assert done.returncode == 1 and (opened / "engine.json").read_bytes() == before
+    assert {path.name.split("-")[0] for path in opened.iterdir()} >= {"kernel", "rootfs"}
+
+
+def test_a_kernel_that_does_not_start_is_refused_without_advice_on_memory(
+    opened, kept, tmp_path, elsewhere
+):
+    linux = kept("kernel-*/linux")
+    sound = linux.read_bytes()
+    for number, content in enumerate([sound[: len(sound) // 2], sound[:1000], b""]):
+        linux.write_bytes(content)
+        digest = kernel_digest(linux.parent)
+        file = packed(opened, tmp_path / f"{number}.tar", kernel_binary=digest)
+        done = netlab("engine", "import", file, cache=elsewhere)
+        said = " ".join(done.stderr.split())
+        assert done.returncode == 1 and "is not put in use" in said and "Traceback" not in said, (
+            said
+        )
+        assert "engine is damaged" in said and "netlab engine import FILE" in said, said
+        assert "TMPDIR" not in said and "memory" not in said, said
+        assert not list(elsewhere.glob("engine.json"))
+        file.unlink()
+
+
+def test_the_opened_engine_was_put_back(opened):
+    """Every test above leaves it as it was: else the next would be refused for another reason."""
+    record = json.loads((opened / "engine.json").read_text())
+    build = store.Build(opened, record)
+    assert kernel_digest(build.linux.parent) == record["kernel_binary"]
+    assert tree_digest(build.rootfs) == record["rootfs"]

@@ -1,0 +1,116 @@
+"""What an engine must have, and that whoever writes one needs to know no more than that."""
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import netlab as nl
+from netlab import engines
+from netlab.engines.guest.process import Guest
+from netlab.engines.mininet import MininetConnection
+from netlab.engines.protocol import Connection, Engine, Record
+
+PATH = nl.wan("20mbit", "20ms", pairs=1)
+TRAFFIC = nl.Ping("h1", "h2", count=2), nl.Iperf3("h1", "h2", time=1)
+
+
+def parameters(function):
+    return [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "kind"),
+    [(Engine, kind) for kind in engines.ENGINES.values()]
+    + [(Connection, kind) for kind in (Guest, MininetConnection)],
+)
+def test_ours_have_every_method_with_these_parameters(protocol, kind):
+    names = [name for name, value in vars(protocol).items() if inspect.isfunction(value)]
+    assert {"ask", "interrupt", "close"} <= set(names) or {"connect", "recall"} <= set(names)
+    for name in names:
+        if name.startswith("_"):
+            continue
+        assert parameters(vars(kind)[name]) == parameters(vars(protocol)[name]), name
+
+
+def test_ours_are_engines():
+    for chosen in (engines.pick("guest"), engines.pick("recorded")):
+        assert isinstance(chosen, Engine)
+        assert isinstance(chosen.name, str) and isinstance(chosen.about, dict)
+        assert isinstance(chosen.digest, str | None) and chosen.at_once >= 1
+        assert set(chosen.clocks) <= {"virtual", "cpu", "real"}
+
+
+class OwnConnection:
+    """Hands everything on to a guest, and notes what is asked."""
+
+    def __init__(self, guest, asked):
+        self.guest, self.asked = guest, asked
+
+    def ask(self, on_event=lambda event: None, **question):
+        self.asked.append(question["op"])
+        answer = self.guest.ask(on_event, **question)
+        assert answer["clock_ns"] > 0 and "done" not in answer
+        return answer
+
+    def interrupt(self):
+        self.guest.interrupt()
+
+    def close(self):
+        self.guest.close()
+
+
+class OwnEngine:
+    name, digest, clocks, at_once = "own", None, ("virtual",), 1
+
+    def __init__(self, record=None):
+        self.guest, self.asked, self.record = engines.pick("guest"), [], record
+        self.about = self.guest.about
+
+    def connect(self, seed, clock, wall_limit_s):
+        return OwnConnection(self.guest.connect(seed, clock, wall_limit_s), self.asked)
+
+    def recall(self, experiment):
+        return self.record
+
+
+def test_an_engine_of_one_s_own_runs_what_ours_runs():
+    engine = OwnEngine()
+    mine, ours = nl.run(PATH, *TRAFFIC, engine=engine), nl.run(PATH, *TRAFFIC, engine="guest")
+    assert mine.raw == ours.raw and mine.commands == ours.commands
+    assert mine.provenance["engine"] == "own" and mine.provenance["engine_digest"] is None
+    assert engine.asked[0] == "up" and set(engine.asked) == {"up", "start", "wait", "sleep"}
+
+
+def test_an_engine_of_one_s_own_may_recall():
+    ours = nl.run(PATH, *TRAFFIC, engine="guest")
+    engine = OwnEngine(Record(ours.raw, ours.commands, ours.provenance))
+    assert nl.run(PATH, *TRAFFIC, engine=engine).raw == ours.raw
+    assert engine.asked == []
+
+
+class Half:
+    name, digest, about, clocks, at_once = "half", None, {}, ("virtual",), 1
+
+    def connect(self, seed, clock, wall_limit_s):
+        raise AssertionError("it must not be used")
+
+
+@pytest.mark.parametrize("engine", [5, 0, b"guest", [], object(), Half(), OwnEngine, nl.wan])
+def test_what_is_no_engine_is_refused_with_what_is(engine):
+    for use in (
+        lambda: nl.run(PATH, *TRAFFIC, engine=engine),
+        lambda: nl.Network(PATH, engine=engine),
+    ):
+        with pytest.raises(
+            nl.SpecificationError,
+            match=r"engine = .*one of guest, mininet, recorded, None .*protocol\.Engine",
+        ) as refused:
+            use()
+        assert repr(engine) in str(refused.value)
+
+
+def test_no_engine_is_asked_what_it_has():
+    for path in Path(engines.__file__).parent.rglob("*.py"):
+        assert not re.search(r"\bhasattr\b", path.read_text()), path
