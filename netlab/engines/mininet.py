@@ -74,9 +74,6 @@ class MininetEngine:
             f" {self.about['mininet']}>"
         )
 
-    def recall(self, experiment):
-        return None
-
     def connect(self, seed, clock, wall_limit_s):
         """Start an agent; see `netlab.engines.protocol.Engine`. The seed decides when traffic
         starts, which is no question to the agent; the kernel's own random numbers do not follow it.

@@ -48,9 +48,6 @@ class GuestEngine:
             f" {self.about['iperf3']}>"
         )
 
-    def recall(self, experiment):
-        return None
-
     def connect(self, seed, clock, wall_limit_s):
         """Start a guest; see `netlab.engines.protocol.Engine`."""
         if time.monotonic() > self.sound_until_s:  # the files may have changed since
