@@ -37,12 +37,13 @@ _FIGURES = {
 _NOT_KNOWN = {"retransmits": -1, "cwnd_bytes": 0, "rtt_s": 0, "rtt_min_s": 0, "rtt_max_s": 0}
 
 _STREAMS = [
-    "stream", "src", "dst", "congestion", "sent_bps", "received_bps", "retransmits", "start_s", "end_s", "cwnd_bytes", "rtt_s",
-    "rtt_min_s", "rtt_max_s", "loss", "jitter_s", "packets", "lost_packets", "sent_bytes", "received_bytes",
+    "stream", "src", "dst", "congestion", "sent_bps", "received_bps", "retransmits", "start_s",
+    "end_s", "cwnd_bytes", "rtt_s", "rtt_min_s", "rtt_max_s", "loss", "jitter_s", "packets",
+    "lost_packets", "sent_bytes", "received_bytes",
 ]  # fmt: skip
 _INTERVALS = [
-    "stream", "src", "dst", "start_s", "end_s", "sent_bps", "received_bps", "retransmits", "cwnd_bytes", "rtt_s", "rttvar_s",
-    "omitted", "loss", "jitter_s", "packets", "lost_packets",
+    "stream", "src", "dst", "start_s", "end_s", "sent_bps", "received_bps", "retransmits",
+    "cwnd_bytes", "rtt_s", "rttvar_s", "omitted", "loss", "jitter_s", "packets", "lost_packets",
 ]  # fmt: skip
 
 # A part of iperf3's own error: what to do about it.
@@ -315,7 +316,7 @@ def _side(doc):
 
 
 def _figures(when, span, entries):
-    """One row in SI units; `span` and `entries`, by whose figures they hold, are iperf3's objects."""
+    """One row in SI units; `span` and each of `entries` (by who measured) are iperf3's objects."""
     row = {"start_s": _number(span["start"]), "end_s": _number(span["end"])}
     for column, (who, end, interval, units) in _FIGURES.items():
         value = _number(entries.get(who, {}).get(end if when == "end" else interval))

@@ -29,7 +29,7 @@ def cell(parallel):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A folder with the records of one run and one sweep, and what these gave when they were run."""
+    """A folder with the records of one run and one sweep, and their results when they were run."""
     folder = tmp_path_factory.mktemp("records")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NETLAB_RECORDS", str(folder))

@@ -33,10 +33,10 @@ def names(path):
 
 # --- every file
 
-STREAMS = """stream src dst congestion sent_bps received_bps retransmits start_s end_s cwnd_bytes rtt_s rtt_min_s
-    rtt_max_s loss jitter_s packets lost_packets sent_bytes received_bytes"""
-INTERVALS = """stream src dst start_s end_s sent_bps received_bps retransmits cwnd_bytes rtt_s rttvar_s omitted
-    loss jitter_s packets lost_packets"""
+STREAMS = """stream src dst congestion sent_bps received_bps retransmits start_s end_s cwnd_bytes
+    rtt_s rtt_min_s rtt_max_s loss jitter_s packets lost_packets sent_bytes received_bytes"""
+INTERVALS = """stream src dst start_s end_s sent_bps received_bps retransmits cwnd_bytes rtt_s
+    rttvar_s omitted loss jitter_s packets lost_packets"""
 
 
 @pytest.mark.parametrize("path", REPORTS, ids=names)

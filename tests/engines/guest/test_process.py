@@ -15,7 +15,8 @@ VICTIM = """
 import os, sys, netlab
 os.environ["NETLAB_PROGRESS"] = "off"
 print("begun", flush=True)
-netlab.run(netlab.wan(), netlab.Iperf3("h1", "h2", parallel=8, time=5), wall_limit_s=float(sys.argv[1]))
+test = netlab.Iperf3("h1", "h2", parallel=8, time=5)
+netlab.run(netlab.wan(), test, wall_limit_s=float(sys.argv[1]))
 """
 
 
