@@ -41,14 +41,14 @@ _LEAST = {"lost_packets": -(2**63)}
 _MOST_US = 2**32 - 1
 
 _STREAMS = [
-    *["stream", "src", "dst", "congestion", "sent_bps", "received_bps", "retransmits", "start_s"],
-    *["end_s", "cwnd_bytes", "rtt_s", "rtt_min_s", "rtt_max_s", "loss", "jitter_s", "packets"],
-    *["lost_packets", "sent_bytes", "received_bytes"],
-]
+    "stream", "src", "dst", "congestion", "sent_bps", "received_bps", "retransmits", "start_s",
+    "end_s", "cwnd_bytes", "rtt_s", "rtt_min_s", "rtt_max_s", "loss", "jitter_s", "packets",
+    "lost_packets", "sent_bytes", "received_bytes",
+]  # fmt: skip
 _INTERVALS = [
-    *["stream", "src", "dst", "start_s", "end_s", "sent_bps", "received_bps", "retransmits"],
-    *["cwnd_bytes", "rtt_s", "rttvar_s", "omitted", "loss", "jitter_s", "packets", "lost_packets"],
-]
+    "stream", "src", "dst", "start_s", "end_s", "sent_bps", "received_bps", "retransmits",
+    "cwnd_bytes", "rtt_s", "rttvar_s", "omitted", "loss", "jitter_s", "packets", "lost_packets",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -214,9 +214,7 @@ def _side(doc):
 
 
 def _figures(when, span, entries):
-    """One row in SI units; `span` and `entries`, by whose figures they hold, are iperf3's
-    objects.
-    """
+    """One row in SI units; `span` and each of `entries` (by who measured) are iperf3's objects."""
     row = {"start_s": given(span, "start"), "end_s": given(span, "end")}
     for column, (who, end, interval, units) in _FIGURES.items():
         name = end if when == "end" else interval
