@@ -2,22 +2,25 @@
 words people can use.
 """
 
+import functools
+import inspect
+import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, validate_call
 
 from netlab import units
 from netlab.errors import SpecificationError
 
 
 def _checked(read):
-    """A string in tc's notation that `read` understands, kept as it was written."""
+    """What `read` understands, kept as it was written; its message says what is allowed."""
 
     def check(text):
         read(text)
         return text
 
-    return AfterValidator(check)
+    return BeforeValidator(check)
 
 
 Rate = Annotated[str, _checked(units.rate_bps)]
@@ -33,18 +36,8 @@ class Description(BaseModel):
 
     def __init__(self, *values, **fields):
         names = [name for name in type(self).model_fields if name != "kind"]
-        if len(values) > len(names):
-            raise SpecificationError(
-                f"{type(self).__name__} takes {len(names)} values ({', '.join(names)}), not"
-                f" {len(values)}"
-            )
-        for name, value in zip(names, values, strict=False):
-            if name in fields:
-                raise SpecificationError(
-                    f"{type(self).__name__}.{name} was given twice: {value!r} and {fields[name]!r}"
-                )
-            fields[name] = value
-        with speaking(type(self).__name__):
+        fields = by_name(type(self).__name__, names, values, fields)
+        with speaking(type(self).__name__, names):
             super().__init__(**fields)
 
     @classmethod
@@ -67,18 +60,55 @@ class Description(BaseModel):
 
     def but(self, **changes):
         """The same with some fields changed, checked like a new one."""
-        return type(self)(
-            **{name: getattr(self, name) for name in type(self).model_fields} | changes
+        return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | changes)
+
+
+def by_name(whose, names, values, fields):
+    """Values that were given by position, and fields that were given by name, all by name."""
+    if len(values) > len(names):
+        raise SpecificationError(
+            f"{whose} takes {len(names)} values ({', '.join(names)}), not {len(values)}"
         )
+    for name, value in zip(names, values, strict=False):
+        if name in fields:
+            raise SpecificationError(
+                f"{whose}.{name} was given twice: {value!r} and {fields[name]!r}"
+            )
+    return dict(zip(names, values, strict=False)) | fields
+
+
+def checked(function):
+    """A function whose arguments are checked against its annotations, as fields are."""
+    names, checking = list(inspect.signature(function).parameters), validate_call(function)
+
+    @functools.wraps(function)
+    def call(*values, **fields):
+        fields = by_name(function.__name__, names, values, fields)
+        try:
+            with speaking(function.__name__, names):
+                return checking(**fields)
+        except SpecificationError as error:  # of what it makes of them: still the caller's words
+            raise SpecificationError(
+                re.sub(r"^\w+: ", f"{function.__name__}: ", str(error))
+            ) from None
+
+    return call
 
 
 class speaking:
     """Turns pydantic's errors into a `SpecificationError` of one line per field: its name, its
     value, what is allowed.
+
+    Parameters
+    ----------
+    name : str
+        Of what has the fields.
+    fields : sequence of str
+        Their names, for who misspelt one.
     """
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, name, fields=()):
+        self.name, self.fields = name, fields
 
     def __enter__(self):
         return self
@@ -98,8 +128,9 @@ class speaking:
                 problem = f"this is not JSON: {found['ctx']['error']}"
             if found["type"] == "missing":
                 lines.append(f"{field} is missing: it is required")
-            elif found["type"] == "extra_forbidden":
-                lines.append(f"{field} = {found['input']!r}: there is no such field")
+            elif found["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+                there_are = f"; there are {', '.join(self.fields)}" * (len(found["loc"]) == 1)
+                lines.append(f"{field} = {found['input']!r}: there is no such field{there_are}")
             elif not found["loc"]:
                 lines.append(f"{self.name}: {problem}")
             else:

@@ -1,15 +1,14 @@
 """Everything netlab raises on purpose, in one tree.
 
 NetlabError
- ├─ SpecificationError    a topology, traffic or experiment that cannot be (also a ValueError)
+ ├─ SpecificationError    a topology, traffic or experiment that is not possible
  ├─ EngineError           no engine here works, or one could not be built
  │   └─ GuestError        a running guest died or reached a limit; its evidence is kept
  ├─ CommandError          a command on a host failed; its output is kept
  ├─ EmulationError        the network that came up is not the network that was asked for
- └─ ReadError             a tool's output that cannot be read; the raw text is kept (also a
- ValueError)
+ └─ ReadError             a tool's output that cannot be read; the raw text is kept
 
-Arguments of the pure functions (models, fairness, units) raise plain ``ValueError``;
+The pure functions (models, fairness, units) raise plain ``ValueError`` for a bad argument.
 ``SpecificationError`` and ``ReadError`` are ``ValueError`` too, so ``except ValueError`` catches
 every kind of bad input.
 """
@@ -20,13 +19,14 @@ class NetlabError(Exception):
 
 
 class SpecificationError(NetlabError, ValueError):
-    """A topology, traffic or experiment that cannot be: names the field, the value and what is
-    allowed.
+    """A topology, traffic or experiment that is not possible.
+
+    The message names the field, the value and what is allowed.
     """
 
 
 class EngineError(NetlabError):
-    """No engine works here, or one could not be built: says what is missing and how to get it."""
+    """No engine works here, or one could not be built: what is missing, and how to get it."""
 
 
 class GuestError(EngineError):
@@ -65,7 +65,7 @@ class CommandError(NetlabError):
 
 
 class EmulationError(NetlabError):
-    """The network that came up is not the network that was asked for: nothing was measured on it."""
+    """The network that came up is not the one that was asked for; nothing was measured."""
 
 
 class ReadError(NetlabError, ValueError):

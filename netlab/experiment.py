@@ -1,13 +1,14 @@
 """An experiment: a topology, the traffic on it, a seed and a clock."""
 
 import hashlib
+from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from netlab import units
 from netlab.description import Delay, Description
 from netlab.topology import Topology
-from netlab.traffic import Traffic
+from netlab.traffic.base import AnyTraffic, Place
 
 
 class Experiment(Description):
@@ -16,7 +17,7 @@ class Experiment(Description):
     Parameters
     ----------
     topology : Topology
-    *traffic : Ping, Iperf3, Shell or Nstat
+    *traffic : Traffic
         What runs on its hosts, at once.
     seed : int
         All that is random comes from it: losses, ports, starts.
@@ -26,16 +27,17 @@ class Experiment(Description):
         The window in which the traffic starts, as people start things together; each start is drawn
         from the seed. ``"0ms"`` starts everything at once, which makes flows run in lockstep.
     virtual_limit_s, wall_limit_s : float, optional
-        It is ended, with an error, after so long; None takes them from the traffic. [s]
+        It is ended, with an error, after so long, a million at most; None takes them from the
+        traffic. [s]
     """
 
     topology: Topology
-    traffic: tuple[Traffic, ...] = Field(min_length=1)
+    traffic: tuple[AnyTraffic, ...] = Field(min_length=1)
     seed: int = Field(default=1, ge=0, lt=1 << 63)
-    clock: str = Field(default="virtual", pattern="^(virtual|cpu|real)$")
+    clock: Literal["virtual", "cpu", "real"] = "virtual"
     stagger: Delay = "100ms"
-    virtual_limit_s: float | None = Field(default=None, gt=0)
-    wall_limit_s: float | None = Field(default=None, gt=0)
+    virtual_limit_s: float | None = Field(default=None, gt=0, le=1_000_000)
+    wall_limit_s: float | None = Field(default=None, gt=0, le=1_000_000)
 
     def __init__(self, topology=None, *traffic, **fields):
         if traffic:
@@ -51,10 +53,14 @@ class Experiment(Description):
     @model_validator(mode="after")
     def _check(self):
         for item in self.traffic:
-            for field in ("src", "dst"):
-                if hasattr(item, field):
-                    self.topology.host(getattr(item, field), f"{type(item).__name__}.{field}")
+            for field, name in item.hosts.items():
+                self.topology.host(name, f"{type(item).__name__}.{field}")
         return self
+
+    @property
+    def places(self):
+        """Each traffic with its `Place`."""
+        return [(item, Place(self, flow)) for flow, item in enumerate(self.traffic, 1)]
 
     @property
     def starts_s(self):
@@ -72,11 +78,7 @@ class Experiment(Description):
         """
         tests = zip(self.starts_s, self.traffic, strict=True)
         return max(
-            (
-                start + one.omit
-                for start, one in tests
-                if getattr(one, "omit", 0) and one.sender == host
-            ),
+            (start + one.omitted_s for start, one in tests if one.omitted_s and one.sender == host),
             default=0.0,
         )
 

@@ -1,6 +1,4 @@
-"""How evenly flows share: their throughputs, as a number and over time, and the shares that theory
-calls fair.
-"""
+"""How evenly flows share a link: Jain's index, shares, both over time, and fair allocations."""
 
 from itertools import pairwise
 from math import fsum, inf
@@ -19,6 +17,8 @@ __all__ = [
     "shares",
 ]
 
+_INTERVAL_COLUMNS = ["flow", "stream", "start_s", "end_s", "sent_bps", "received_bps", "omitted"]
+
 
 def jain_index(throughputs):
     """Jain's fairness index of an allocation.
@@ -26,13 +26,13 @@ def jain_index(throughputs):
     Parameters
     ----------
     throughputs : 1-D array or Series
-        What each flow got, in any one unit; at least one flow, all of them finite and at least 0,
+        Throughput of each flow, all in the same unit; at least one flow; finite, at least 0, and
         not all 0.
 
     Returns
     -------
     float
-        From 1/n (one of n flows has everything) to 1 (all have the same). [1]
+        From 1/n (one of n flows has everything) to 1 (all flows have the same). [1]
 
     Raises
     ------
@@ -45,7 +45,7 @@ def jain_index(throughputs):
 
     If k of n flows share everything equally and the others get nothing, the index is k/n. It works
     for any number of flows, does not depend on the unit, and is continuous. It counts flows, not
-    users, and is blind to whether the link was filled.
+    users, and does not see whether the link was full.
 
     References
     ----------
@@ -62,17 +62,17 @@ def jain_index(throughputs):
 
 
 def shares(throughputs):
-    """Each flow's part of what all of them got together.
+    """Each flow's share of the sum of all throughputs.
 
     Parameters
     ----------
     throughputs : 1-D array or Series
-        As `jain_index` takes, and refuses, them.
+        As for `jain_index`; the same values are refused.
 
     Returns
     -------
     ndarray, or Series with the same index
-        :math:`T_i / \\sum_j T_j`: of what was carried, not of the link's capacity. [1]
+        :math:`T_i / \\sum_j T_j`: a share of the data carried, not of the link's capacity. [1]
 
     Examples
     --------
@@ -84,20 +84,20 @@ def shares(throughputs):
 
 
 def per_stream_share(n, others=1):
-    """The share that equal division among *streams* gives to who opens n of them; compare it with
-    `shares`.
+    """The share of a host that opens n streams, if all *streams* at a bottleneck get the same.
 
-    A bottleneck does not know whose streams they are, so parallel streams take from others: T.
-    Hacker, B. Athey, B. Noble, "The end-to-end performance effects of parallel TCP sockets on a
-    lossy wide-area network", IPDPS 2002. Holds where all always have data to send, and the same RTT
-    and algorithm; buffers, or loss that is not the queue's, may limit them earlier.
+    A bottleneck does not know which host a stream belongs to, so parallel streams take bandwidth
+    from other hosts: T. Hacker, B. Athey, B. Noble, "The end-to-end performance effects of parallel
+    TCP sockets on a lossy wide-area network", IPDPS 2002. Holds where all streams always have data
+    to send, and have the same RTT and algorithm. Buffers, or losses elsewhere than in the queue,
+    may limit streams earlier. Compare it with the measured `shares`.
 
     Parameters
     ----------
     n : int or array
         Streams of one host, at least 1. [1]
     others : int or array
-        Streams m of all others on the same bottleneck, at least 0. [1]
+        Streams m of all other hosts on the same bottleneck, at least 0. [1]
 
     Returns
     -------
@@ -125,21 +125,21 @@ def per_stream_share(n, others=1):
 
 
 def over_time(intervals, window_s, by="flow"):
-    """What each flow, or stream, got in each window of time.
+    """Throughput of each flow, or stream, in each window of time.
 
-    The windows lie where *all* flows (or streams) are sending: from the latest first start to the
-    earliest last end. A last window is left out if more than 1 % of it is missing; else it ends
-    there. Flows report at different times: each interval is taken as of constant rate, and counts
-    for as much of it as a window overlaps. A flow with no interval in a window got
-    0. A sender counts what it hands to its kernel, in bursts: let windows be several intervals and
-       round trips long.
+    The windows cover the time in which *all* flows (or streams) are sending: from the latest first
+    start to the earliest last end. The last window may be up to 1 % shorter than the others; if
+    more is missing, it is left out. Flows report at different times, so the rate is taken as
+    constant within an interval, and a window counts the part of the interval that it overlaps. A
+    flow without an interval in a window has 0 there. A sender counts what it hands to its kernel,
+    which comes in bursts: choose windows of several intervals and round trips.
 
     Parameters
     ----------
     intervals : DataFrame
         As ``Result.intervals``: ``flow``, ``stream``, ``start_s``, ``end_s`` [s], ``sent_bps``,
-        ``received_bps`` [bit/s], ``omitted``. Where ``received_bps`` is NaN, ``sent_bps`` counts;
-        omitted intervals do not.
+        ``received_bps`` [bit/s], ``omitted``. Where ``received_bps`` is NaN, ``sent_bps`` counts.
+        Omitted intervals do not count.
     window_s : float
         Length of a window, above 0. [s]
     by : {"flow", "stream"}
@@ -153,8 +153,9 @@ def over_time(intervals, window_s, by="flow"):
 
     Examples
     --------
-    >>> intervals = pd.DataFrame({"flow": [1, 1, 2], "stream": 1, "start_s": [0, 1, 0.5], "end_s": [1, 2, 2],
-    ...                           "sent_bps": [8e6, 4e6, 2e6], "received_bps": np.nan, "omitted": False})
+    >>> intervals = pd.DataFrame({"flow": [1, 1, 2], "stream": 1, "omitted": False,
+    ...                           "start_s": [0, 1, 0.5], "end_s": [1, 2, 2],
+    ...                           "sent_bps": [8e6, 4e6, 2e6], "received_bps": np.nan})
     >>> over_time(intervals, 1)
        start_s  end_s  flow        bps
     0      0.5    1.5     1  6000000.0
@@ -163,28 +164,15 @@ def over_time(intervals, window_s, by="flow"):
     if by not in ("flow", "stream"):
         raise ValueError(f"by must be 'flow' or 'stream', not {by!r}")
     _positive("window_s", window_s)
-    _need(
-        "intervals",
-        intervals,
-        "flow",
-        "stream",
-        "start_s",
-        "end_s",
-        "sent_bps",
-        "received_bps",
-        "omitted",
-    )
-    rows, keys = (
-        intervals[~intervals.omitted.astype(bool)],
-        (["flow"] if by == "flow" else ["flow", "stream"]),
-    )
+    _check_columns("intervals", intervals, *_INTERVAL_COLUMNS)
+    keys = ["flow"] if by == "flow" else ["flow", "stream"]
+    rows = intervals[~intervals.omitted.astype(bool)]
     rows = rows.assign(bps=rows.received_bps.fillna(rows.sent_bps).astype(float))
-    for row in rows[
-        ~(rows.bps.between(0, inf, inclusive="left") & (rows.end_s >= rows.start_s))
-    ].itertuples():
-        whose = f"flow {row.flow}, stream {row.stream}, from {row.start_s:g} s to {row.end_s:g} s"
+    good = rows.bps.between(0, inf, inclusive="left") & (rows.end_s >= rows.start_s)
+    for row in rows[~good].itertuples():
+        which = f"flow {row.flow}, stream {row.stream}, from {row.start_s:g} s to {row.end_s:g} s"
         raise ValueError(
-            f"intervals must have a received_bps or sent_bps of at least 0: {whose} has {row.bps:g}"
+            f"intervals must have a received_bps or sent_bps of at least 0: {which} has {row.bps:g}"
         )
     each = rows.groupby(keys)
     if each.ngroups < intervals.groupby(keys).ngroups or not each.ngroups:
@@ -196,14 +184,12 @@ def over_time(intervals, window_s, by="flow"):
             f"every {by} sends from {begin:g} s to {end:g} s: not for one window of {window_s:g} s"
         )
     edges = np.minimum(begin + window_s * np.arange(count + 1.0), end)
-    (starts, ends, rates), whose = (
-        rows[["start_s", "end_s", "bps"]].to_numpy(float).T,
-        each.ngroup().to_numpy(),
-    )
-    names, windows = each.size().index.to_frame(index=False), []
+    starts, ends, rates = rows[["start_s", "end_s", "bps"]].to_numpy(float).T
+    names, group_of_row = each.size().index.to_frame(index=False), each.ngroup().to_numpy()
+    windows = []
     for start, stop in pairwise(edges):
         overlap = (np.minimum(ends, stop) - np.maximum(starts, start)).clip(0)
-        bps = np.bincount(whose, rates * overlap, len(names)) / (stop - start)
+        bps = np.bincount(group_of_row, rates * overlap, len(names)) / (stop - start)
         windows.append(names.assign(start_s=start, end_s=stop, bps=bps))
     return pd.concat(windows, ignore_index=True)[["start_s", "end_s", *keys, "bps"]]
 
@@ -214,19 +200,19 @@ def index_over_time(intervals, window_s, by="flow"):
     Parameters
     ----------
     intervals, window_s, by
-        As of `over_time`, which says where the windows lie and what counts.
+        As for `over_time`, which says where the windows lie and what counts.
 
     Returns
     -------
     DataFrame
-        One row per window: ``start_s``, ``end_s`` [s], ``jain_index`` [1], NaN where nobody got
-        anything, and ``total_bps``, what all got together [bit/s]. Short windows show who has just
-        backed off, long ones who gets more in the end.
+        One row per window: ``start_s``, ``end_s`` [s], ``jain_index`` [1] (NaN where all flows have
+        0), and ``total_bps``, the sum of all flows [bit/s]. Short windows show which flow has just
+        reduced its rate, long windows which flow gets more in the end.
 
     Examples
     --------
-    >>> intervals = pd.DataFrame({"flow": [1, 2], "stream": 1, "start_s": 0, "end_s": 2, "sent_bps": [8e6, 0],
-    ...                           "received_bps": np.nan, "omitted": False})
+    >>> intervals = pd.DataFrame({"flow": [1, 2], "stream": 1, "start_s": 0, "end_s": 2,
+    ...                           "sent_bps": [8e6, 0], "received_bps": np.nan, "omitted": False})
     >>> index_over_time(intervals, 2)
        start_s  end_s  jain_index  total_bps
     0      0.0    2.0         0.5  8000000.0
@@ -238,7 +224,7 @@ def index_over_time(intervals, window_s, by="flow"):
 
 
 def convergence_s(windows, threshold=0.95):
-    """When the index came up to a threshold and stayed there.
+    """When the index reached a threshold for good.
 
     Parameters
     ----------
@@ -250,30 +236,31 @@ def convergence_s(windows, threshold=0.95):
     Returns
     -------
     float
-        ``start_s`` of the first window from which on *every* window, to the last, has an index of
-        at least the threshold, to within rounding; NaN if the last one has not. NaN, where nobody
-        got anything, is below. Shorter windows settle later. [s]
+        ``start_s`` of the first window from which on *every* window has an index of at least the
+        threshold (to within rounding); NaN if the last window has not. A window whose index is NaN
+        counts as below. Shorter windows give a later time. [s]
 
     Examples
     --------
-    >>> convergence_s(pd.DataFrame({"start_s": [0, 1, 2, 3], "jain_index": [0.96, 0.8, 0.97, 0.99]}))
+    >>> windows = {"start_s": [0, 1, 2, 3], "jain_index": [0.96, 0.8, 0.97, 0.99]}
+    >>> convergence_s(pd.DataFrame(windows))
     2.0
     """
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold must be above 0 and at most 1, not {threshold!r}")
-    _need("windows", windows, "start_s", "jain_index")
+    _check_columns("windows", windows, "start_s", "jain_index")
     fair = windows.set_index("start_s").jain_index.sort_index(ascending=False) >= threshold - 1e-12
     return float(fair.index[fair.cummin()].min())
 
 
 def max_min(capacities, routes, demands=None):
-    """The max-min fair allocation: nobody can get more without taking from somebody who has no
-    more.
+    """The max-min fair allocation: no flow can get more unless one with the same or less loses.
 
     By progressive filling (D. Bertsekas, R. Gallager, "Data Networks", 2nd ed., 1992, section
-    6.5.2): all grow together until a link is full or a demand met; the flows concerned stop, the
-    others grow on. So each has its demand or a *bottleneck*: a full link on which none gets more.
-    Fair queueing comes near to this ideal; TCP gives less to flows with longer RTTs.
+    6.5.2): all rates grow together until a link is full or a demand is met. The flows concerned
+    stop there, and the others go on growing. In the end each flow has its demand, or passes a
+    *bottleneck*: a full link on which no other flow gets more. Fair queueing comes near to this
+    ideal; TCP gives less to flows with longer RTTs.
 
     Parameters
     ----------
@@ -282,8 +269,8 @@ def max_min(capacities, routes, demands=None):
     routes : mapping
         Flow -> the links that it passes, each once.
     demands : mapping, optional
-        Flow -> the most that it asks for, above 0; a flow that is not in it takes what it can get.
-        [bit/s]
+        Flow -> the highest rate that it asks for, above 0; a flow that is not here has no upper
+        limit. [bit/s]
 
     Returns
     -------
@@ -322,7 +309,7 @@ def max_min(capacities, routes, demands=None):
             )
     rates = {}
     while growing := [flow for flow in routes if flow not in rates]:
-        level = {}  # of each link: the rate at which those that are growing would fill it
+        level = {}  # link -> the rate of its growing flows at which it is full
         for link, capacity in capacities.items():
             users = [flow for flow, links in routes.items() if link in links]
             if left := len(users) - len(rates.keys() & users):
@@ -342,6 +329,7 @@ def max_min(capacities, routes, demands=None):
 
 
 def _allocation(throughputs):
+    """Checked throughputs, scaled so that squares and sums neither overflow nor vanish."""
     rates = _floats("throughputs", throughputs)
     if rates.ndim != 1 or rates.size == 0:
         raise ValueError(
@@ -359,7 +347,6 @@ def _allocation(throughputs):
         raise ValueError(
             "throughputs are all 0: at least one must be above 0, or there is nothing to share"
         )
-    # the unit does not matter; in this one nothing overflows
     rates = np.ldexp(rates, -np.frexp(rates.max())[1])
     return rates.rename("share") if isinstance(rates, pd.Series) else rates
 
@@ -376,6 +363,6 @@ def _positive(name, value):
         raise ValueError(f"{name} must be a number above 0, not {value!r}")
 
 
-def _need(name, frame, *columns):
+def _check_columns(name, frame, *columns):
     if lacking := [column for column in columns if column not in frame]:
         raise ValueError(f"{name} lacks {', '.join(lacking)}; it has {', '.join(map(str, frame))}")

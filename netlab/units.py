@@ -1,8 +1,8 @@
 """tc's notation <-> SI numbers: ``"10gbit"``, ``"20ms"``, ``"1%"``, ``"5mb"``.
 
-The one place where units are converted. The notation is that of tc(8), sections RATES, TIMES and
+All conversion of units is in this module. The notation is that of tc(8), sections RATES, TIMES and
 SIZES, and of tc-netem(8), both in iproute2 (https://man7.org/linux/man-pages/man8/tc.8.html): upper
-or lower case, no space between number and unit. Three of its habits surprise people:
+or lower case, no space between number and unit. Three of its rules surprise people:
 
 - ``bps`` means *bytes* per second: ``"1mbps"`` is 8 Mbit/s;
 - sizes count in 1024s (``"5mb"`` is 5,242,880 bytes, ``"5mbit"`` an eighth of that), rates in 1000s
@@ -50,10 +50,10 @@ _PERCENT = {"%": Fraction(1, 100)}
 
 class _Kind(NamedTuple):
     name: str
-    units: dict  # read
-    written: tuple  # units, the largest first
-    most: Fraction  # what iproute2 can hold
-    form: str
+    units: dict  # units that are read
+    written: tuple  # units that are written, the largest first
+    most: Fraction  # the largest value that iproute2 can store
+    form: str  # what to write, for error messages
 
 
 _RATE = _Kind(
@@ -107,7 +107,7 @@ def rate_bps(text):
     Raises
     ------
     ValueError
-        If it is not such a text, or zero.
+        If it is not such a text, or if the rate is zero.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def delay_s(text):
     Raises
     ------
     ValueError
-        If it is not such a text, has no unit, or is longer than tc can say (4294967295 us).
+        If it is not such a text, has no unit, or is more than tc accepts (4294967295 us).
 
     Examples
     --------
@@ -189,7 +189,7 @@ def size_bytes(size):
     Raises
     ------
     ValueError
-        If it is neither, not a whole number of bytes, or more than tc can say (4294967295).
+        If it is neither, not a whole number of bytes, or more than tc accepts (4294967295).
 
     Examples
     --------
@@ -200,8 +200,9 @@ def size_bytes(size):
 
 
 def format_rate(bps):
-    """Write a rate [bit/s]: a whole number of the largest unit that allows it. `rate_bps` gives it
-    back exactly.
+    """Write a rate [bit/s] as a whole number of the largest possible unit.
+
+    `rate_bps` reads exactly this rate back.
 
     Examples
     --------
@@ -212,8 +213,9 @@ def format_rate(bps):
 
 
 def format_delay(seconds):
-    """Write a length of time [s]: a whole number of the largest unit that allows it. `delay_s`
-    gives it back exactly.
+    """Write a length of time [s] as a whole number of the largest possible unit.
+
+    `delay_s` reads exactly this time back.
 
     Examples
     --------
@@ -224,7 +226,7 @@ def format_delay(seconds):
 
 
 def format_fraction(share):
-    """Write a share from 0 to 1 in percent. `fraction` gives it back exactly.
+    """Write a share from 0 to 1 in percent. `fraction` reads exactly this share back.
 
     Examples
     --------
@@ -235,8 +237,9 @@ def format_fraction(share):
 
 
 def format_size(size):
-    """Write an amount of data [byte]: in gb, mb or kb where it is a whole number of them.
-    `size_bytes` gives it back.
+    """Write an amount of data [byte] as a whole number of the largest possible unit.
+
+    `size_bytes` reads exactly this amount back.
 
     Examples
     --------
@@ -247,10 +250,22 @@ def format_size(size):
 
 
 def _read(text, kind):
+    exact = _parsed(text, kind)
+    if exact is None:
+        # "10 Gbit/s", "20 ms": as people write it
+        tcs = (
+            re.sub(r"\s|/s$", "", text).replace("µ", "u").lower() if isinstance(text, str) else None
+        )
+        instead = f"{tcs!r}, that is, " if _parsed(tcs, kind) is not None else ""
+        raise ValueError(f"{text!r} is not a {kind.name}: write {instead}{kind.form}")
+    return _allowed(exact, text, kind)
+
+
+def _parsed(text, kind):
     match = _NUMBER.fullmatch(text) if isinstance(text, str) else None
-    if not match or match[2].lower() not in kind.units:
-        raise ValueError(f"{text!r} is not a {kind.name}: write {kind.form}")
-    return _allowed(Fraction(match[1]) * kind.units[match[2].lower()], text, kind)
+    if match and match[2].lower() in kind.units:
+        return Fraction(match[1]) * kind.units[match[2].lower()]
+    return None
 
 
 def _write(value, kind):

@@ -144,7 +144,7 @@ def test_post_build_gives_up_after_a_while(image):
 
 
 def test_post_build_does_not_build_what_would_not_run(image):
-    """On arm64, under emulation, in gVisor: the doctor fails, and not only for the missing engine."""
+    """On arm64, under emulation, in gVisor: doctor fails, not only for the missing engine."""
     doctor = (
         'doctor) printf "%s\\n" "FAIL  processor        the guest needs x86-64" "FAIL  engine      '
         '     no engine"; exit 1;;'

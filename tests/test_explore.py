@@ -4,12 +4,14 @@ measures is added.
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pandas as pd
 import papermill
+import psutil
 import pytest
 
 import netlab as nl
@@ -21,7 +23,8 @@ from netlab.running.progress import progress, told
 def lossy(loss, parallel):
     """Notebook 03's experiment, which is recorded."""
     test = nl.Iperf3("h1", "h2", parallel=parallel, congestion="reno", time=20, omit=3)
-    return nl.Experiment(nl.wan("1gbit", "20ms", loss, pairs=1), test)
+    path = nl.wan("1gbit", "20ms", loss, burst=5_000_000, limit=15_000_000, pairs=1)
+    return nl.Experiment(path, test)
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +99,14 @@ def test_mathis_says_which_limit_binds(settings, limit):
     assert here == pytest.approx(np.interp(settings["loss"], losses / 100, least), rel=0.01)
 
 
+@pytest.mark.parametrize(("lossless", "text"), [(1, "1 run "), (2, "2 runs ")])
+def test_runs_without_loss_are_left_out_and_counted(grid, lossless, text):
+    free = grid.head(lossless).assign(loss_rate=0.0)
+    explorer = explore.mathis(pd.concat([grid, free], ignore_index=True))
+    assert f"{text}without loss not shown" in explorer.status.value
+    assert len(trace(explorer, "measured")[0]) == len(grid)
+
+
 def test_points_with_the_sliders_settings_are_filled(grid):
     explorer = explore.mathis(grid)
     explorer.streams.value = 8
@@ -124,6 +135,25 @@ def test_the_button_measures_what_the_sliders_say(grid, monkeypatch):
         "an error is shown, all of it"
     )
     assert len(explorer.measured) == 2
+
+
+def test_stop_ends_the_run_and_a_double_click_starts_only_one(monkeypatch):
+    explorer = explore.aimd()
+    path, test = nl.wan(buffers="50mb"), nl.Iperf3("h1", "h2", parallel=8, time=20_000)
+    monkeypatch.setattr(explorer, "experiment", lambda: ([path, test], dict(seed=1)))
+    points = len(explorer.measured)
+    explorer.button.click()
+    running = explorer._thread
+    explorer.button.click()
+    assert explorer._thread is running and not explorer.stop_button.disabled
+    while "virtual s" not in explorer.status.value and running.is_alive():
+        time.sleep(0.05)
+    explorer.stop_button.click()
+    explorer.wait(60)
+    assert not running.is_alive(), "hours of work were ended"
+    assert "stopped" in explorer.status.value and len(explorer.measured) == points
+    assert explorer.stop_button.disabled and not explorer.button.disabled
+    assert not [child for child in psutil.Process().children(True) if "linux" in child.name()]
 
 
 def test_a_smaller_mss_is_measured_as_it_is_predicted():
@@ -241,9 +271,13 @@ def test_the_notebook_of_explorers_runs_from_top_to_bottom_and_is_stored_without
     ran = papermill.execute_notebook(
         path, tmp_path / path.name, cwd=path.parent, progress_bar=False
     )
-    shown = [["".join(o.text for o in cell.outputs if o.output_type == "stream") for cell in nb.cells if cell.cell_type == "code"]
-             for nb in (stored, ran)]  # fmt: skip
-    assert shown[0] == shown[1] and sum("recorded: " in text for text in shown[0]) == 3
+
+    def printed(notebook):
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        return ["".join(o.get("text", "") for o in cell.outputs) for cell in code]
+
+    assert printed(stored) == printed(ran)
+    assert sum("recorded: " in text for text in printed(stored)) == 3
     cells = [cell for cell in stored.cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in cells] == [1, 2, 3, 4]
     assert {output.output_type for cell in cells for output in cell.outputs} == {

@@ -139,6 +139,10 @@ class MininetConnection:
         self.close()
         raise EngineError(f"{failure}\n{self._log_tail()}")
 
+    def send_key(self, key):
+        """Ctrl-C or SIGKILL for what is waited for; see `netlab.engines.protocol.Connection`."""
+        self.line.send_key(key)
+
     def interrupt(self):
         """End the network at once, from any thread; see `netlab.engines.protocol.Connection`."""
         self.line.interrupt()

@@ -42,10 +42,7 @@ guest's and Mininet's) take that word out of the answer.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
-
-if TYPE_CHECKING:
-    from netlab.experiment import Experiment
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 
 class Record(NamedTuple):
@@ -81,6 +78,9 @@ class Connection(Protocol):
         KeyboardInterrupt
             See above; or `interrupt` was called. After `interrupt` the connection is closed.
         """
+
+    def send_key(self, key: str) -> None:
+        """End what a ``wait`` waits for, while it does: "I" as Ctrl-C would, "K" by SIGKILL."""
 
     def interrupt(self) -> None:
         """End the network at once; may be called from any thread, at any time.
@@ -127,7 +127,7 @@ class Engine(Protocol):
             It cannot be started here.
         """
 
-    def recall(self, experiment: Experiment) -> Record | None:
+    def recall(self, experiment: Any) -> Record | None:
         """What this experiment left when it was run earlier; None means: run it.
 
         Raises

@@ -1,12 +1,12 @@
 """Sliders, a model and measurements in one figure, for JupyterLab, Notebook and Voila: ``from
 netlab import explore``.
 
-Each function gives an `Explorer`, a widget that shows itself as the last line of a cell. Move its
-sliders and the model's curves follow; press its button and netlab runs the experiment that the
-sliders describe, while they stay alive.
+Each function gives an `Explorer`, a widget that Jupyter shows if it is the last line of a cell. The
+model's curves follow the sliders. The button runs the experiment that the sliders describe; the
+sliders can be moved while it runs.
 """
 
-from netlab.explore._panel import Explorer
+from netlab.explore._explorer import Explorer
 from netlab.explore.loss import mathis
 from netlab.explore.plane import aimd
 from netlab.explore.shares import fairness

@@ -1,4 +1,4 @@
-"""Throughput over loss: what loss, the window and the link allow, and what is measured."""
+"""Explorer of throughput over loss: the limits by loss, window and link, and measured runs."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 import netlab as nl
 from netlab import units
-from netlab.explore._panel import (
+from netlab.explore._explorer import (
     HERE,
     LAYOUT,
     LINES,
@@ -14,6 +14,7 @@ from netlab.explore._panel import (
     MEASURED_SO,
     POINTS,
     Explorer,
+    joined,
     real,
     steps,
     whole,
@@ -26,7 +27,7 @@ from netlab.models import (
     limiting,
     mathis_bps,
 )
-from netlab.plots._style import COLOURS, digits, finish, need, plural, say
+from netlab.plots._style import COLOURS, apply_style, check_frame, plural, short_number, with_unit
 from netlab.running.sweep import rows
 
 COLUMNS = [
@@ -45,15 +46,15 @@ SAME = "same settings"
 
 
 def mathis(measured=None):
-    """Throughput over the loss rate: move MSS, RTT, streams ... and see which limit binds.
+    """Explorer of throughput over the loss rate: change MSS, RTT, streams ... and see the limit.
 
     Parameters
     ----------
     measured : pandas.DataFrame, optional
         Points to show, a row per run, as `netlab.sweep` gives: ``streams`` [1], ``loss_rate`` [1],
         ``received_bps`` [bit/s], ``mss_bytes`` [byte], ``base_rtt_s`` [s], ``bottleneck_bps``
-        [bit/s] and ``seed``. Runs without loss have no place on a logarithmic axis: they are left
-        out, and the line below the figure says how many.
+        [bit/s] and ``seed``. Runs without loss cannot be drawn on a logarithmic axis. They are left
+        out, and a line below the button says how many.
 
     Returns
     -------
@@ -63,16 +64,16 @@ def mathis(measured=None):
 
     Notes
     -----
-    The lines are `mathis_bps`, `buffer_limited_bps`, `goodput_bps`, and the least of the three.
-    What is measured with the sliders' K, RTT, MSS, link and window is filled. The button runs Reno
-    for 20 s, after 3 s that do not count. It sets socket buffers of twice the window, as the labs
-    do; Linux makes windows of 0.98 to 1.17 times the slider's of them. "No limit", and whatever is
-    given as `measured`, stands for Mininet's buffers, 16 MiB.
+    The lines are `mathis_bps`, `buffer_limited_bps`, `goodput_bps`, and the lowest of the three.
+    Filled points were measured with the K, RTT, MSS, link and window of the sliders. The button
+    runs Reno for 20 s, after 3 s that do not count. It sets socket buffers of twice the window, as
+    the labs do; with these Linux has windows of 0.98 to 1.17 times the slider's value. "No limit"
+    means Mininet's buffers of 16 MiB, which are also assumed for the runs in `measured`.
     """
     if measured is None:
         measured = pd.DataFrame(columns=COLUMNS, dtype=float)
     else:
-        need("mathis", measured, *COLUMNS)
+        check_frame("mathis", measured, *COLUMNS)
     return Mathis(measured.assign(window_bytes=np.inf))
 
 
@@ -92,105 +93,83 @@ class Mathis(Explorer):
             self._say(f"{plural(lossless, 'run')} without loss not shown")
 
     def draw(self):
-        mss, rtt, streams, window = (
-            self.mss.value,
-            self.rtt.value,
-            self.streams.value,
-            self.window.value,
-        )
-        path = dict(
-            rate_bps=self.rate.value, window_bytes=window, c=self.constant.value, streams=streams
-        )
+        mss, rtt, streams = self.mss.value, self.rtt.value, self.streams.value
+        rate, window, c = self.rate.value, self.window.value, self.constant.value
+        path = dict(rate_bps=rate, window_bytes=window, c=c, streams=streams)
 
         def limits_bps(loss):
             flat = np.ones_like(loss)
             return {
-                "loss": mathis_bps(mss, rtt, loss, self.constant.value, streams),
+                "loss": mathis_bps(mss, rtt, loss, c, streams),
                 "window": buffer_limited_bps(window, rtt, streams) * flat,
-                "link": goodput_bps(self.rate.value, mss, mss + HEADERS_BYTES) * flat,
+                "link": goodput_bps(rate, mss, mss + HEADERS_BYTES) * flat,
             }
 
         curves, here = limits_bps(LOSSES), limits_bps(np.array([self.loss.value]))
-        binding, least = (
-            limiting(mss, rtt, self.loss.value, **path),
-            limited_bps(mss, rtt, LOSSES, **path),
-        )
-        curves = {
-            name: np.where(curve < np.inf, curve, np.nan) for name, curve in curves.items()
-        } | {"all three": least}
-        traces = {name: dict(x=100 * LOSSES, y=curve / 1e6) for name, curve in curves.items()}
-        traces |= {
-            SAME: _place(self.alike()),
-            "sliders": dict(x=np.array([100 * self.loss.value]), y=here[binding] / 1e6),
+        limit = limiting(mss, rtt, self.loss.value, **path)
+        curves = {name: np.where(bps < np.inf, bps, np.nan) for name, bps in curves.items()}
+        curves["all three"] = limited_bps(mss, rtt, LOSSES, **path)
+        traces = {name: dict(x=100 * LOSSES, y=bps / 1e6) for name, bps in curves.items()}
+        traces[SAME] = _points(self.same_settings())
+        traces["sliders"] = dict(x=np.array([100 * self.loss.value]), y=here[limit] / 1e6)
+        text = {
+            name: with_unit(bps[0], "bit/s") if bps[0] < np.inf else "anything"
+            for name, bps in here.items()
         }
-        told = {
-            name: say(limit[0], "bit/s") if limit[0] < np.inf else "anything"
-            for name, limit in here.items()
-        }
-        verb = "gets" if self.streams.value == 1 else "get"
-        said = (
-            f"<b>{plural(self.streams.value, 'stream')} {verb} {told[binding]}: the {binding} is"
-            " the limit.</b> "
+        verb = "gets" if streams == 1 else "get"
+        sentence = (
+            f"<b>{plural(streams, 'stream')} {verb} {text[limit]}: the {limit} is the limit.</b>"
+            f" The loss allows {text['loss']}, the window {text['window']}, the link"
+            f" {text['link']}."
         )
-        return (
-            traces,
-            said + f"The loss allows {told['loss']}, the window {told['window']}, the link"
-            f" {told['link']}.",
-        )
+        return traces, sentence
 
-    def alike(self):
-        """What was measured with the sliders' settings, at any loss rate."""
-        same = np.isclose(self.measured.mss_bytes, self.mss.value) & np.isclose(
-            self.measured.base_rtt_s, self.rtt.value
-        )
-        same &= np.isclose(
-            self.measured.bottleneck_bps, self.rate.value
-        ) & self.measured.window_bytes.eq(self.window.value)
-        return self.measured[same & self.measured.streams.eq(self.streams.value)]
+    def same_settings(self):
+        """The runs that were measured with the sliders' settings, at any loss rate."""
+        runs = self.measured
+        same = np.isclose(runs.mss_bytes, self.mss.value)
+        same &= np.isclose(runs.base_rtt_s, self.rtt.value)
+        same &= np.isclose(runs.bottleneck_bps, self.rate.value)
+        same &= runs.window_bytes.eq(self.window.value) & runs.streams.eq(self.streams.value)
+        return runs[same]
 
     def experiment(self):
-        mss, window, runs = self.mss.value, self.window.value, self.alike()
+        mss, window, runs = self.mss.value, self.window.value, self.same_settings()
         path = dict(
-            rate=units.format_rate(self.rate.value), delay=units.format_delay(self.rtt.value)
-        )
-        path |= dict(
+            rate=units.format_rate(self.rate.value),
+            delay=units.format_delay(self.rtt.value),
             loss=units.format_fraction(self.loss.value),
             buffers=None if window == np.inf else round(2 * window),
+            burst=5_000_000,  # as in the recorded runs
+            limit=15_000_000,
         )
         size = None if mss == 1448 else mss + TIMESTAMPS_BYTES
-        test = nl.Iperf3(
-            "h1", "h2", parallel=self.streams.value, congestion="reno", mss=size, time=20, omit=3
-        )
+        reno = dict(congestion="reno", mss=size, time=20, omit=3)
+        test = nl.Iperf3("h1", "h2", parallel=self.streams.value, **reno)
         taken = runs.seed[np.isclose(runs.loss_rate, self.loss.value)]
         return [nl.wan(**path, pairs=1), test], dict(seed=int(max(taken, default=0)) + 1)
 
     def add(self, result):
-        buffers, asked = result.experiment.topology.buffers, result.experiment.traffic[0].mss
-        new = rows({}, result.experiment, result).assign(
-            window_bytes=np.inf if buffers is None else buffers / 2
-        )
-        if asked:
-            new["mss_bytes"] = asked - TIMESTAMPS_BYTES
-        self.measured = (
-            new if self.measured.empty else pd.concat([self.measured, new], ignore_index=True)
-        )
-        return {"measured": _place(self.measured) | _hover(self.measured)}, say(
-            new.received_bps[0], "bit/s"
-        )
+        buffers, size = result.experiment.topology.buffers, result.experiment.traffic[0].mss
+        new = rows({}, result.experiment, result)
+        new["window_bytes"] = np.inf if buffers is None else buffers / 2
+        if size:
+            new["mss_bytes"] = size - TIMESTAMPS_BYTES
+        self.measured = joined(self.measured, new)
+        traces = {"measured": _points(self.measured) | _hover_data(self.measured)}
+        return traces, with_unit(new.received_bps[0], "bit/s")
 
 
-def _place(runs):
-    """Where runs lie; those without loss have no place."""
+def _points(runs):
+    """The points of runs with loss; the others cannot be drawn on a logarithmic axis."""
     runs = runs[runs.loss_rate > 0]
     return dict(x=100 * runs.loss_rate.to_numpy(float), y=runs.received_bps.to_numpy(float) / 1e6)
 
 
-def _hover(runs):
-    """What hovering tells of runs."""
-    told = runs[runs.loss_rate > 0][
-        ["streams", "base_rtt_s", "mss_bytes", "bottleneck_bps", "seed"]
-    ]
-    return dict(customdata=told.to_numpy(float) / [1, 1e-3, 1, 1e6, 1])
+def _hover_data(runs):
+    """The numbers that hovering over the points of runs shows."""
+    columns = ["streams", "base_rtt_s", "mss_bytes", "bottleneck_bps", "seed"]
+    return dict(customdata=runs[runs.loss_rate > 0][columns].to_numpy(float) / [1, 1e-3, 1, 1e6, 1])
 
 
 def _figure(measured):
@@ -212,29 +191,18 @@ def _figure(measured):
         "%{customdata[3]:,} Mbit/s, seed %{customdata[4]}<br>%{y:.4~g}"
         " Mbit/s<extra>measured</extra>"
     )
-    points = _place(measured) | _hover(measured)
+    points = _points(measured) | _hover_data(measured)
     look = dict(mode="markers", legend="legend2")
     fig.add_scatter(**points, name="measured", marker=MEASURED, hovertemplate=hover, **look)
     fig.add_scatter(name=SAME, marker=MEASURED_SO, hoverinfo="skip", **look)
-    fig.add_scatter(
-        name="sliders", marker=HERE, hovertemplate="%{x:.3~g} %: %{y:.4~g} Mbit/s", **look
-    )
-    loss, rate = [0.001, 0.01, 0.1, 1, 10], [0.1, 1, 10, 100, 1000, 10_000]
-    xaxis = dict(
-        title="loss rate [%]",
-        type="log",
-        range=[-3.05, 1.05],
-        tickvals=loss,
-        ticktext=list(map(digits, loss)),
-    )
-    yaxis = dict(
-        title="throughput [Mbit/s]",
-        type="log",
-        range=[-1.7, 4.3],
-        tickvals=rate,
-        ticktext=list(map(digits, rate)),
-    )
-    lines = LINES | dict(title_text="allowed by")
-    return finish(
-        fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | dict(legend=lines, legend2=POINTS)
-    )
+    hover = "%{x:.3~g} %: %{y:.4~g} Mbit/s"
+    fig.add_scatter(name="sliders", marker=HERE, hovertemplate=hover, **look)
+
+    def axis(title, ends, ticks):
+        texts = list(map(short_number, ticks))
+        return dict(title=title, type="log", range=ends, tickvals=ticks, ticktext=texts)
+
+    xaxis = axis("loss rate [%]", [-3.05, 1.05], [0.001, 0.01, 0.1, 1, 10])
+    yaxis = axis("throughput [Mbit/s]", [-1.7, 4.3], [0.1, 1, 10, 100, 1000, 10_000])
+    legends = dict(legend=LINES | dict(title_text="allowed by"), legend2=POINTS)
+    return apply_style(fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | legends)

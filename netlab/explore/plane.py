@@ -1,4 +1,4 @@
-"""Additive increase, multiplicative decrease, step by step on Chiu and Jain's plane."""
+"""Explorer of additive increase, multiplicative decrease on Chiu and Jain's plane."""
 
 import ipywidgets as widgets
 import numpy as np
@@ -6,9 +6,9 @@ import pandas as pd
 
 import netlab as nl
 from netlab import plots
-from netlab.explore._panel import LAYOUT, Explorer, real, whole
+from netlab.explore._explorer import LAYOUT, Explorer, real, whole
 from netlab.models import goodput_bps
-from netlab.plots._style import digits, need
+from netlab.plots._style import check_frame, short_number
 
 PATH = dict(rate="100mbit", delay="20ms", burst=15_000, limit=250_000)
 CAPACITY_BPS = goodput_bps(100e6)
@@ -18,31 +18,30 @@ PARTS = {"": slice(None), ", first": slice(0, 1), ", last": slice(-1, None)}
 
 
 def aimd(measured=None):
-    """Two flows that add while the link has room and give up a share when it overflows, one step at
-    a time.
+    """Explorer of two AIMD flows: each adds while the link has room, and reduces when it overflows.
 
     Parameters
     ----------
     measured : pandas.DataFrame, optional
-        A measured path to show, as `netlab.fairness.over_time` gives it for two flows: ``start_s``
-        [s], ``flow`` and ``bps`` [bit/s].
+        Measured throughputs to show, as `netlab.fairness.over_time` gives them for two flows:
+        ``start_s`` [s], ``flow`` and ``bps`` [bit/s].
 
     Returns
     -------
     Explorer
-        Its sliders are ``first`` and ``second``, what h1 and h3 begin with [Mbit/s], ``increase``
-        [Mbit/s], ``decrease``, the share given up [1], and ``step``; ``back``, ``forth`` and
-        ``reset`` are buttons, and ``play`` walks.
+        Its sliders are ``first`` and ``second``, the first rates of h1 and h3 [Mbit/s],
+        ``increase`` [Mbit/s], ``decrease``, the share that a flow gives up [1], and ``step``. The
+        buttons ``back``, ``forth`` and ``reset`` change the step; ``play`` goes through all steps.
 
     Notes
     -----
-    A step of the model: where both together have more than the link carries, *each* gives up the
-    same share of what it has; else each adds the same. The button runs two Reno flows for 20 s at
-    100 Mbit/s over 20 ms, with a queue of 250 kB, and draws a point per second, as the receivers
-    count.
+    A step of the model: if the sum of the two rates is above what the link carries, *each* flow
+    gives up the same share of its rate; else each adds the same. The button runs two Reno flows for
+    20 s at 100 Mbit/s over 20 ms, with a queue of 250 kB, and draws a point per second, with the
+    receivers' numbers.
     """
     if measured is not None:
-        need("aimd", measured, "start_s", "flow", "bps")
+        check_frame("aimd", measured, "start_s", "flow", "bps")
     return Aimd(measured)
 
 
@@ -75,28 +74,19 @@ class Aimd(Explorer):
         super().__init__(_figure(measured), sliders, measured, [walk])
 
     def draw(self):
-        both, step, add, give = (
-            [self.first.value, self.second.value],
-            self.step.value,
-            self.increase.value,
-            self.decrease.value,
-        )
-        points = model(both, CAPACITY_BPS / 1e6, add, give, STEPS)
+        step, add, decrease = self.step.value, self.increase.value, self.decrease.value
+        start, capacity = [self.first.value, self.second.value], CAPACITY_BPS / 1e6
+        points = model(start, capacity, add, decrease, STEPS)
         x, y = points[step]
-        full = x + y > CAPACITY_BPS / 1e6
-        then = (
-            f"the link overflows, each gives up {100 * give:.0f} %"
-            if full
-            else f"there is room, each adds {digits(add)} Mbit/s"
+        following = f"there is room, each adds {short_number(add)} Mbit/s"
+        if x + y > capacity:
+            following = f"the link overflows, each gives up {100 * decrease:.0f} %"
+        index = nl.jain_index([x, y])
+        sentence = (
+            f"<b>Step {step}: {x:.1f} and {y:.1f} Mbit/s, Jain's index {index:.2f}.</b> Next:"
+            f" {following}."
         )
-        traces = _traces("model", points[: step + 1])
-        return (
-            traces,
-            (
-                f"<b>Step {step}: {x:.1f} and {y:.1f} Mbit/s, Jain's index"
-                f" {nl.jain_index([x, y]):.2f}.</b> Next: {then}."
-            ),
-        )
+        return _traces("model", points[: step + 1]), sentence
 
     def experiment(self):
         reno = dict(congestion="reno", time=20, get_server_output=True)
@@ -106,24 +96,22 @@ class Aimd(Explorer):
     def add(self, result):
         self.seed = result.experiment.seed
         self.measured = nl.fairness.over_time(result.intervals, window_s=1)
-        traces = _traces("measured", way(self.measured)[["x_bps", "y_bps"]].to_numpy() / 1e6)
-        return (
-            traces,
-            f"Jain's index of the whole run {nl.jain_index(result.flows.received_bps):.2f}",
-        )
+        points = trajectory(self.measured)[["x_bps", "y_bps"]].to_numpy() / 1e6
+        index = nl.jain_index(result.flows.received_bps)
+        return _traces("measured", points), f"Jain's index of the whole run {index:.2f}"
 
 
 def model(start, capacity, increase, decrease, steps):
-    """The path of two flows that both notice when the link overflows.
+    """The rates of two flows that both notice when the link overflows.
 
     Parameters
     ----------
     start : pair of float
-        What they begin with. [Mbit/s]
+        Their first rates. [Mbit/s]
     capacity, increase : float
-        What the link carries, what each adds in a step. [Mbit/s]
+        What the link carries, and what each flow adds in a step. [Mbit/s]
     decrease : float
-        The share that each gives up when both have more than `capacity`. [1]
+        The share that each flow gives up when their sum is above `capacity`. [1]
     steps : int
 
     Returns
@@ -137,10 +125,8 @@ def model(start, capacity, increase, decrease, steps):
     return np.array(points)
 
 
-def way(measured):
-    """The path of two flows on the plane: ``time_s`` [s], ``x_bps``, ``y_bps`` [bit/s]; a single
-    point where none is measured.
-    """
+def trajectory(measured):
+    """Measured rates of two flows: ``time_s`` [s], ``x_bps``, ``y_bps`` [bit/s]; else one point."""
     if measured is None:
         return pd.DataFrame(dict(time_s=[0.0], x_bps=[1e6], y_bps=[1e6]))
     rates = measured.pivot(index="start_s", columns="flow", values="bps")
@@ -152,10 +138,9 @@ def way(measured):
 
 
 def _figure(measured):
-    """`netlab.plots.plane`, with the measured path faint."""
-    fig = plots.plane(
-        {"model": way(None), "measured": way(measured)}, CAPACITY_BPS, flows=("h1", "h3")
-    )
+    """`netlab.plots.plane`, with the measured trajectory faint."""
+    both = {"model": trajectory(None), "measured": trajectory(measured)}
+    fig = plots.plane(both, CAPACITY_BPS, flows=("h1", "h3"))
     for label in ("model", "measured"):
         for part, trace in zip(PARTS, fig.select_traces(dict(legendgroup=label)), strict=True):
             trace.update(name=f"{label}{part}", customdata=trace.customdata[:, :1])
@@ -165,12 +150,10 @@ def _figure(measured):
 
 
 def _traces(label, points):
-    """A path's line, the ring where it begins and the one where it ends; hovering tells Jain's
-    index.
-    """
+    """A trajectory's line and the rings at its ends; hovering shows Jain's index."""
     x, y = points.T
-    told = ((x + y) ** 2 / np.maximum(2 * (x**2 + y**2), 1e-9))[:, None]
+    index = ((x + y) ** 2 / np.maximum(2 * (x**2 + y**2), 1e-9))[:, None]
     return {
-        f"{label}{name}": dict(x=x[part], y=y[part], customdata=told[part])
+        f"{label}{name}": dict(x=x[part], y=y[part], customdata=index[part])
         for name, part in PARTS.items()
     }

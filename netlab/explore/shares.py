@@ -1,4 +1,4 @@
-"""Who gets what of one bottleneck: streams against streams, near against far."""
+"""Explorer of the shares of one bottleneck: numbers of streams, and short against long RTTs."""
 
 from collections import Counter
 
@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 import netlab as nl
-from netlab.explore._panel import (
+from netlab.explore._explorer import (
     HERE,
     LAYOUT,
     LINES,
@@ -15,11 +15,12 @@ from netlab.explore._panel import (
     MEASURED_SO,
     POINTS,
     Explorer,
+    joined,
     real,
     whole,
 )
 from netlab.models import rtt_shares
-from netlab.plots._style import COLOURS, FAINT, digits, finish, need
+from netlab.plots._style import COLOURS, FAINT, apply_style, check_frame, short_number
 from netlab.running.sweep import rows
 
 COLUMNS = ["seed", "flow", "streams", "base_rtt_s", "received_bps"]
@@ -32,15 +33,14 @@ EVEN = "without RTT bias"
 
 
 def fairness(measured=None):
-    """Who gets what: N flows of h1 against M flows of h3, whose round trips are longer, on one
-    bottleneck.
+    """Explorer of shares: N flows of h1 against M flows of h3, which have a longer RTT.
 
     Parameters
     ----------
     measured : pandas.DataFrame, optional
-        Runs to show, as `netlab.sweep` gives experiments of two iperf3 tests: for each run the row
-        of flow 1 and then that of flow 2, with ``seed``, ``flow``, ``streams`` [1], ``base_rtt_s``
-        [s] and ``received_bps`` [bit/s].
+        Runs to show, as `netlab.sweep` gives them for two iperf3 tests: for each run the row of
+        flow 1 and then that of flow 2, with ``seed``, ``flow``, ``streams`` [1], ``base_rtt_s`` [s]
+        and ``received_bps`` [bit/s].
 
     Returns
     -------
@@ -50,14 +50,14 @@ def fairness(measured=None):
 
     Notes
     -----
-    The line is `rtt_shares` of the RTTs without queueing. The button runs Reno at 100 Mbit/s, for
-    60 s after 5 s that do not count, with an RTT of 20 ms for h1 and a queue of 62.5 kB, 5 ms: in a
-    long queue all would wait for about as long, and the RTTs be alike.
+    The line is `rtt_shares` of the RTTs without queueing. The button runs Reno at 100 Mbit/s for
+    60 s, after 5 s that do not count. The RTT of h1 is 20 ms. The queue holds 62.5 kB (5 ms): a
+    long queue would add the same long delay to both RTTs, so that their ratio would be near 1.
     """
     if measured is None:
         measured = pd.DataFrame(columns=COLUMNS, dtype=float)
     else:
-        need("fairness", measured, *COLUMNS)
+        check_frame("fairness", measured, *COLUMNS)
     return Fairness(measured)
 
 
@@ -69,7 +69,7 @@ class Fairness(Explorer):
             "ratio": real("RTT h3 / h1", 4, 1, 8, 0.5, ".1f"),
             "exponent": real("exponent e", 1, 1, 2, 0.1, ".1f"),
         }
-        # those taken, by N, M and ratio; what is given as measured may be of another network
+        # number of runs by N, M and ratio, for the next seed; `measured` may have another network
         self.seeds = Counter()
         super().__init__(_figure(runs(measured)), sliders, measured)
 
@@ -84,16 +84,17 @@ class Fairness(Explorer):
         traces = {
             "h1's share": dict(x=RATIOS, y=100 * self.share(RATIOS)),
             EVEN: dict(x=RATIOS[[0, -1]], y=np.full(2, 100 * mine / (mine + theirs))),
-            SAME: _place(found[(found.mine == mine) & (found.theirs == theirs)]),
+            SAME: _points(found[(found.mine == mine) & (found.theirs == theirs)]),
             "sliders": dict(x=np.array([ratio]), y=100 * share),
         }
-        share, times = float(share[0]), digits(ratio**self.exponent.value)
+        share, times = float(share[0]), short_number(ratio**self.exponent.value)
         index = nl.jain_index([share / mine] * mine + [(1 - share) / theirs] * theirs)
-        said = (
+        sentence = (
             f"<b>h1 gets {100 * share:.0f} %, h3 {100 - 100 * share:.0f} %.</b> A flow of h1 gets"
-            f" {times} times what one of "
+            f" {times} times what one of h3 gets; Jain's index of the {mine + theirs} flows is"
+            f" {index:.2f}."
         )
-        return traces, said + f"h3 gets; Jain's index of the {mine + theirs} flows is {index:.2f}."
+        return traces, sentence
 
     def experiment(self):
         mine, theirs, ratio = self.mine.value, self.theirs.value, self.ratio.value
@@ -103,34 +104,29 @@ class Fairness(Explorer):
             nl.Iperf3("h1", "h2", parallel=mine, **reno),
             nl.Iperf3("h3", "h4", parallel=theirs, **reno),
         ]
-        return [nl.wan(**PATH, access=access), *tests], dict(
-            seed=self.seeds[mine, theirs, ratio] + 1
-        )
+        seed = self.seeds[mine, theirs, ratio] + 1
+        return [nl.wan(**PATH, access=access), *tests], dict(seed=seed)
 
     def add(self, result):
         new = rows({}, result.experiment, result)
-        self.measured = (
-            new if self.measured.empty else pd.concat([self.measured, new], ignore_index=True)
-        )
+        self.measured = joined(self.measured, new)
         (mine, theirs, ratio, share, _), found = runs(new).iloc[0], runs(self.measured)
         self.seeds[mine, theirs, round(ratio, 6)] += 1
-        return {
-            "measured": _place(found) | _hover(found)
-        }, f"h1 got {100 * share:.0f} %, h3 {100 - 100 * share:.0f} %"
+        text = f"h1 got {100 * share:.0f} %, h3 {100 - 100 * share:.0f} %"
+        return {"measured": _points(found) | _hover_data(found)}, text
 
 
 def runs(measured):
-    """A row per run of a sweep's two flows.
+    """A row per run, from a row per flow.
 
     Returns
     -------
     DataFrame
-        ``mine``, ``theirs``: streams of flow 1 and 2 [1]; ``ratio`` of the RTTs, flow 2's over flow
-        1's [1]; ``share`` of flow 1 [1]; ``seed``.
+        ``mine`` and ``theirs``, the streams of flow 1 and flow 2 [1]; ``ratio``, the RTT of flow 2
+        over that of flow 1 [1]; ``share`` of flow 1 [1]; ``seed``.
     """
-    if (list(measured.flow) != [1, 2] * (len(measured) // 2)) or (
-        measured.seed[::2].to_numpy() != measured.seed[1::2]
-    ).any():
+    in_pairs = list(measured.flow) == [1, 2] * (len(measured) // 2)
+    if not in_pairs or (measured.seed[::2].to_numpy() != measured.seed[1::2]).any():
         raise ValueError(
             "fairness: measured must have the rows of flow 1 and flow 2 for each run, one after the"
             " other"
@@ -138,50 +134,33 @@ def runs(measured):
     one, two = (measured[first::2].reset_index(drop=True) for first in (0, 1))
     share = one.received_bps / (one.received_bps + two.received_bps)
     ratio = two.base_rtt_s / one.base_rtt_s
-    return pd.DataFrame(
-        dict(mine=one.streams, theirs=two.streams, ratio=ratio, share=share, seed=one.seed)
-    )
+    columns = dict(mine=one.streams, theirs=two.streams, ratio=ratio, share=share, seed=one.seed)
+    return pd.DataFrame(columns)
 
 
-def _place(found):
-    """Where runs lie."""
+def _points(found):
     return dict(x=found.ratio.to_numpy(float), y=100 * found.share.to_numpy(float))
 
 
-def _hover(found):
-    """What hovering tells of runs."""
+def _hover_data(found):
     return dict(customdata=found[["mine", "theirs", "seed"]].to_numpy(float))
 
 
 def _figure(found):
-    fig = go.Figure()
-    fig.add_scatter(
-        name="h1's share", mode="lines", line=dict(color=COLOURS[0], width=4), hoverinfo="skip"
-    )
-    fig.add_scatter(
-        name=EVEN, mode="lines", line=dict(color=FAINT, width=2, dash="dash"), hoverinfo="skip"
-    )
+    fig, look = go.Figure(), dict(mode="lines", hoverinfo="skip")
+    fig.add_scatter(name="h1's share", line=dict(color=COLOURS[0], width=4), **look)
+    fig.add_scatter(name=EVEN, line=dict(color=FAINT, width=2, dash="dash"), **look)
     look = dict(mode="markers", cliponaxis=False, legend="legend2")
     hover = (
         "%{customdata[0]} against %{customdata[1]}, RTTs 1 : %{x:.3~g}, seed %{customdata[2]}<br>h1"
         " got %{y:.1f} %"
     )
-    fig.add_scatter(
-        **_place(found) | _hover(found),
-        name="measured",
-        marker=MEASURED,
-        hovertemplate=hover,
-        **look,
-    )
+    points = _points(found) | _hover_data(found)
+    fig.add_scatter(**points, name="measured", marker=MEASURED, hovertemplate=hover, **look)
     fig.add_scatter(name=SAME, marker=MEASURED_SO, hoverinfo="skip", **look)
-    fig.add_scatter(
-        name="sliders",
-        marker=HERE,
-        hovertemplate="RTTs 1 : %{x:.3~g}<br>h1 gets %{y:.1f} %",
-        **look,
-    )
+    hover = "RTTs 1 : %{x:.3~g}<br>h1 gets %{y:.1f} %"
+    fig.add_scatter(name="sliders", marker=HERE, hovertemplate=hover, **look)
     xaxis = dict(title="RTT of h3 / RTT of h1 [1]", range=[0.8, 8.2], dtick=1)
     yaxis = dict(title="h1's share [%]", range=[0, 100], dtick=20)
-    return finish(
-        fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | dict(legend=LINES, legend2=POINTS)
-    )
+    legends = dict(legend=LINES, legend2=POINTS)
+    return apply_style(fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | legends)

@@ -1,35 +1,40 @@
-"""What theory says a TCP connection carries: pure functions of SI numbers.
+"""Throughput of TCP connections according to theory: pure functions of SI numbers.
 
-Every function takes scalars, arrays or Series and broadcasts them as numpy does; scalars give a
-float, Series a Series. NaN means *missing*, and gives NaN. An argument that is outside its range,
-or no number, raises ``ValueError``.
+Every function takes scalars, arrays or Series and broadcasts them as numpy does. Scalars give a
+float, a Series gives a Series. NaN means *missing*, and gives NaN. An argument that is outside its
+range, or not a number, raises ``ValueError``.
 
-A connection gets the least of what loss, its buffers (`buffer_limited_bps`) and the link
-(`goodput_bps`) allow: `limited_bps` is that least, `limiting` its name,
-`bandwidth_delay_product_bytes` the window that fills the path.
+Loss, the buffers and the link each limit a connection: `mathis_bps`, `buffer_limited_bps` and
+`goodput_bps` say how far. `limited_bps` is the lowest of these limits, `limiting` names it, and
+`bandwidth_delay_product_bytes` is the window that fills the path.
 
-====================
-=========================================================================================
-`mathis_bps`          Reno that repairs each loss without a timeout; the constant is yours to choose
-(`MATHIS_C`) `aimd_bps`            the same for any gain per round trip and any share that remains
-after a loss `cubic_bps`           CUBIC, the default of Linux: Reno where RTT or window are small,
-else faster `padhye_bps`          Reno that often waits for a timeout; `padhye_simple_bps` is the
-usual approximation `parallel_bps`        equal streams add up until the link is full `hacker_bps`
-streams that differ add up, along the last axis, while the link is not full `altman_bps`
-flows that fill a link without a queue and lose one at a time `rtt_shares`          flows whose
-round trips differ, along the last axis, share a bottleneck `affordable_loss`     the loss rate at
-which a rate is still carried `streams_needed`      how many streams a rate takes `slow_start_s`
-the time until slow start has reached a window `transfer_s`          the time until a file has
-arrived, connection set-up and slow start included
-====================
-=========================================================================================
+`mathis_bps`
+    Reno that repairs each loss without a timeout; the caller chooses the constant (`MATHIS_C`).
+`aimd_bps`
+    The same for any increase per round trip and any decrease after a loss.
+`cubic_bps`
+    CUBIC, the default of Linux: like Reno where RTT or window are small, else faster.
+`padhye_bps`
+    Reno that often waits for a timeout; `padhye_simple_bps` is the usual approximation.
+`parallel_bps`
+    Equal streams: their rates add up until the link is full.
+`hacker_bps`
+    Streams that differ, along the last axis: their rates add up while the link is not full.
+`altman_bps`
+    Flows that fill a link without a queue, of which one at a time meets a loss.
+`rtt_shares`
+    How flows with different RTTs, along the last axis, share a bottleneck.
+`affordable_loss`, `streams_needed`
+    The highest loss rate at which a rate is reached, and the number of streams that reach it.
+`slow_start_s`, `transfer_s`
+    Time until slow start has reached a window, and until a file has arrived.
 
-`slow_start_trace` and `aimd_trace` draw a window over time: a connection's beginning, and the
+`slow_start_trace` and `aimd_trace` give a window over time: the start of a connection, and the
 sawtooth behind the formulas for loss. They take scalars and give a frame.
 
-A `Model` is such a function bound to the columns of a frame of runs: `mathis`, `mathis_random`,
-`mathis_labs`, `padhye`, `cubic`; `fit_constant` finds the C that runs ask for, `log_error` how far
-a model is from them.
+A `Model` is one of these functions applied to the columns of a frame of runs: `mathis`,
+`mathis_random`, `mathis_labs`, `padhye`, `cubic`. `fit_constant` finds the constant C that fits
+measured runs best, and `log_error` tells how far a model is from them.
 """
 
 from netlab.models.fit import Fit, fit_constant, log_error

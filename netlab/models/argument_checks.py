@@ -1,4 +1,4 @@
-"""What every model asks of its arguments, and how it hands over its result."""
+"""Checks of the models' arguments, and the type of their results."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ from pandas.api.types import is_numeric_dtype
 
 
 def within(name, value, above=None, least=None, below=None, most=None, whole=False, finite=True):
-    """The argument as floats (a Series stays one), or ValueError; NaN passes."""
+    """The argument as floats (a Series stays a Series), or ValueError; NaN is allowed."""
     numeric = (
         is_numeric_dtype(value)
         if isinstance(value, pd.Series)
@@ -39,19 +39,15 @@ def within(name, value, above=None, least=None, below=None, most=None, whole=Fal
     return numbers
 
 
-def stream(mss_bytes, rtt_s, loss, streams):
-    """What every model of loss asks for: MSS, RTT, loss rate and number of streams, checked."""
+def loss_arguments(mss_bytes, rtt_s, loss, streams):
+    """The arguments that all models of loss have in common, checked."""
     mss, rtt = within("mss_bytes", mss_bytes, above=0), within("rtt_s", rtt_s, above=0)
-    return (
-        mss,
-        rtt,
-        within("loss", loss, least=0, most=1),
-        within("streams", streams, least=1, whole=True),
-    )
+    loss = within("loss", loss, least=0, most=1)
+    return mss, rtt, loss, within("streams", streams, least=1, whole=True)
 
 
 def scalar(name, value, **limits):
-    """The argument as one float, or ValueError; NaN does not pass."""
+    """The argument as one float, or ValueError; NaN is not allowed."""
     number = np.asarray(within(name, value, **limits))
     if number.ndim or np.isnan(number):
         raise ValueError(f"{name} must be one number, not {value!r}")
@@ -59,7 +55,7 @@ def scalar(name, value, **limits):
 
 
 def holds_a_segment(name, value, mss):
-    """ValueError unless the value is at least the MSS; NaN passes."""
+    """ValueError unless the value is at least the MSS; NaN is allowed."""
     payloads, sizes = np.broadcast_arrays(mss, value)
     if (small := sizes < payloads).any():
         at_least, got = payloads[small][0], sizes[small][0]
@@ -68,6 +64,6 @@ def holds_a_segment(name, value, mss):
         )
 
 
-def plain(result):
+def unwrapped(result):
     """A float where all arguments were scalars; else the array or Series as it is."""
     return float(result) if np.ndim(result) == 0 else result

@@ -1,4 +1,4 @@
-"""The constant of Mathis's model that runs themselves ask for."""
+"""The constant of Mathis's model, estimated from measured runs."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ RESAMPLES = 10_000
 
 
 class Fit(NamedTuple):
-    """A constant, the ends of its interval, and how many runs it is from. [1]"""
+    """A constant, the ends of its confidence interval, and how many runs it comes from. [1]"""
 
     c: float
     low: float
@@ -22,19 +22,19 @@ class Fit(NamedTuple):
 
 
 def fit_constant(runs, level=0.95):
-    """The C with which `mathis_bps` fits runs best.
+    """The constant C with which `mathis_bps` fits measured runs best.
 
     Parameters
     ----------
     runs : pandas.DataFrame
-        As `netlab.models.mathis` takes it, and ``received_bps`` [bit/s].
+        The columns that `netlab.models.mathis` takes, and ``received_bps`` [bit/s].
     level : float
-        How sure the interval is to be, between 0 and 1. [1]
+        Confidence level of the interval, between 0 and 1. [1]
 
     Returns
     -------
     Fit
-        The constant, and the interval that holds it. [1]
+        The constant, and its confidence interval. [1]
 
     Raises
     ------
@@ -46,11 +46,11 @@ def fit_constant(runs, level=0.95):
     .. math:: \\ln C = \\frac{1}{n} \\sum_i \\ln \\frac{B_i}{K_i \\cdot 8\\,MSS_i / (RTT_i
     \\sqrt{p_i})}
 
-    The geometric mean of measured over predicted: least squares on a logarithmic axis. Only runs in
-    the model's domain count: some loss, but no more than `Model.most_loss` of Mathis's, and a
-    prediction of at most 80 % of the link. The interval is the bootstrap's: percentiles of the same
-    mean over runs drawn anew, with replacement, 10,000 times from a fixed seed. It says how much
-    the runs leave open, not whether the model is right.
+    The geometric mean of measured over predicted throughput: least squares on a logarithmic axis.
+    Only runs in the model's domain count: some loss, but at most `MATHIS_MOST_LOSS`, and a
+    prediction of at most 80 % of the link. The interval comes from the bootstrap: the runs are
+    drawn anew 10,000 times, with replacement and a fixed seed, and the interval holds the middle
+    `level` of the means. It shows how much chance is in the runs, not whether the model is right.
 
     References
     ----------
@@ -59,7 +59,8 @@ def fit_constant(runs, level=0.95):
     Examples
     --------
     >>> import pandas as pd
-    >>> runs = pd.DataFrame({"mss_bytes": 1448, "base_rtt_s": 0.020, "loss_rate": [1e-4, 1e-3] * 4, "streams": 1})
+    >>> runs = pd.DataFrame({"mss_bytes": 1448, "base_rtt_s": 0.020, "streams": 1,
+    ...                      "loss_rate": [1e-4, 1e-3] * 4})
     >>> print(fit_constant(runs.assign(received_bps=1.25 * mathis_labs(runs))))
     C = 1.25 (1.25 to 1.25, 8 runs)
     """
@@ -85,19 +86,18 @@ def fit_constant(runs, level=0.95):
 
 
 def log_error(runs, model):
-    """How far a model is from runs, in either direction: the mean of ``abs(ln(measured /
-    predicted))``.
+    """Distance of a model from measured runs: mean of ``abs(ln(measured / predicted))``.
 
     Parameters
     ----------
     runs : pandas.DataFrame
-        As the model takes it, and ``received_bps`` [bit/s].
+        The columns that the model takes, and ``received_bps`` [bit/s].
     model : Model
 
     Returns
     -------
     float
-        0 where it is right, 0.10 for about 10 % off, 0.69 for a factor of two; NaN without runs.
-        [1]
+        0 if all predictions are right, 0.10 if they are about 10 % too high or too low, 0.69 for a
+        factor of two; NaN without runs. [1]
     """
     return float(np.abs(np.log(runs.received_bps / model(runs))).mean())

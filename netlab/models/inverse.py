@@ -1,14 +1,14 @@
-"""The formulas asked the other way round: what a rate that one wants takes."""
+"""The formulas solved for loss and for streams: what a wanted rate requires."""
 
 import numpy as np
 
-from netlab.models.argument_checks import plain, within
+from netlab.models.argument_checks import unwrapped, within
 from netlab.models.loss import mathis_bps
 from netlab.models.path import buffer_limited_bps
 
 
 def affordable_loss(bps, mss_bytes, rtt_s, c=1.0, streams=1):
-    """Highest loss rate at which `mathis_bps` still carries a rate.
+    """Highest loss rate at which `mathis_bps` still reaches a rate.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def affordable_loss(bps, mss_bytes, rtt_s, c=1.0, streams=1):
     .. math:: p = \\min\\left(1, \\left(K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\cdot
     B}\\right)^2\\right)
 
-    `mathis_bps` solved for p: eight streams afford 64 times the loss of one. Holds where that does;
-    a result above a few percent means only that loss of this kind is not what limits.
+    `mathis_bps` solved for p: eight streams can bear 64 times the loss of one stream. Holds where
+    `mathis_bps` holds. A result above a few percent only means that random loss is not the limit.
 
     References
     ----------
@@ -49,11 +49,11 @@ def affordable_loss(bps, mss_bytes, rtt_s, c=1.0, streams=1):
     array([47694000,   745000])
     """
     if_all_is_lost = mathis_bps(mss_bytes, rtt_s, 1, c, streams)
-    return plain(np.minimum(1, (if_all_is_lost / within("bps", bps, above=0)) ** 2))
+    return unwrapped(np.minimum(1, (if_all_is_lost / within("bps", bps, above=0)) ** 2))
 
 
 def streams_needed(bps, mss_bytes, rtt_s, loss=0, window_bytes=np.inf, c=1.0):
-    """Fewest streams that carry a rate, where loss and the windows limit each.
+    """Lowest number of streams that reach a rate, if loss and its window limit each stream.
 
     Parameters
     ----------
@@ -79,12 +79,11 @@ def streams_needed(bps, mss_bytes, rtt_s, loss=0, window_bytes=np.inf, c=1.0):
     Notes
     -----
     .. math:: K = \\left\\lceil \\frac{B}{\\min\\left(C \\cdot \\frac{8\\,MSS}{RTT \\sqrt{p}},
-    \\frac{8 W}{RTT}\\right)}
-        \\right\\rceil
+        \\frac{8 W}{RTT}\\right)} \\right\\rceil
 
-    What falls short by less than a billionth counts as carried, so that rounding costs no stream.
-    Ignores the link: no number of streams carries more than `goodput_bps`, and a link that they
-    fill adds loss of its own.
+    A rate that is too low by less than a billionth counts as reached, so that rounding errors do
+    not add a stream. Ignores the link: no number of streams carries more than `goodput_bps`, and a
+    full link adds losses of its own.
 
     Examples
     --------
@@ -96,4 +95,4 @@ def streams_needed(bps, mss_bytes, rtt_s, loss=0, window_bytes=np.inf, c=1.0):
     wanted = within("bps", bps, above=0)
     one = np.minimum(mathis_bps(mss_bytes, rtt_s, loss, c), buffer_limited_bps(window_bytes, rtt_s))
     with np.errstate(divide="ignore"):
-        return plain(np.maximum(1, np.ceil(wanted / one * (1 - 1e-9))))
+        return unwrapped(np.maximum(1, np.ceil(wanted / one * (1 - 1e-9))))

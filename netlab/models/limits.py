@@ -1,9 +1,9 @@
-"""The least of what loss, windows and the link allow, and which of them it is."""
+"""The lowest of the limits that loss, windows and the link set, and its name."""
 
 import numpy as np
 import pandas as pd
 
-from netlab.models.argument_checks import plain, within
+from netlab.models.argument_checks import unwrapped, within
 from netlab.models.loss import MATHIS_C, mathis_bps
 from netlab.models.path import buffer_limited_bps, goodput_bps
 
@@ -18,7 +18,7 @@ def limited_bps(
     streams=1,
     frame_bytes=None,
 ):
-    """Throughput of equal streams that loss, their windows and the link limit.
+    """Throughput of equal streams, limited by loss, by their windows and by the link.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def limited_bps(
     loss : float or array
         Share of segments lost, from 0 to 1; 0 is no limit. [1]
     rate_bps : float or array
-        The link's rate, in whole frames, above 0; infinity is no limit. [bit/s]
+        The link's rate, counted in whole frames, above 0; infinity is no limit. [bit/s]
     window_bytes : float or array
         The smaller of the sender's and the receiver's buffer, of each stream, at least 0; infinity
         is no limit. [byte]
@@ -38,7 +38,7 @@ def limited_bps(
     streams : int or array
         Parallel connections that meet the same loss and RTT, at least 1. [1]
     frame_bytes : float or array, optional
-        The frame that a segment travels in; default: 66 bytes more than `mss_bytes`, see
+        Size of the frame around a segment; default: `mss_bytes` and 66 bytes more, see
         `goodput_bps`. [byte]
 
     Returns
@@ -48,16 +48,15 @@ def limited_bps(
 
     Notes
     -----
-    .. math:: B = \\min\\left(K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\sqrt{p}},\\; \\frac{8 K
-    W}{RTT},\\;
-        R\\,\\frac{MSS}{frame}\\right)
+    .. math:: B = \\min\\left(K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\sqrt{p}},\\;
+        \\frac{8 K W}{RTT},\\; R\\,\\frac{MSS}{frame}\\right)
 
-    The least of `mathis_bps`, `buffer_limited_bps` and `goodput_bps`; `limiting` says which. More
-    streams raise the first two, not the third.
+    The lowest of `mathis_bps`, `buffer_limited_bps` and `goodput_bps`; `limiting` names it. More
+    streams raise the first two, and not the third.
 
-    Ignores that limits meet: near the knee a sawtooth touches the link or the window only at its
-    top, and carries less than either alone allows. A full link adds loss and delay of its own; loss
-    and RTT are those of the path.
+    Ignores that two limits can act together: where they are nearly equal, the sawtooth reaches the
+    link or the window only at its top, and the mean is below both limits. Also ignores the loss and
+    the delay that a full link adds.
 
     References
     ----------
@@ -65,11 +64,12 @@ def limited_bps(
 
     Examples
     --------
-    >>> limited_bps(1448, 0.020, loss=1e-4, rate_bps=1e9, window_bytes=6e6, streams=[1, 8, 32]).round(-5) / 1e6
+    >>> path = dict(loss=1e-4, rate_bps=1e9, window_bytes=6e6)
+    >>> limited_bps(1448, 0.020, **path, streams=[1, 8, 32]).round(-5) / 1e6
     array([ 70.9, 567.5, 956.4])
     """
     least, _ = _least(mss_bytes, rtt_s, loss, rate_bps, window_bytes, c, streams, frame_bytes)
-    return plain(least)
+    return unwrapped(least)
 
 
 def limiting(
@@ -82,7 +82,7 @@ def limiting(
     streams=1,
     frame_bytes=None,
 ):
-    """What limits the streams of `limited_bps`.
+    """Name of the lowest limit in `limited_bps`.
 
     Parameters
     ----------
@@ -92,12 +92,13 @@ def limiting(
     Returns
     -------
     str or array of str (broadcast shape)
-        ``"link"``, ``"window"`` or ``"loss"``, in this order where two allow the same;
-        ``"nothing"`` where all allow infinity. NaN where an argument is missing.
+        ``"link"``, ``"window"`` or ``"loss"``; of two equal limits the first in this order.
+        ``"nothing"`` where all three are infinite. NaN where an argument is missing.
 
     Examples
     --------
-    >>> limiting(1448, 0.020, loss=1e-4, rate_bps=1e9, window_bytes=6e6, streams=[1, 8, 32]).tolist()
+    >>> path = dict(loss=1e-4, rate_bps=1e9, window_bytes=6e6)
+    >>> limiting(1448, 0.020, **path, streams=[1, 8, 32]).tolist()
     ['loss', 'loss', 'link']
     >>> limiting(1448, 0.100, rate_bps=10e9, window_bytes=6e6)
     'window'
@@ -110,12 +111,10 @@ def limiting(
 
 
 def _least(mss_bytes, rtt_s, loss, rate_bps, window_bytes, c, streams, frame_bytes):
-    """The least limit, and the three: link, window, loss."""
+    """The lowest limit, and all three: link, window, loss. [bit/s]"""
     # headers as in goodput_bps
     frame = within("mss_bytes", mss_bytes, above=0) + 66 if frame_bytes is None else frame_bytes
     link = goodput_bps(rate_bps, mss_bytes, frame)
-    window, allowed = (
-        buffer_limited_bps(window_bytes, rtt_s, streams),
-        mathis_bps(mss_bytes, rtt_s, loss, c, streams),
-    )
-    return np.minimum(np.minimum(link, window), allowed), (link, window, allowed)
+    window = buffer_limited_bps(window_bytes, rtt_s, streams)
+    lossy = mathis_bps(mss_bytes, rtt_s, loss, c, streams)
+    return np.minimum(np.minimum(link, window), lossy), (link, window, lossy)

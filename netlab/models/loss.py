@@ -1,20 +1,19 @@
-"""What random or periodic loss allows: response functions, throughput over the share of segments
-lost.
-"""
+"""Throughput under random or periodic loss, as a function of the loss rate (response functions)."""
 
 from types import MappingProxyType
 
 import numpy as np
 
-from netlab.models.argument_checks import plain, stream, within
+from netlab.models.argument_checks import loss_arguments, unwrapped, within
 
 MATHIS_C = MappingProxyType({
     "labs": 1.0,
     "periodic": (3 / 2) ** 0.5, "periodic, delayed ACKs": (3 / 4) ** 0.5,
     "random": 1.31, "random, delayed ACKs": 0.93,
 })  # fmt: skip
-"""The constant C of `mathis_bps` by loss pattern and ACK policy, every packet acknowledged where nothing else is said:
-Mathis et al. (1997), Table 1; 1 in the labs."""
+"""The constant C of `mathis_bps` by loss pattern and ACK policy: Mathis et al. (1997), Table 1.
+
+Without "delayed ACKs" every segment is acknowledged. The labs set C to 1."""
 
 
 def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
@@ -27,7 +26,7 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
     rtt_s : float or array
         Round-trip time, queueing included, above 0. [s]
     loss : float or array
-        Share of segments lost, from 0 to 1; 0 gives infinity: then something else is the limit. [1]
+        Share of segments lost, from 0 to 1; 0 gives infinity, as loss is no limit then. [1]
     c : float or array
         Constant of the loss pattern and the ACK policy, above 0; see `MATHIS_C`. [1]
     streams : int or array
@@ -42,8 +41,8 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
     -----
     .. math:: B = K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\sqrt{p}}
 
-    C = 1 is the labs' simplification; `MATHIS_C` has what Mathis et al. derive, such as
-    :math:`\\sqrt{3/2} = 1.22`. Streams that differ: `hacker_bps`.
+    C = 1 is the labs' simplification; `MATHIS_C` has the values that Mathis et al. derive, such as
+    :math:`\\sqrt{3/2} = 1.22`. For streams that differ see `hacker_bps`.
 
     Holds for Reno-like congestion avoidance, in steady state, where neither buffers nor the link
     are the limit and loss is low enough to be repaired without timeouts (a few percent at most).
@@ -63,15 +62,14 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
     >>> mathis_bps(1000, 0.1, [0.01, 0.04], streams=4) / 1e6
     array([3.2, 1.6])
     """
-    mss, rtt, p, k = stream(mss_bytes, rtt_s, loss, streams)
+    mss, rtt, p, k = loss_arguments(mss_bytes, rtt_s, loss, streams)
     c = within("c", c, above=0)
     with np.errstate(divide="ignore"):
-        return plain(k * c * 8 * mss / (rtt * np.sqrt(p)))
+        return unwrapped(k * c * 8 * mss / (rtt * np.sqrt(p)))
 
 
 def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
-    """Throughput that periodic loss allows a sender that adds and multiplies: Mathis et al. for any
-    sawtooth.
+    """Throughput that periodic loss allows an AIMD sender: Mathis et al. for any sawtooth.
 
     Parameters
     ----------
@@ -95,28 +93,28 @@ def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
 
     Notes
     -----
-    .. math:: B = K \\cdot \\frac{8\\,MSS}{RTT} \\sqrt{\\frac{\\alpha (1 + \\beta)}{2 (1 -
-    \\beta)\\,p}}
+    .. math:: B = K \\cdot \\frac{8\\,MSS}{RTT}
+        \\sqrt{\\frac{\\alpha (1 + \\beta)}{2 (1 - \\beta)\\,p}}
 
-    The mean of the sawtooth that `aimd_trace` draws, whose ``increase`` is alpha and whose
-    ``decrease`` is 1 - beta. With 1 and 1/2 it is `mathis_bps` with :math:`C = \\sqrt{3/2}`, and
-    holds and fails where that does.
+    The mean of the sawtooth of `aimd_trace` with ``increase=alpha`` and ``decrease=1 - beta``. With
+    alpha = 1 and beta = 1/2 it is `mathis_bps` with :math:`C = \\sqrt{3/2}`. Holds where
+    `mathis_bps` holds.
 
     References
     ----------
     S. Floyd, M. Handley, J. Padhye, "A comparison of equation-based and AIMD congestion control",
-    2000. L. Xu et al., "CUBIC for fast and long-distance networks", RFC 9438, 2023, section 4.3,
-    whose beta this is.
+    2000. L. Xu et al., "CUBIC for fast and long-distance networks", RFC 9438, 2023, section 4.3
+    (with the same meaning of beta).
 
     Examples
     --------
     >>> f"{aimd_bps(1448, 0.020, 0.01) / 1e6:.2f} Mbit/s"
     '7.09 Mbit/s'
     """
-    mss, rtt, p, k = stream(mss_bytes, rtt_s, loss, streams)
+    mss, rtt, p, k = loss_arguments(mss_bytes, rtt_s, loss, streams)
     a, b = within("alpha", alpha, above=0), within("beta", beta, above=0, below=1)
     with np.errstate(divide="ignore"):
-        return plain(k * 8 * mss / rtt * np.sqrt(a * (1 + b) / (2 * (1 - b) * p)))
+        return unwrapped(k * 8 * mss / rtt * np.sqrt(a * (1 + b) / (2 * (1 - b) * p)))
 
 
 def cubic_bps(mss_bytes, rtt_s, loss, beta=0.7, c=0.4, streams=1):
@@ -144,19 +142,20 @@ def cubic_bps(mss_bytes, rtt_s, loss, beta=0.7, c=0.4, streams=1):
 
     Notes
     -----
-    The larger of the cubic's window and of the one that keeps CUBIC as fast as Reno, once per round
-    trip:
+    One window per round trip. The window is the larger of two: that of the cubic function, and that
+    of Reno, as CUBIC is never slower than Reno:
 
     .. math::
 
         W = \\max\\left(\\sqrt[4]{\\frac{c\\,(3 + \\beta)}{4 (1 - \\beta)}}
-        \\left(\\frac{RTT}{p}\\right)^{3/4}, \\sqrt{\\frac{3}{2 p}}\\right), \\qquad B = K \\cdot
-        \\frac{8\\,MSS}{RTT} W
+        \\left(\\frac{RTT}{p}\\right)^{3/4}, \\sqrt{\\frac{3}{2 p}}\\right), \\qquad
+        B = K \\cdot \\frac{8\\,MSS}{RTT} W
 
-    The second is `aimd_bps` with the :math:`\\alpha = 3 (1 - \\beta) / (1 + \\beta)` that makes it
-    Reno's whatever beta is: over short or lossy paths CUBIC and Reno are one. With beta 0.7 and c
-    0.4 the cubic wins where :math:`p < 0.55\\,RTT^3`: over 20 ms below 0.0004 %, over 100 ms below
-    0.05 %. There throughput falls with the fourth root of the RTT only.
+    The second window is that of `aimd_bps` with :math:`\\alpha = 3 (1 - \\beta) / (1 + \\beta)`,
+    which gives Reno's throughput for every beta. So CUBIC and Reno are equal over short or lossy
+    paths. With beta = 0.7 and c = 0.4 the cubic window is the larger one where
+    :math:`p < 0.55\\,RTT^3`: over 20 ms below 0.0004 %, over 100 ms below 0.05 %. There the
+    throughput falls only with the fourth root of the RTT.
 
     Steady state, one loss every 1/p segments. Ignores timeouts, slow start, fast convergence,
     buffers and the link.
@@ -172,9 +171,9 @@ def cubic_bps(mss_bytes, rtt_s, loss, beta=0.7, c=0.4, streams=1):
     >>> (cubic / reno).round(2)
     array([1.  , 4.84])
     """
-    mss, rtt, p, k = stream(mss_bytes, rtt_s, loss, streams)
+    mss, rtt, p, k = loss_arguments(mss_bytes, rtt_s, loss, streams)
     b, steep = within("beta", beta, above=0, below=1), within("c", c, above=0)
     with np.errstate(divide="ignore"):
         window = (steep * (3 + b) / (4 * (1 - b))) ** 0.25 * (rtt / p) ** 0.75
         reno = np.sqrt(3 / (2 * p))
-        return plain(k * 8 * mss / rtt * np.maximum(window, reno))
+        return unwrapped(k * 8 * mss / rtt * np.maximum(window, reno))

@@ -1,8 +1,8 @@
-"""Connections side by side: what they carry together, and how they share one link."""
+"""Parallel connections: their total throughput, and how they share one link."""
 
 import numpy as np
 
-from netlab.models.argument_checks import plain, within
+from netlab.models.argument_checks import unwrapped, within
 from netlab.models.loss import mathis_bps
 
 
@@ -12,12 +12,12 @@ def parallel_bps(single_bps, streams, link_bps):
     Parameters
     ----------
     single_bps : float or array
-        What one stream would carry alone: the least of what loss and its buffers allow, 0 to
-        infinity. [bit/s]
+        Throughput of one stream alone, as limited by loss and by its buffers; 0 to infinity.
+        [bit/s]
     streams : int or array
         Parallel connections, at least 1. [1]
     link_bps : float or array
-        What the link carries, see `goodput_bps`, above 0; may be infinity. [bit/s]
+        Payload that the link carries, see `goodput_bps`, above 0; may be infinity. [bit/s]
 
     Returns
     -------
@@ -26,8 +26,8 @@ def parallel_bps(single_bps, streams, link_bps):
 
     Notes
     -----
-    :math:`\\min(K B_1, L)`: streams add up until the link is full. Ignores that a full link adds
-    loss and delay of its own, so it is too high around the knee.
+    :math:`\\min(K B_1, L)`: the rates add up until the link is full. Ignores the loss and the delay
+    that a full link adds, so the result is too high where the sum just reaches the link's rate.
 
     Examples
     --------
@@ -36,12 +36,11 @@ def parallel_bps(single_bps, streams, link_bps):
     """
     single = within("single_bps", single_bps, least=0, finite=False)
     link = within("link_bps", link_bps, above=0, finite=False)
-    return plain(np.minimum(within("streams", streams, least=1, whole=True) * single, link))
+    return unwrapped(np.minimum(within("streams", streams, least=1, whole=True) * single, link))
 
 
 def hacker_bps(mss_bytes, rtt_s, loss, c=1.0):
-    """Throughput that loss allows connections which may differ, after Hacker et al.: the sum of
-    `mathis_bps`.
+    """Throughput under loss of connections that differ, after Hacker et al.: a sum of `mathis_bps`.
 
     Parameters
     ----------
@@ -59,12 +58,11 @@ def hacker_bps(mss_bytes, rtt_s, loss, c=1.0):
     .. math:: B = \\sum_{i=1}^{K} C_i \\frac{8\\,MSS_i}{RTT_i \\sqrt{p_i}}
 
     K equal connections are ``mathis_bps(..., streams=K)``, or one connection with K times the MSS
-    (the *virtual MSS*): it recovers from a loss K times as fast.
+    (the *virtual MSS*), which recovers from a loss K times as fast.
 
-    Holds where `mathis_bps` does, and only while the network is not congested. There the loss rates
-    are the path's own, whatever is sent. Once the added connections fill the link, their own queue
-    overflows: the loss rates and the RTT rise, and the sum stays at what the link carries
-    (`parallel_bps`).
+    Holds where `mathis_bps` holds, and only while the link is not full: then the loss rates do not
+    depend on what is sent. When the connections fill the link, its queue overflows. Loss rates and
+    RTT rise, and the sum stays at what the link carries (`parallel_bps`).
 
     References
     ----------
@@ -77,22 +75,20 @@ def hacker_bps(mss_bytes, rtt_s, loss, c=1.0):
     '20.27 Mbit/s'
     """
     each = np.atleast_1d(np.asarray(mathis_bps(mss_bytes, rtt_s, loss, c)))
-    return plain(each.sum(axis=-1))
+    return unwrapped(each.sum(axis=-1))
 
 
 def altman_bps(link_bps, flows, beta=0.5):
-    """Throughput of flows that fill a link without a queue and lose one at a time, after Altman et
-    al.
+    """Throughput of flows that fill a link without a queue, after Altman et al.
 
     Parameters
     ----------
     link_bps : float or array
-        What the link carries, see `goodput_bps`, above 0. [bit/s]
+        Payload that the link carries, see `goodput_bps`, above 0. [bit/s]
     flows : int or array
-        Connections that share it, at least 1. [1]
+        Connections that share the link, at least 1. [1]
     beta : float or array
-        Share of its rate that *remains* to the flow which meets a loss, between 0 and 1. Reno: 0.5.
-        [1]
+        Share of a flow's rate that *remains* after a loss, between 0 and 1. Reno: 0.5. [1]
 
     Returns
     -------
@@ -104,14 +100,14 @@ def altman_bps(link_bps, flows, beta=0.5):
     .. math:: B = L \\left(1 - \\frac{1}{1 + N \\frac{1 + \\beta}{1 - \\beta}}\\right), \\qquad
         \\text{with } \\beta = \\tfrac{1}{2}: \\quad B = L\\,\\frac{3N}{3N + 1}
 
-    All flows add to their rates at the same pace. Whenever the sum reaches L, exactly *one* flow is
-    signalled and goes on with beta times its rate. Which one, by chance or by any rule that leaves
-    the rates stationary, makes no difference (insensitivity). So three flows fill 90 % of the link,
-    six almost 95 %, and more add little.
+    All rates grow at the same pace. Whenever their sum reaches L, exactly *one* flow meets a loss,
+    and goes on with beta times its rate. The result does not depend on which flow that is, as long
+    as the rates are stationary (insensitivity). So three flows fill 90 % of the link, six almost
+    95 %, and more flows add little.
 
-    Where *all* flows reduce their rates at once (synchronised losses), the mean is :math:`\\frac{1
-    + \\beta}{2} L` however many there are: 75 % for Reno. A queue of one bandwidth-delay product
-    keeps the link full in either case of Reno.
+    If *all* flows reduce their rates at once (synchronised losses), the mean is
+    :math:`\\frac{1 + \\beta}{2} L` for any number of flows: 75 % for Reno. With Reno, a queue of
+    one bandwidth-delay product keeps the link full in both cases.
 
     References
     ----------
@@ -125,11 +121,11 @@ def altman_bps(link_bps, flows, beta=0.5):
     """
     link, n = within("link_bps", link_bps, above=0), within("flows", flows, least=1, whole=True)
     b = within("beta", beta, above=0, below=1)
-    return plain(link * (1 - 1 / (1 + n * (1 + b) / (1 - b))))
+    return unwrapped(link * (1 - 1 / (1 + n * (1 + b) / (1 - b))))
 
 
 def rtt_shares(rtt_s, streams=1, exponent=1.0):
-    """How flows whose round trips differ share one bottleneck.
+    """How flows with different RTTs share one bottleneck.
 
     Parameters
     ----------
@@ -144,25 +140,25 @@ def rtt_shares(rtt_s, streams=1, exponent=1.0):
     Returns
     -------
     float or array (broadcast shape)
-        Of each group; they sum to 1 along the last axis, and are all missing if one group is. [1]
+        Share of each group. The shares sum to 1 along the last axis. If one group is NaN, all
+        shares are NaN. [1]
 
     Notes
     -----
     .. math:: s_i = \\frac{K_i\\,RTT_i^{-e}}{\\sum_j K_j\\,RTT_j^{-e}}
 
-    e = 1: all flows meet the same loss rate, so that p cancels out of `mathis_bps`. Losses that
-    strike at random do this.
+    e = 1: all flows have the same loss rate, as with random loss, so p cancels out of `mathis_bps`.
 
-    e = 2: losses strike all flows at the same moments, as a drop-tail queue that overflows may do.
-    Each flow gains one MSS per RTT in each RTT, so between two losses its rate grows in proportion
-    to :math:`RTT^{-2}`, and so does its mean.
+    e = 2: all flows meet losses at the same moments, as when a drop-tail queue overflows. The
+    window grows by one MSS in each RTT, so the rate grows by :math:`MSS / RTT^2` per second between
+    two losses, and the mean rate is proportional to :math:`RTT^{-2}`.
 
-    Lakshman and Madhow find drop-tail bottlenecks between the two. e = 0 is a scheduler that treats
-    all flows alike.
+    Lakshman and Madhow find drop-tail bottlenecks between e = 1 and e = 2. With e = 0 a scheduler
+    gives all flows the same.
 
-    Holds for Reno-like flows of one MSS, in steady state, which neither their buffers nor losses
-    elsewhere limit. A queue adds the same delay to all: use the RTTs that include it. CUBIC, in its
-    own region, depends less on the RTT.
+    Holds for Reno-like flows with the same MSS, in steady state, that are limited neither by their
+    buffers nor by losses elsewhere. A queue adds the same delay to all flows: use RTTs that include
+    it. CUBIC depends less on the RTT where its window is larger than Reno's.
 
     References
     ----------
@@ -179,4 +175,4 @@ def rtt_shares(rtt_s, streams=1, exponent=1.0):
     rtt, k = within("rtt_s", rtt_s, above=0), within("streams", streams, least=1, whole=True)
     weights = k * rtt ** -within("exponent", exponent, least=0)
     total = np.sum(np.asarray(weights), axis=-1, keepdims=True)
-    return plain(weights / np.broadcast_to(total, np.shape(weights)))
+    return unwrapped(weights / np.broadcast_to(total, np.shape(weights)))

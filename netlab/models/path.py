@@ -1,10 +1,10 @@
-"""What the path and the buffers at its ends allow, whatever the losses."""
+"""Limits set by the path's rate and by the buffers at its ends, without loss."""
 
-from netlab.models.argument_checks import holds_a_segment, plain, within
+from netlab.models.argument_checks import holds_a_segment, unwrapped, within
 
 
 def bandwidth_delay_product_bytes(rate_bps, rtt_s):
-    """Data that must be under way to keep a path full.
+    """Data in flight that keeps a path full.
 
     Parameters
     ----------
@@ -19,20 +19,20 @@ def bandwidth_delay_product_bytes(rate_bps, rtt_s):
 
     Notes
     -----
-    :math:`BDP = R \\cdot RTT / 8`. A window at least this large fills the path; what exceeds it
-    waits in the bottleneck's queue. Linux counts its own bookkeeping against a socket's buffer, so
-    that the labs set the maxima to twice the BDP.
+    :math:`BDP = R \\cdot RTT / 8`. A window of this size fills the path; a larger one fills the
+    bottleneck's queue, too. Linux counts its own bookkeeping as part of a socket's buffer, so the
+    labs set the maximum of the buffers to twice the BDP.
 
     Examples
     --------
     >>> bandwidth_delay_product_bytes(10e9, 0.020)
     25000000.0
     """
-    return plain(within("rate_bps", rate_bps, above=0) * within("rtt_s", rtt_s, least=0) / 8)
+    return unwrapped(within("rate_bps", rate_bps, above=0) * within("rtt_s", rtt_s, least=0) / 8)
 
 
 def buffer_limited_bps(window_bytes, rtt_s, streams=1):
-    """Throughput of connections that a full window limits.
+    """Throughput of connections that are limited by their windows.
 
     Parameters
     ----------
@@ -51,19 +51,17 @@ def buffer_limited_bps(window_bytes, rtt_s, streams=1):
 
     Notes
     -----
-    One window per round trip, :math:`8 K W / RTT`. Ignores loss and the link's capacity; take the
-    minimum of the three.
+    One window per round trip, :math:`8 K W / RTT`. Ignores loss and the link's capacity; see
+    `limited_bps` for the lowest of the three limits.
 
     Examples
     --------
     >>> f"{buffer_limited_bps(6_291_456, 0.020) / 1e9:.2f} Gbit/s"
     '2.52 Gbit/s'
     """
-    window, rtt = (
-        within("window_bytes", window_bytes, least=0, finite=False),
-        within("rtt_s", rtt_s, above=0),
-    )
-    return plain(8 * within("streams", streams, least=1, whole=True) * window / rtt)
+    window = within("window_bytes", window_bytes, least=0, finite=False)
+    rtt = within("rtt_s", rtt_s, above=0)
+    return unwrapped(8 * within("streams", streams, least=1, whole=True) * window / rtt)
 
 
 def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
@@ -72,11 +70,11 @@ def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
     Parameters
     ----------
     rate_bps : float or array
-        The link's rate, as tc counts it: in whole frames; above 0; may be infinity. [bit/s]
+        The link's rate, counted in whole frames as tc does, above 0; may be infinity. [bit/s]
     mss_bytes : float or array
         Payload of a segment, above 0. [byte]
     frame_bytes : float or array
-        The frame it travels in, at least `mss_bytes`. [byte]
+        Size of the frame around a segment, at least `mss_bytes`. [byte]
 
     Returns
     -------
@@ -84,9 +82,9 @@ def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
 
     Notes
     -----
-    :math:`R \\cdot MSS / frame`. 1514 bytes of Ethernet frame (without checksum, preamble and gap,
-    which tc does not count) are 14 of Ethernet, 20 of IPv4, 32 of TCP with time stamps, and 1448 of
-    payload. Ignores ACKs and retransmissions.
+    :math:`R \\cdot MSS / frame`. An Ethernet frame of 1514 bytes holds 14 bytes of Ethernet header,
+    20 of IPv4, 32 of TCP with time stamps, and 1448 of payload. Checksum, preamble and gap are not
+    included, as tc does not count them. Ignores ACKs and retransmissions.
 
     Examples
     --------
@@ -94,9 +92,7 @@ def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
     '9.56 Gbit/s'
     """
     rate = within("rate_bps", rate_bps, above=0, finite=False)
-    mss, frame = (
-        within("mss_bytes", mss_bytes, above=0),
-        within("frame_bytes", frame_bytes, above=0),
-    )
+    mss = within("mss_bytes", mss_bytes, above=0)
+    frame = within("frame_bytes", frame_bytes, above=0)
     holds_a_segment("frame_bytes", frame, mss)
-    return plain(rate * mss / frame)
+    return unwrapped(rate * mss / frame)

@@ -1,8 +1,8 @@
-"""How long a connection takes to reach its rate, and a file to arrive."""
+"""Time until a connection has reached its rate, and until a file has arrived."""
 
 import numpy as np
 
-from netlab.models.argument_checks import plain, within
+from netlab.models.argument_checks import unwrapped, within
 
 
 def slow_start_s(window_bytes, mss_bytes, rtt_s, initial_segments=10, streams=1):
@@ -11,8 +11,8 @@ def slow_start_s(window_bytes, mss_bytes, rtt_s, initial_segments=10, streams=1)
     Parameters
     ----------
     window_bytes : float or array
-        The window of all streams together, above 0; to fill a path:
-        `bandwidth_delay_product_bytes`. [byte]
+        The window of all streams together, above 0; `bandwidth_delay_product_bytes` is the one that
+        fills a path. [byte]
     mss_bytes : float or array
         Payload of a full segment, above 0. [byte]
     rtt_s : float or array
@@ -26,15 +26,15 @@ def slow_start_s(window_bytes, mss_bytes, rtt_s, initial_segments=10, streams=1)
     Returns
     -------
     float or array (broadcast shape)
-        0 where the streams begin with as much. [s]
+        0 where the first window is large enough. [s]
 
     Notes
     -----
     .. math:: t = RTT \\cdot \\max\\left(0, \\log_2 \\frac{W}{K\\,w_0\\,MSS}\\right)
 
-    Each segment is acknowledged and adds one to the window, which so doubles in a round trip. Eight
-    streams save three round trips. Ignores the connection's set-up and loss, and that Linux leaves
-    slow start earlier where HyStart sees delay grow.
+    Each segment is acknowledged, and each ACK adds a segment to the window, so the window doubles
+    in a round trip. Eight streams save three round trips. Ignores the connection's set-up, loss,
+    and HyStart, with which Linux leaves slow start earlier when the delay grows.
 
     References
     ----------
@@ -48,7 +48,7 @@ def slow_start_s(window_bytes, mss_bytes, rtt_s, initial_segments=10, streams=1)
     """
     window, rtt = within("window_bytes", window_bytes, above=0), within("rtt_s", rtt_s, above=0)
     first, _ = _first(mss_bytes, initial_segments, streams)
-    return plain(rtt * np.maximum(0, np.log2(window / first)))
+    return unwrapped(rtt * np.maximum(0, np.log2(window / first)))
 
 
 def transfer_s(size_bytes, rate_bps, mss_bytes, rtt_s, initial_segments=10, streams=1):
@@ -57,7 +57,7 @@ def transfer_s(size_bytes, rate_bps, mss_bytes, rtt_s, initial_segments=10, stre
     Parameters
     ----------
     size_bytes : float or array
-        The file, in equal parts on all streams, above 0. [byte]
+        Size of the file, which all streams carry in equal parts, above 0. [byte]
     rate_bps : float or array
         Payload that the path carries, see `goodput_bps`, above 0; may be infinity. [bit/s]
     mss_bytes : float or array
@@ -77,20 +77,20 @@ def transfer_s(size_bytes, rate_bps, mss_bytes, rtt_s, initial_segments=10, stre
 
     Notes
     -----
-    One round trip sets the connection up, a second asks for the file. The sender then waits after
-    each window that is sent before its first ACK returns; with O the file, R the rate and S = K MSS
-    (K streams are one of K times the MSS):
+    The first round trip sets the connection up, the second carries the request. Then the sender
+    waits after each window that it has sent before the window's first ACK arrives. With O the size
+    of the file, R the rate and S = K MSS (K streams count as one stream with K times the MSS):
 
-    .. math:: t = 2\\,RTT + \\frac{8 O}{R} + \\sum_{k=1}^{P} \\left(\\frac{8 S}{R} + RTT - 2^{k-1}
-    w_0 \\frac{8 S}{R}\\right)
+    .. math:: t = 2\\,RTT + \\frac{8 O}{R} + \\sum_{k=1}^{P}
+        \\left(\\frac{8 S}{R} + RTT - 2^{k-1} w_0 \\frac{8 S}{R}\\right)
 
-    P = min(Q, M - 1), where the waits of the first Q windows are above 0, and M windows hold the
-    file: after the last one nothing is left to wait for. In the book :math:`w_0 = 1`; small files
-    over long paths take round trips, not bandwidth.
+    P = min(Q, M - 1): the first Q windows have a wait above 0, and the file takes M windows, with
+    no wait after the last one. In the book :math:`w_0 = 1`. The time of small files over long paths
+    depends on round trips, and hardly on the rate.
 
-    Holds without loss, while neither buffers nor a threshold end slow start before the path is full
-    and its queue holds what exceeds it, with each segment acknowledged. Ignores headers and the
-    time that requests and ACKs take to send.
+    Holds without loss, with an ACK per segment, if neither buffers nor a threshold end slow start
+    before the path is full, and if the queue holds what exceeds the path. Ignores headers, and the
+    time to send requests and ACKs.
 
     References
     ----------
@@ -103,25 +103,21 @@ def transfer_s(size_bytes, rate_bps, mss_bytes, rtt_s, initial_segments=10, stre
     >>> transfer_s(1e6, [10e6, 100e6, 1e9], 1448, 0.100).round(2)
     array([1.23, 0.81, 0.8 ])
     """
-    size, rate = (
-        within("size_bytes", size_bytes, above=0),
-        within("rate_bps", rate_bps, above=0, finite=False),
-    )
-    rtt = within("rtt_s", rtt_s, above=0)
+    size, rtt = within("size_bytes", size_bytes, above=0), within("rtt_s", rtt_s, above=0)
+    rate = within("rate_bps", rate_bps, above=0, finite=False)
     first, segment = _first(mss_bytes, initial_segments, streams)
-    # first, twice, four times ... that hold the file
+    # number of windows (each twice as large as the one before) that hold the file
     windows = np.ceil(np.log2(size / first + 1) - 1e-9)
-    # so many windows are sent before their first ACK
+    # number of windows that are sent before their first ACK arrives
     too_small = np.ceil(np.log2((segment + rtt * rate / 8) / first))
     waits = np.maximum(0, np.minimum(too_small, windows - 1))
-    return plain(
+    return unwrapped(
         2 * rtt + waits * rtt + 8 * (size + waits * segment - (2**waits - 1) * first) / rate
     )
 
 
 def _first(mss_bytes, initial_segments, streams):
     """The first window of all streams together, and one segment of each. [byte]"""
-    segment = within("streams", streams, least=1, whole=True) * within(
-        "mss_bytes", mss_bytes, above=0
-    )
+    count = within("streams", streams, least=1, whole=True)
+    segment = count * within("mss_bytes", mss_bytes, above=0)
     return within("initial_segments", initial_segments, least=1, whole=True) * segment, segment

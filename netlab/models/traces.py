@@ -11,8 +11,7 @@ from netlab.models.argument_checks import scalar
 def slow_start_trace(
     mss_bytes, rtt_s, duration_s, initial_segments=10, threshold_bytes=None, limit_bytes=None
 ):
-    """A connection's beginning: its window doubles up to the threshold, then grows by a segment,
-    round trip by round trip.
+    """The start of a connection: its window doubles up to the threshold, then grows linearly.
 
     Parameters
     ----------
@@ -21,26 +20,26 @@ def slow_start_trace(
     duration_s : float
         How long to follow the connection, at least 0. [s]
     initial_segments : int
-        The window to begin with, at least 1; 10 is the standard's and Linux's. [segment]
+        The first window, at least 1; 10 in the standard and in Linux. [segment]
     threshold_bytes : float, optional
-        Where slow start ends (ssthresh), at least one MSS. Default: nowhere. [byte]
+        Window at which slow start ends (ssthresh), at least one MSS. Default: never. [byte]
     limit_bytes : float, optional
-        The smaller of the two buffers, at least one MSS: the window stays there. Default: no limit.
-        [byte]
+        The smaller of the two buffers, at least one MSS: the window grows no further. Default: no
+        limit. [byte]
 
     Returns
     -------
     pandas.DataFrame
-        As of `aimd_trace`: ``time_s`` [s], ``cwnd_bytes`` [byte], ``sent_bps`` [bit/s].
+        As from `aimd_trace`: ``time_s`` [s], ``cwnd_bytes`` [byte], ``sent_bps`` [bit/s].
 
     Notes
     -----
-    .. math:: W \\leftarrow \\min(2 W, W_t) \\quad\\text{while } W < W_t, \\text{ then}\\quad W
-    \\leftarrow W + MSS
+    .. math:: W \\leftarrow \\min(2 W, W_t) \\quad\\text{while } W < W_t,
+        \\text{ then}\\quad W \\leftarrow W + MSS
 
-    Each segment is acknowledged. Ignores the connection's set-up, loss, and the delay that a queue
-    adds; Linux leaves slow start earlier where HyStart sees delay grow. `slow_start_s` is the time
-    in closed form, without threshold and limit.
+    Each segment is acknowledged. Ignores the connection's set-up, loss, the delay that a queue
+    adds, and HyStart, with which Linux leaves slow start earlier when the delay grows.
+    `slow_start_s` has the time as a formula, without threshold and limit.
 
     References
     ----------
@@ -49,7 +48,8 @@ def slow_start_trace(
 
     Examples
     --------
-    >>> slow_start_trace(1000, 0.1, 0.5, initial_segments=2, threshold_bytes=12_000).cwnd_bytes.tolist()
+    >>> trace = slow_start_trace(1000, 0.1, 0.5, initial_segments=2, threshold_bytes=12_000)
+    >>> trace.cwnd_bytes.tolist()
     [2000.0, 4000.0, 8000.0, 12000.0, 13000.0, 14000.0]
     """
     mss, rtt = scalar("mss_bytes", mss_bytes, above=0), scalar("rtt_s", rtt_s, above=0)
@@ -88,30 +88,30 @@ def aimd_trace(
     loss_times_s : sequence of float
         When a loss happens, from 0 to `duration_s`; several within one round trip count as one. [s]
     start_bytes : float, optional
-        The window to begin with, at least one MSS, which is the default. [byte]
+        The first window, at least one MSS, which is the default. [byte]
     limit_bytes : float, optional
-        What the path holds (BDP and queue), at least one MSS: a window above it meets a loss.
+        What fits into the path and its queue, at least one MSS: a larger window meets a loss.
         Default: no limit. [byte]
     increase, decrease : float
-        Segments gained in a round trip without loss, above 0 [1], and the share of the window given
-        up in one with loss, between 0 and 1 [1]. Reno: 1 and 0.5.
+        Segments added in a round trip without loss, above 0 [1], and the share of the window that a
+        loss takes away, between 0 and 1 [1]. Reno: 1 and 0.5.
 
     Returns
     -------
     pandas.DataFrame
-        A row per round trip: ``time_s`` (its beginning) [s], ``cwnd_bytes`` [byte], ``sent_bps`` (a
+        A row per round trip: ``time_s`` (its start) [s], ``cwnd_bytes`` [byte], ``sent_bps`` (one
         window per RTT) [bit/s].
 
     Notes
     -----
     AIMD(decrease, increase), congestion avoidance only:
 
-    .. math:: W \\leftarrow W + a\\,MSS \\quad\\text{or, after a loss,}\\quad W \\leftarrow \\max((1
-    - b) W, MSS)
+    .. math:: W \\leftarrow W + a\\,MSS \\quad\\text{or, after a loss,}\\quad
+        W \\leftarrow \\max((1 - b) W, MSS)
 
-    Ignores slow start, timeouts, and the delay that a queue adds. ``increase=8, decrease=0.06`` is
-    the single stream that ORNL tuned to match eight Reno streams: one loss costs the eight 1/16 of
-    their sum.
+    Ignores slow start, timeouts, and the delay that a queue adds. With ``increase=8,
+    decrease=0.06`` it is the single stream that ORNL tuned to match eight Reno streams: a loss in
+    one of the eight takes away 1/16 of their sum.
 
     References
     ----------
@@ -142,14 +142,12 @@ def aimd_trace(
 
 
 def _rounds(time, rtt):
-    """Whole round trips: 0.3 s are three of 0.1 s, whatever 0.3 / 0.1 is."""
+    """Number of whole round trips; rounded first, as 0.3 / 0.1 is below 3 in floating point."""
     return math.floor(round(time / rtt, 9))
 
 
 def _trace(rtt, duration, start, following):
-    """A row per round trip; `following` gives the next window from the number of a round trip and
-    its window.
-    """
+    """A row per round trip; ``following(number, window)`` gives the next round trip's window."""
     windows = [start]
     for i in range(_rounds(duration, rtt)):
         windows.append(following(i, windows[-1]))

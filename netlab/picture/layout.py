@@ -1,32 +1,31 @@
-r"""Where everything goes in the picture of a topology.
+r"""The positions of nodes, links and labels in the picture of a topology.
 
 ::
 
-    h1 --\                    h7                         /-- h2        the spine, from left to
-    right: the longest way
-          s1 ====== r1 ====== r2 ====== r3 ====== s3 --<              through switches and routers;
-          what hangs above
-    h3 --/                               |                \-- h4        and below it; the hosts at
-    its two ends
-                                        s2
-                                     /   |   \
-                                   h5   h6   h8
+    h1 --\                                        /-- h2
+          s1 ====== r1 ====== r2 ====== r3 ====== s3
+    h3 --/                     |                  \-- h4
+                              s2
+                           /   |   \
+                         h5   h6   h7
 
-Coordinates are in pixels, y grows downwards, the spine is at 0.
+The *spine* is the longest way through switches and routers; here from s1 to s3. It runs from left
+to right. Other nodes hang above and below it, and the hosts at its two ends are in columns.
+
+Coordinates are in pixels; y grows downwards, and is 0 on the spine.
 """
 
 from typing import NamedTuple
 
 from netlab import units
 
-# between neighbours; rows of hosts; a node and its bus; a cable without a label
-GAP, ROW, BUS, SEGMENT = 16, 54, 16, 40
+GAP = 16  # between neighbours
+ROW = 54  # between rows of hosts
+BUS = 16  # between a node and the line from which its links branch off
+SEGMENT = 40  # length of a link without a label
 ARROW_PX = 27  # from an interface to the point of its arrow, and a little more
-LINE_PX, CHAR_PX, MONO_PX = (
-    14,
-    7.0,
-    6.1,
-)  # a label's line and letter, as wide as any font has it; an address's letter
+LINE_PX, CHAR_PX = 14, 7.0  # a label's line, and its letter in the widest font
+MONO_PX = 6.1  # a letter of an address
 
 
 class Box(NamedTuple):
@@ -43,13 +42,14 @@ class Box(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A link: its corners from one node to the other, of which the last two are its own and no
-    other link's.
+    """A link: its corners from one node to the other.
+
+    Links that branch off the same line share corners, but never the last two.
     """
 
     link: object
     points: list
-    towards_b: bool  # are the points in the order a, b?
+    towards_b: bool  # the points go from link.a to link.b
 
 
 class Picture(NamedTuple):
@@ -59,7 +59,7 @@ class Picture(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """What hangs on a link."""
+    """A node that hangs on a link, and the branches that hang on the node."""
 
     link: object
     name: str
@@ -68,15 +68,11 @@ class Branch(NamedTuple):
 
 
 def words(link):
-    """What a link emulates, as people write it; nothing for a plain cable."""
+    """The words of a link's label: rate, delay, loss, queue; none for a plain cable."""
     found = []
     if link.rate:
-        found.append(
-            _scaled(
-                units.rate_bps(link.rate),
-                (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1)),
-            )
-        )
+        prefixes = (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1))
+        found.append(_scaled(units.rate_bps(link.rate), prefixes))
     if link.delay_s:
         found.append(_scaled(link.delay_s, (("s", 1), ("ms", 1e-3), ("µs", 1e-6))))
     if link.lossy:
@@ -90,11 +86,11 @@ def _scaled(value, names):
 
 
 class Arrangement:
-    """Finds a place for everything."""
+    """Places all nodes, links and labels of a topology in `picture`."""
 
     def __init__(self, topology):
         self.topology, self.picture = topology, Picture({}, [], [])
-        # of each node: (link, its other end)
+        # node -> its links, each with the node at the other end
         self.near = {name: [] for name in topology.node_names}
         for link in topology.links:
             self.near[link.a].append((link, link.b))
@@ -105,16 +101,14 @@ class Arrangement:
             switch.name: (max(48, 16 + 9 * len(switch.name)), 40) for switch in topology.switches
         }
         for router in topology.routers:
-            longest = max(len(address) for address in router.addresses)
-            self.sizes[router.name] = (
-                max(60, 24 + MONO_PX * longest),
-                30 + 13 * len(router.addresses),
-            )
+            width = max(60, 24 + MONO_PX * max(map(len, router.addresses)))
+            self.sizes[router.name] = (width, 30 + 13 * len(router.addresses))
         self.place()
 
     def spine(self):
-        """The longest way through switches and routers; of equally long ones, that with most
-        emulation. h1 is on its left.
+        """The longest way through switches and routers, with the end near the first host first.
+
+        Of equally long ways, the one with the most links that emulate something.
         """
 
         def walk(way, emulating):
@@ -143,22 +137,15 @@ class Arrangement:
             self.sides([self.branch(*pair, name) for pair in pairs])
             for name, pairs in zip(spine, hanging, strict=True)
         ]
-        taken = [-BUS, -BUS]  # how far to the right the space above and below the spine is used
+        taken = [-BUS, -BUS]  # right end of the space in use above and below the spine
         x = 0
         for number, name in enumerate(spine):
             if number:
                 link = next(link for link, other in self.near[name] if other == spine[number - 1])
                 start, x = (x, 0), x + self.length(link)
             x += self.sizes[name][0] / 2
-            x = max(
-                x,
-                *(
-                    used + GAP + _width(side) / 2
-                    for side, used in zip(sides[number], taken, strict=True)
-                    if side
-                ),
-                0,
-            )
+            both = zip(sides[number], taken, strict=True)
+            x = max(x, 0, *(used + GAP + _width(side) / 2 for side, used in both if side))
             self.put(name, x, 0)
             if number:
                 self.join(link, spine[number - 1], [start, (x - self.sizes[name][0] / 2, 0)])
@@ -167,59 +154,45 @@ class Arrangement:
                 taken[n] = x + _width(side) / 2 if side else taken[n]
             x += self.sizes[name][0] / 2
         self.column(left, spine[0], -1, -BUS)
-        self.column(
-            right, spine[-1], 1, max(x, *(used + GAP - BUS for used in taken)) + BUS if right else 0
-        )
+        self.column(right, spine[-1], 1, max(x, *(used + GAP - BUS for used in taken)) + BUS)
 
     def sides(self, branches):
-        """What hangs above, and what below: about equally much, switches and routers rather below."""
+        """The branches above and those below the spine: equally wide; in doubt, hosts are above."""
         above, below = [], []
         for branch in sorted(branches, key=lambda branch: -branch.width):
             more = _width(above) - _width(below)
             side = above if more < 0 or (more == 0 and branch.name in self.ends) else below
             side.append(branch)
-        order = [branch.name for branch in branches]
-        return [
-            sorted(side, key=lambda branch: order.index(branch.name)) for side in (above, below)
-        ]
+        return [sorted(side, key=branches.index) for side in (above, below)]
 
     def branch(self, link, name, parent):
         branches = [self.branch(*pair, name) for pair in self.near[name] if pair[1] != parent]
-        return Branch(
-            link, name, branches, max(self.sizes[name][0], self.chip(link)[0], _width(branches))
-        )
+        width = max(self.sizes[name][0], self.label_size(link)[0], _width(branches))
+        return Branch(link, name, branches, width)
 
-    def chip(self, link):
-        """The width of a label on the vertical part of a link, and how much longer the link must be
-        for it.
-        """
+    def label_size(self, link):
+        """Width of the label on a vertical link, and the length that the link needs for it."""
         text = words(link)
         if not text:
             return 0, 0
-        return CHAR_PX * max(len(word) for word in text), LINE_PX * len(text) + (
-            20 if link.both else 2 * ARROW_PX
-        )
+        ends = 20 if link.both else 2 * ARROW_PX
+        return CHAR_PX * max(map(len, text)), LINE_PX * len(text) + ends
 
     def hang(self, branches, parent, x, direction, reach):
-        """Put branches in a row above or below their parent; `reach` is how far the parent's row
-        goes.
+        """Put branches in a row above (-1) or below (1) their parent.
+
+        `reach` is the distance from the spine to the far edge of the parent's row.
         """
-        node = self.picture.nodes[parent]
-        bus, edge = (
-            reach + BUS,
-            reach + 2 * BUS + max((self.chip(branch.link)[1] for branch in branches), default=0),
-        )
+        node, bus = self.picture.nodes[parent], reach + BUS
+        edge = bus + BUS + max((self.label_size(branch.link)[1] for branch in branches), default=0)
         height = max((self.sizes[branch.name][1] for branch in branches), default=0)
         here = x - _width(branches) / 2
         for branch in branches:
             here += branch.width / 2
-            # straight on, whatever the sum of widths was rounded to
+            # straight down from the parent, in spite of rounding errors
             here = x if abs(here - x) < 0.1 else here
-            points = [
-                (x, node.y + direction * node.height / 2),
-                (x, direction * bus),
-                (here, direction * bus),
-            ]
+            start = (x, node.y + direction * node.height / 2)
+            points = [start, (x, direction * bus), (here, direction * bus)]
             points = points[:1] if len(branches) == 1 else points[:2] if here == x else points
             self.put(branch.name, here, direction * (edge + self.sizes[branch.name][1] / 2))
             self.join(branch.link, parent, [*points, (here, direction * edge)])
@@ -240,40 +213,35 @@ class Arrangement:
             self.join(link, parent, [*points, (edge, y)])
 
     def length(self, link):
-        """How long the horizontal part of a link is, so that its label fits above it."""
-        letters = max(len(text) for text in self.two_lines(link))
-        return (
-            max(SEGMENT, CHAR_PX * letters + (16 if link.both else 2 * ARROW_PX))
-            if letters
-            else SEGMENT
-        )
+        """Length of a horizontal link, so that its label fits."""
+        letters = max(map(len, self.two_lines(link)))
+        ends = 16 if link.both else 2 * ARROW_PX
+        return max(SEGMENT, CHAR_PX * letters + ends) if letters else SEGMENT
 
     def two_lines(self, link):
-        """What is written above, and what below, the horizontal part of a link."""
+        """The label of a horizontal link: the line above it, and the line below it (the queue)."""
         text = words(link)
-        return " · ".join(text[:-1] if link.queue_packets else text), (
-            text[-1] if link.queue_packets else ""
-        )
+        below = text.pop() if link.queue_packets else ""
+        return " · ".join(text), below
 
     def put(self, name, x, y):
         self.picture.nodes[name] = Box(x, y, *self.sizes[name])
 
     def join(self, link, start, points):
-        """Draw a link that starts at a node, with its label at its own last part."""
+        """Add a link that starts at a node, with the label on its last part."""
         self.picture.lines.append(Line(link, points, link.a == start))
         (x, y), (to_x, to_y) = points[-2:]
         text = words(link)
         if not text:
             return
         if x == to_x:
-            box = Box(x, (y + to_y) / 2, self.chip(link)[0], LINE_PX * len(text))
+            box = Box(x, (y + to_y) / 2, self.label_size(link)[0], LINE_PX * len(text))
             self.picture.labels.append((box, text, link))
             return
         for side, line in zip((-1, 1), self.two_lines(link), strict=True):
             if line:
-                box = Box(
-                    (x + to_x) / 2, y + side * (4 + LINE_PX / 2), CHAR_PX * len(line), LINE_PX
-                )
+                middle = (x + to_x) / 2, y + side * (4 + LINE_PX / 2)
+                box = Box(*middle, CHAR_PX * len(line), LINE_PX)
                 self.picture.labels.append((box, [line], link))
 
 
@@ -282,5 +250,5 @@ def _width(branches):
 
 
 def arrange(topology):
-    """Where everything goes: a `Picture`."""
+    """The `Picture` of a topology."""
     return Arrangement(topology).picture

@@ -1,4 +1,4 @@
-"""A topology as a picture: what `Topology` shows of itself in a notebook."""
+"""The picture of a topology that a notebook shows."""
 
 from netlab.picture.layout import LINE_PX, Box, arrange, words
 
@@ -10,20 +10,16 @@ MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 def svg(topology):
     """The picture as SVG: the same text for the same topology.
 
-    Hosts are rounded, switches square with arrows, routers have cut corners and their addresses in
-    the order of their interfaces. A thick line emulates what is written at it. An arrow at its end
-    says that it does so on that interface only, in the arrow's direction; without one, on both.
+    Hosts have rounded corners, switches square corners and arrows, routers cut corners and their
+    addresses in the order of their interfaces. A thick line emulates what its label says. An arrow
+    at one end means: only on this interface, in the arrow's direction. No arrow means: on both.
     """
     picture = arrange(topology)
     boxes = [*picture.nodes.values(), *(box for box, _, _ in picture.labels)]
-    left, right = (
-        f(box.x + side * box.width / 2 for box in boxes) + side * 20
-        for f, side in ((min, -1), (max, 1))
-    )
-    top, bottom = (
-        f(box.y + side * box.height / 2 for box in boxes) + side * 20
-        for f, side in ((min, -1), (max, 1))
-    )
+    left = min(box.x - box.width / 2 for box in boxes) - 20
+    right = max(box.x + box.width / 2 for box in boxes) + 20
+    top = min(box.y - box.height / 2 for box in boxes) - 20
+    bottom = max(box.y + box.height / 2 for box in boxes) + 20
     width, height = right - left, bottom - top
     parts = [_path(line.points, CABLE, 2) for line in picture.lines]
     for line in picture.lines:
@@ -49,15 +45,9 @@ def svg(topology):
         parts.append(_rectangle(box, "#ecfdf5", "#059669", 2))
         parts.append(_text(box.x, box.y - 1, switch.name, 13, INK, bold=True))
         for y, way in ((box.y + 7, 1), (box.y + 13, -1)):
-            corners = [(box.x - way * 12, y), (box.x + way * 12, y)]
-            parts.append(_path(corners, "#059669", 1.5))
-            parts.append(
-                _path(
-                    [(box.x + way * 8, y - 3), (box.x + way * 12, y), (box.x + way * 8, y + 3)],
-                    "#059669",
-                    1.5,
-                )
-            )
+            start, point, back = box.x - way * 12, box.x + way * 12, box.x + way * 8
+            parts.append(_path([(start, y), (point, y)], "#059669", 1.5))
+            parts.append(_path([(back, y - 3), (point, y), (back, y + 3)], "#059669", 1.5))
     for router in topology.routers:
         box = picture.nodes[router.name]
         parts.append(_octagon(box, "#fff7ed", "#ea580c"))
@@ -68,23 +58,14 @@ def svg(topology):
     names = ", ".join(
         f"{link.a}-{link.b} {' '.join(words(link))}".strip() for link in topology.links
     )
-    return "\n".join(
-        [
-            (
-                f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{_n(left)} {_n(top)} {_n(width)}'
-                f' {_n(height)}" width="{_n(width)}" height="{_n(height)}" style="max-width: 100%;'
-                f' height: auto" role="img" aria-label="A network: {names}">'
-            ),
-            _rectangle(
-                Box(left + width / 2, top + height / 2, width - 2, height - 2),
-                "white",
-                "#e2e8f0",
-                12,
-            ),
-            *parts,
-            "</svg>",
-        ]
+    view = f"{_n(left)} {_n(top)} {_n(width)} {_n(height)}"
+    start = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" width="{_n(width)}"'
+        f' height="{_n(height)}" style="max-width: 100%; height: auto" role="img"'
+        f' aria-label="A network: {names}">'
     )
+    frame = Box(left + width / 2, top + height / 2, width - 2, height - 2)
+    return "\n".join([start, _rectangle(frame, "white", "#e2e8f0", 12), *parts, "</svg>"])
 
 
 def _n(number):
@@ -102,16 +83,8 @@ def _rectangle(box, fill, stroke, radius):
 
 def _octagon(box, fill, stroke):
     x, y, cut = box.width / 2, box.height / 2, 12
-    corners = [
-        (-x, cut - y),
-        (cut - x, -y),
-        (x - cut, -y),
-        (x, cut - y),
-        (x, y - cut),
-        (x - cut, y),
-        (cut - x, y),
-        (-x, y - cut),
-    ]
+    corners = [(-x, cut - y), (cut - x, -y), (x - cut, -y), (x, cut - y)]
+    corners += [(x, y - cut), (x - cut, y), (cut - x, y), (-x, y - cut)]
     points = " ".join(f"{_n(box.x + dx)},{_n(box.y + dy)}" for dx, dy in corners)
     return f'<polygon points="{points}" fill="{fill}" stroke="{stroke}" stroke-width="1.5"/>'
 

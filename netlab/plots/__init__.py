@@ -1,8 +1,8 @@
 """Tidy frames in, `plotly.graph_objects.Figure` out.
 
-Frames are in SI units; a figure takes the prefix that suits its numbers and says so in the axis
-title. Nothing here shows a figure or changes a frame. One that is empty, lacks a column, or holds
-nothing that was measured raises ``ValueError``.
+Frames are in SI units. A figure chooses the prefix that suits its numbers, and names it in the axis
+title. No function shows a figure or changes a frame. A frame that is empty, lacks a column or has
+no measured value raises ``ValueError``.
 """
 
 from netlab.plots._style import TEMPLATE

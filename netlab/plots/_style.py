@@ -1,42 +1,30 @@
-"""What every figure shares: the look, prefixes of units, numbers as text, and what a frame must
-have.
-"""
+"""Shared by all figures: their style, unit prefixes, numbers as text, and the check of frames."""
 
 from numbers import Real
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
+# The colours of Okabe and Ito, which colour-blind people can tell apart, without yellow
 COLOURS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#8C6D31",
-    "#777777",
-)  # Okabe and Ito's
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#777777",
+)  # fmt: skip
 INK, FAINT = "#222222", "#6E6E6E"
-DASHES, SYMBOLS = (
-    ("solid", "dash", "dot", "dashdot"),
-    (
-        "circle",
-        "diamond-open",
-        "square-open",
-        "triangle-up-open",
-    ),
-)
+DASHES = "solid", "dash", "dot", "dashdot"
+SYMBOLS = "circle", "diamond-open", "square-open", "triangle-up-open"
 
 _AXIS = dict(
-    showline=True, linecolor=INK, gridcolor="#E3E3E3", zeroline=False, ticks="outside", automargin=True,
-    exponentformat="none", title_standoff=10,
+    showline=True, linecolor=INK, gridcolor="#E3E3E3", zeroline=False, ticks="outside",
+    automargin=True, exponentformat="none", title_standoff=10,
 )  # fmt: skip
+_SUBTITLE = dict(size=16, color=FAINT)
 TEMPLATE = go.layout.Template(layout=dict(
-    font=dict(family="Arial, Helvetica, sans-serif", size=17, color=INK), colorway=COLOURS, hoverlabel_font_size=15,
-    title=dict(x=0, xref="container", pad_l=16, font_size=21, subtitle_font=dict(size=16, color=FAINT)),
-    paper_bgcolor="white", plot_bgcolor="white", margin=dict(l=80, r=20, t=88, b=65),
+    font=dict(family="Arial, Helvetica, sans-serif", size=17, color=INK),
+    title=dict(x=0, xref="container", pad_l=16, font_size=21, subtitle_font=_SUBTITLE),
+    colorway=COLOURS, hoverlabel_font_size=15, paper_bgcolor="white", plot_bgcolor="white",
     xaxis=_AXIS, yaxis=_AXIS, legend=dict(itemsizing="constant", tracegroupgap=0),
+    margin=dict(l=80, r=20, t=88, b=65),
 ))  # fmt: skip
 
 PREFIXES = {
@@ -53,19 +41,15 @@ _NAMES = {
 }
 
 
-def finish(fig, title="", subtitle="", **layout):
-    look = dict(
-        template=TEMPLATE,
-        height=480,
-        showlegend=True,
-        title_text=title,
-        title_subtitle_text=subtitle,
-    )
-    return fig.update_layout(**look | layout)
+def apply_style(fig, title="", subtitle="", **layout):
+    """The figure in netlab's style; `layout` has priority over the style."""
+    style = dict(template=TEMPLATE, height=480, showlegend=True)
+    style |= dict(title_text=title, title_subtitle_text=subtitle)
+    return fig.update_layout(**style | layout)
 
 
-def need(plot, frame, *columns):
-    """Refuse a frame that is empty or lacks columns."""
+def check_frame(plot, frame, *columns):
+    """Refuse a frame that is empty or has not all of these columns."""
     if frame.empty:
         raise ValueError(f"{plot}: the frame is empty, there is nothing to draw")
     if missing := [column for column in columns if column not in frame]:
@@ -74,55 +58,53 @@ def need(plot, frame, *columns):
         )
 
 
-def prefix(unit, largest):
-    """The prefix that suits a size: how many of the unit it stands for, and its name."""
-    return next(
-        ((size, name) for name, size in PREFIXES.get(unit, {}).items() if largest >= size),
-        (1, unit),
-    )
+def unit_prefix(unit, largest):
+    """The factor and the name of the prefixed unit that suits the largest value to be shown."""
+    fitting = ((size, name) for name, size in PREFIXES.get(unit, {}).items() if largest >= size)
+    return next(fitting, (1, unit))
 
 
-def say(value, unit):
-    scale, name = prefix(unit, value)
-    return f"{digits(value / scale)} {name}"
+def with_unit(value, unit):
+    """A value as text, such as "10 Gbit/s"."""
+    scale, name = unit_prefix(unit, value)
+    return f"{short_number(value / scale)} {name}"
 
 
 def unit_of(column):
-    """The unit that a column's name ends in; "1" where it ends in none."""
+    """The unit at the end of a column's name; "1" where there is none."""
     return next((unit for ending, unit in _ENDINGS.items() if column.endswith(ending)), "1")
 
 
-def name_of(column, labels=None):
-    """What an axis calls a column: what `labels` says, else its own name without the unit."""
+def axis_name(column, labels=None):
+    """The name of a column on an axis: the one in `labels`, else its own name without the unit."""
     ending = next((ending for ending in _ENDINGS if column.endswith(ending)), "")
     return (_NAMES | (labels or {})).get(column, column.removesuffix(ending).replace("_", " "))
 
 
-def ordered(column):
-    """The values of a column, each once, in the order of its categories or else in which they
-    appear.
-    """
-    return list(column.cat.categories if hasattr(column, "cat") else column.dropna().unique())
+def values_in_order(column):
+    """The different values of a column: in the order of its categories, else as they appear."""
+    categories = isinstance(column.dtype, pd.CategoricalDtype)
+    return list(column.cat.categories if categories else column.dropna().unique())
 
 
-def written(value):
-    """A category's value as text: a number in three digits, anything else as it is."""
-    return digits(value) if isinstance(value, Real) else str(value)
+def category_text(value):
+    """A category as text: a number with three digits, anything else as it is."""
+    return short_number(value) if isinstance(value, Real) else str(value)
 
 
 def plural(number, noun):
-    return f"{number:g} {noun}{'s' * (number != 1)}"
+    """A number and its noun, such as "1 run" or "2 runs"."""
+    return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
 
 
-def digits(value):
+def short_number(value):
+    """A number as text with three digits, or as a whole number from 1000 on."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def log_ticks(values):
-    """Ticks of a logarithmic axis, written out: 1, 2, 5, 10 ... or, where that is too many, 1, 10,
-    100 ...
-    """
+    """Ticks of a logarithmic axis: 1, 2, 5, 10 ... or, where these are too many, 1, 10, 100 ..."""
     low, high = values[values > 0].min() / 2, values.max() * 2
     decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     ticks = np.outer(decades, [1, 2, 5]).ravel() if high < 500 * low else decades
-    return dict(tickvals=ticks, ticktext=[digits(tick) for tick in ticks])
+    return dict(tickvals=ticks, ticktext=[short_number(tick) for tick in ticks])

@@ -1,4 +1,4 @@
-"""How far the runs of one experiment differ, from seed to seed."""
+"""The spread of an experiment's runs over seeds."""
 
 import itertools
 
@@ -9,51 +9,52 @@ import plotly.graph_objects as go
 from netlab.plots._style import (
     COLOURS,
     INK,
-    digits,
-    finish,
-    name_of,
-    need,
-    ordered,
+    apply_style,
+    axis_name,
+    category_text,
+    check_frame,
     plural,
-    prefix,
+    short_number,
     unit_of,
-    written,
+    unit_prefix,
+    values_in_order,
 )
 
 
 def distribution(table, x, y, marks=None, unit=None, labels=None, marked="published"):
-    """What every run gave, side by side: a point per seed, their median and their range.
+    """Distribution of runs in each category: a point per run, their median and their range.
 
     Parameters
     ----------
     table : pandas.DataFrame
         A row per run, with its ``seed``, as `netlab.sweep` gives.
     x : str
-        Its column of categories, drawn in the order in which they appear or, where it is
-        categorical, of its categories.
+        The table's column of categories. Their order is that of the categories where the column is
+        categorical, else the order in which they appear.
     y : str
-        Its column of what was measured, in `unit`.
+        The table's column of measured values, in `unit`.
     marks : dict of float, optional
-        By category: the one number to compare with, such as the one that was published, in `unit`.
+        Category -> a number to compare with, such as a published one, in `unit`.
     unit : str, optional
-        "bit/s", "s" or "byte", which get a prefix, or any other; default: what the name of `y` ends
-        in, else "1".
+        "bit/s", "s" or "byte", which get a prefix, or any other. Default: the unit at the end of
+        the name of `y`, else "1".
     labels : dict of str, optional
-        What the axes call columns, such as ``{"jain_index": "fairness"}``; default: their names.
+        Names of columns on the axes, such as ``{"jain_index": "fairness"}``. Default: their own
+        names.
     marked : str
-        What the legend calls the marks.
+        Name of the marks in the legend.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Points of about the same value lie side by side. Runs without a value are left out, and the
-        title says how many.
+        Points with nearly the same value are drawn side by side. Runs without a value are left out,
+        and the title says how many.
     """
-    need("distribution", table, x, y, "seed")
+    check_frame("distribution", table, x, y, "seed")
     runs, marks = table[table[y].notna() & table[x].notna()], dict(marks or {})
     if runs.empty:
         raise ValueError(f"distribution: no run has a {y}")
-    places = {name: place for place, name in enumerate(ordered(table[x]))}
+    places = {name: place for place, name in enumerate(values_in_order(table[x]))}
     if unknown := [str(name) for name in marks if name not in places]:
         raise ValueError(
             f"distribution: marks name {', '.join(unknown)}; {x} has {', '.join(map(str, places))}"
@@ -61,93 +62,60 @@ def distribution(table, x, y, marks=None, unit=None, labels=None, marked="publis
     if wrong := [str(name) for name, mark in marks.items() if not np.isfinite(mark)]:
         raise ValueError(f"distribution: the mark of {', '.join(wrong)} is no finite number")
     unit = unit_of(y) if unit is None else unit
-    scale, shown = prefix(unit, max(map(abs, [*runs[y], *marks.values()])))
-    runs = runs.assign(value=runs[y] / scale, place=runs[x].map(places).astype(int)).sort_values(
-        "value"
-    )
+    scale, shown = unit_prefix(unit, max(map(abs, [*runs[y], *marks.values()])))
+    runs = runs.assign(value=runs[y] / scale, place=runs[x].map(places).astype(int))
+    runs = runs.sort_values("value")
     published = np.array(list(marks.values()), dtype=float) / scale
-    lanes = runs.groupby("place").value.transform(
-        _lanes, near=np.ptp([*runs.value, *published]) / 36
-    )
+    near = np.ptp([*runs.value, *published]) / 36
+    lanes = runs.groupby("place").value.transform(_lanes, near=near)
     lane = min(0.022 * len(places), 0.1, 0.25 / max(1, lanes.abs().max()))  # of a category's width
-    told = runs.groupby("place").value.agg(["median", "min", "max", "count"])
-    fig, at, (middle, low, high, _) = go.Figure(), told.index.to_numpy(), told.to_numpy().T
+    summary = runs.groupby("place").value.agg(["median", "min", "max", "count"])
+    fig, at, (middle, low, high, _) = go.Figure(), summary.index.to_numpy(), summary.to_numpy().T
 
     def draw(name, x, y, hover, **look):
-        fig.add_scatter(
-            x=x, y=y, name=name, hovertemplate=f"{hover}<extra></extra>", cliponaxis=False, **look
-        )
+        look |= dict(hovertemplate=f"{hover}<extra></extra>", cliponaxis=False)
+        fig.add_scatter(x=x, y=y, name=name, **look)
 
     def line(colour, ends, heights, name, hover, **look):
-        x, y = (
-            np.repeat(at, 4) + np.tile([*ends, np.nan], len(at)),
-            np.column_stack([*heights, middle]).ravel(),
-        )
+        """A line of three points at each category, with a gap after it."""
+        x = np.repeat(at, 4) + np.tile([*ends, np.nan], len(at))
+        y = np.column_stack([*heights, middle]).ravel()
         draw(name, x, y, hover, mode="lines", line=dict(color=colour, width=3), **look)
 
     line("#BBBBBB", (0, 0, 0), (low, middle, high), "range", "", hoverinfo="skip")
-    said = (
+    hover = (
         f"median %{{y:.4~g}} {shown}<br>from %{{customdata[1]:.4~g}} to"
         " %{customdata[2]:.4~g}<br>runs: %{customdata[3]}"
     )
-    line(
-        INK,
-        (-0.28, 0, 0.28),
-        (middle,) * 3,
-        "median",
-        said,
-        customdata=np.repeat(told.to_numpy(), 4, axis=0),
-    )
-    text = dict(text=[f"\u2009{digits(number)}" for number in middle], textposition="middle right")
-    draw("", at + 0.29, middle, "", mode="text", showlegend=False, hoverinfo="skip", **text)
+    shared = dict(customdata=np.repeat(summary.to_numpy(), 4, axis=0))
+    line(INK, (-0.28, 0, 0.28), (middle,) * 3, "median", hover, **shared)
+    text = dict(text=[f"\u2009{short_number(number)}" for number in middle], mode="text")
+    text |= dict(textposition="middle right", showlegend=False, hoverinfo="skip")
+    draw("", at + 0.29, middle, "", **text)
     point = dict(color=COLOURS[0], size=10, opacity=0.8, line=dict(color="white", width=1))
-    seed = f"seed %{{customdata}}: %{{y:.4~g}} {shown}"
-    draw(
-        "one run",
-        runs.place + lane * lanes,
-        runs.value,
-        seed,
-        mode="markers",
-        marker=point,
-        customdata=runs.seed,
-    )
+    hover = f"seed %{{customdata}}: %{{y:.4~g}} {shown}"
+    look = dict(mode="markers", marker=point, customdata=runs.seed)
+    draw("one run", runs.place + lane * lanes, runs.value, hover, **look)
     if marks:
         square = dict(symbol="square-open", color=COLOURS[2], size=20, line_width=3)
         where, hover = [places[name] for name in marks], f"{marked}: %{{y:.4~g}} {shown}"
         draw(marked, where, published, hover, mode="markers", marker=square)
-    xaxis = dict(
-        title=name_of(x, labels),
-        tickvals=list(range(len(places))),
-        ticktext=list(map(written, places)),
-        showgrid=False,
-    )
-    xaxis |= dict(range=[-0.5, len(places) - 0.5], autotickangles=[0, -30])
-    lost = len(table) - len(runs)
-    subtitle = (
-        f"{plural(lost, 'run')} without a value {'is' if lost == 1 else 'are'} not shown"
-        if lost
-        else ""
-    )
-    return finish(
-        fig,
-        "",
-        subtitle,
-        xaxis=xaxis,
-        yaxis_title=f"{name_of(y, labels)} [{shown}]",
-        margin_t=60 if lost else 30,
-    )
+    xaxis = dict(title=axis_name(x, labels), showgrid=False, range=[-0.5, len(places) - 0.5])
+    xaxis |= dict(tickvals=list(range(len(places))), ticktext=list(map(category_text, places)))
+    xaxis |= dict(autotickangles=[0, -30])
+    layout = dict(xaxis=xaxis, yaxis_title=f"{axis_name(y, labels)} [{shown}]", margin_t=30)
+    subtitle = ""
+    if lost := len(table) - len(runs):
+        verb, layout["margin_t"] = "is" if lost == 1 else "are", 60
+        subtitle = f"{plural(lost, 'run')} without a value {verb} not shown"
+    return apply_style(fig, "", subtitle, **layout)
 
 
 def _lanes(values, near):
-    """The lane of each of the sorted values: 0, or the next of 1, -1, 2, -2 ... where no other
-    value is near.
-    """
+    """The lane of each sorted value: the first of 0, 1, -1, 2, -2 ... without a value near it."""
     lanes = []
     for number, value in enumerate(values):
-        taken = {
-            lane
-            for other, lane in zip(values[:number], lanes, strict=True)
-            if value - other <= near
-        }
+        before = zip(values[:number], lanes, strict=True)
+        taken = {lane for other, lane in before if value - other <= near}
         lanes.append(next(lane for k in itertools.count() for lane in (k, -k) if lane not in taken))
     return pd.Series(lanes, values.index)

@@ -1,4 +1,4 @@
-"""A sweep: what its runs measured over what was varied, beside what models say."""
+"""Runs of a sweep beside the predictions of models."""
 
 from itertools import cycle
 
@@ -12,13 +12,13 @@ from netlab.plots._style import (
     FAINT,
     INK,
     SYMBOLS,
-    digits,
-    finish,
+    apply_style,
+    check_frame,
     log_ticks,
-    need,
     plural,
-    prefix,
-    say,
+    short_number,
+    unit_prefix,
+    with_unit,
 )
 
 ABOVE, BELOW = dict(row=1, col=1), dict(row=2, col=1)
@@ -28,45 +28,44 @@ SHADE = dict(fillcolor="#8C8C8C", opacity=0.15, line_width=0, layer="below")
 
 
 def prediction(grid, models, rate="loss_rate"):
-    """Throughput over loss, measured and as models have it, and the ratio of the two.
+    """Throughput over loss: measured, predicted by models, and the ratio of the two.
 
     Parameters
     ----------
     grid : pandas.DataFrame
         One row per run, as `netlab.sweep` gives: ``loss_rate`` [1], ``streams`` [1], ``seed``,
         ``received_bps`` [bit/s], ``mss_bytes`` [byte], ``base_rtt_s`` [s] and ``bottleneck_bps``
-        [bit/s]. Runs without loss have no place on a logarithmic axis, nor have those without a
-        result: they are left out, and the title says how many.
+        [bit/s]. Runs without loss cannot be drawn on a logarithmic axis. They are left out, as are
+        runs without a result, and the title says how many.
     models : iterable of netlab.models.Model
         At least one, such as ``[models.mathis]``.
     rate : {"loss_rate", "halving_rate"}
-        What the models take for the loss rate: the path's, or the kernel's own count of how often
-        it reduced the window, which is the p of Mathis et al. where losses come in bursts (an
-        `Nstat` counts it). [1]
+        The rate that the models take as the loss rate: that of the path, or the number of window
+        reductions per segment, which the kernel counts (see `Nstat`). The second is the p of
+        Mathis et al. where losses come in bursts. [1]
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Over the rate [%]: per loss rate and number of streams the mean of the runs, their range,
-        and each run; a line per model and number of streams [Gbit/s, Mbit/s, ...]. Below: measured
-        over predicted [1], the same way, streams side by side, and a line through each model's
-        means. Shaded: more than the link carries, and loss beyond what a model is for. The title
-        has the C that fits best, with its 95 % interval, where five runs or more are within
-        Mathis's domain.
+        The upper panel has the throughput [Gbit/s, Mbit/s, ...] over the rate [%]: each run, the
+        mean and the range of the runs with the same loss rate and number of streams, and a line per
+        model and number of streams. The lower panel has measured over predicted throughput [1] in
+        the same way, and a line through the means of each model. Shaded: more than the link
+        carries, and more loss than a model allows. The title has the constant C that fits best,
+        with its 95 % interval, if at least five runs are in the domain of Mathis's model.
     """
     if rate not in RATES:
         raise ValueError(f"prediction: rate must be one of {', '.join(RATES)}, not {rate!r}")
-    need("prediction", grid, "loss_rate", "seed", "received_bps", rate, *PATH)
+    check_frame("prediction", grid, "loss_rate", "seed", "received_bps", rate, *PATH)
     placed = (grid[rate] > 0) & (grid.received_bps > 0)
-    runs = grid.assign(cell=grid.loss_rate, loss_rate=grid[rate])[placed].sort_values(
-        "loss_rate", ignore_index=True
-    )
+    runs = grid.assign(cell=grid.loss_rate, loss_rate=grid[rate])[placed]
+    runs = runs.sort_values("loss_rate", ignore_index=True)
     models = list(models)
     if not models:
         raise ValueError("prediction: models is empty, take [models.mathis]")
     if runs.empty:
         raise ValueError(f"prediction: no run of the grid has {rate} and received_bps above 0")
-    scale, unit = prefix("bit/s", runs.received_bps.max())
+    scale, unit = unit_prefix("bit/s", runs.received_bps.max())
     runs = runs.assign(measured=runs.received_bps / scale)
     ratios = [f"ratio {number}" for number, _ in enumerate(models)]
     for name, model in zip(ratios, models, strict=True):
@@ -74,161 +73,106 @@ def prediction(grid, models, rate="loss_rate"):
     fig = make_subplots(2, shared_xaxes=True, vertical_spacing=0.06, row_heights=[0.62, 0.38])
     losses = np.geomspace(runs.loss_rate.min() / 1.4, runs.loss_rate.max() * 1.4, 33)
     _lines(fig, runs, models, losses, scale)
-    runs["said"] = [
-        _said(run, rate, models, [run[name] for name in ratios]) for run in runs.to_dict("records")
+    runs["hover"] = [
+        _hover(run, rate, models, [run[name] for name in ratios]) for run in runs.to_dict("records")
     ]
-    step = (losses[-1] / losses[0]) ** (
-        1 / 55
-    )  # below, streams stand side by side, and each one's models close together
+    # In the lower panel the numbers of streams are side by side, and their models close together
+    step = (losses[-1] / losses[0]) ** (1 / 55)
     middle = (runs.streams.nunique() - 1) / 2
-    for place, ((count, own), colour) in enumerate(
-        zip(runs.groupby("streams"), cycle(COLOURS), strict=False)
-    ):
+    coloured = zip(runs.groupby("streams"), cycle(COLOURS), strict=False)
+    for place, ((count, own), colour) in enumerate(coloured):
         look = dict(name=plural(count, "stream"), colour=colour)
         _points(fig, own, "measured", "circle", 1, ABOVE, **look)
         for number, (column, symbol) in enumerate(zip(ratios, cycle(SYMBOLS), strict=False)):
-            _points(
-                fig, own, column, symbol, step ** (place - middle + 0.35 * number), BELOW, **look
-            )
+            shift = step ** (place - middle + 0.35 * number)
+            _points(fig, own, column, symbol, shift, BELOW, **look)
     for column, model, dash in zip(ratios, models, cycle(DASHES), strict=False):
-        means = runs.groupby("cell").agg(x=("loss_rate", _middle), y=(column, "mean"))
-        fig.add_scatter(
-            x=100 * means.x, y=means.y, name=model.label, mode="lines", legendgroup=model.label, hoverinfo="skip",
-            line=dict(color=FAINT, dash=dash), legend="legend2", **BELOW,
-        )  # fmt: skip
+        means = runs.groupby("cell").agg(x=("loss_rate", _geometric_mean), y=(column, "mean"))
+        look = dict(name=model.label, legendgroup=model.label, legend="legend2", mode="lines")
+        look |= dict(line=dict(color=FAINT, dash=dash), hoverinfo="skip")
+        fig.add_scatter(x=100 * means.x, y=means.y, **look, **BELOW)
     fig.add_hline(1, line=dict(color=INK, width=1.5), **BELOW)
     _shade(fig, runs, models, losses, scale)
-    fig.update_xaxes(
-        type="log", range=list(np.log10(100 * losses[[0, -1]])), **log_ticks(100 * losses)
-    )
+    ends = list(np.log10(100 * losses[[0, -1]]))
+    fig.update_xaxes(type="log", range=ends, **log_ticks(100 * losses))
     fig.update_xaxes(title=f"{RATES[rate]} [%]", **BELOW)
     fig.update_yaxes(title=f"throughput [{unit}]", type="log", **log_ticks(runs.measured), **ABOVE)
-    fig.update_yaxes(
-        title="measured /<br>predicted [1]",
-        range=[
-            min(0.8, 0.95 * runs[ratios].min(axis=None)),
-            1.05 * max(1, runs[ratios].max(axis=None)),
-        ],
-        **BELOW,
-    )
-    fig.update_layout(
-        legend_title_text="mean, range, runs",
-        legend2=dict(title_text="predicted", tracegroupgap=0, y=0.36, yanchor="top"),
-    )
-    return finish(fig, "Throughput under loss", _subtitle(runs, len(grid) - len(runs)), height=700)
+    low, high = runs[ratios].min(axis=None), runs[ratios].max(axis=None)
+    ends = [min(0.8, 0.95 * low), 1.05 * max(1, high)]
+    fig.update_yaxes(title="measured /<br>predicted [1]", range=ends, **BELOW)
+    legend2 = dict(title_text="predicted", tracegroupgap=0, y=0.36, yanchor="top")
+    fig.update_layout(legend_title_text="mean, range, runs", legend2=legend2)
+    subtitle = _subtitle(runs, len(grid) - len(runs))
+    return apply_style(fig, "Throughput under loss", subtitle, height=700)
 
 
-def _middle(values):
+def _geometric_mean(values):
     return np.exp(np.log(values).mean())
 
 
 def _lines(fig, runs, models, losses, scale):
-    """What models say of every path, in the colour of its number of streams."""
+    """Draw the models' predictions for each path, in the colour of its number of streams."""
     colours = dict(zip(sorted(runs.streams.unique()), cycle(COLOURS), strict=False))
     for (count, *_), same in runs.groupby(PATH, dropna=False):
         path_only = same.iloc[[0] * len(losses)].assign(loss_rate=losses)
         for model, dash in zip(models, cycle(DASHES), strict=False):
-            fig.add_scatter(
-                x=100 * losses, y=model(path_only) / scale, name=model.label, mode="lines", legendgroup=model.label,
-                hoverinfo="skip", line=dict(color=colours[count], dash=dash), showlegend=False, **ABOVE,
-            )  # fmt: skip
+            look = dict(name=model.label, legendgroup=model.label, showlegend=False, mode="lines")
+            look |= dict(line=dict(color=colours[count], dash=dash), hoverinfo="skip")
+            fig.add_scatter(x=100 * losses, y=model(path_only) / scale, **look, **ABOVE)
 
 
-def _said(run, rate, models, ratios):
-    """The experiment behind a point, for who hovers over it."""
-    path = [plural(run["streams"], "stream"), say(run["base_rtt_s"], "s")]
-    path += [say(run["bottleneck_bps"], "bit/s")] if np.isfinite(run["bottleneck_bps"]) else []
+def _hover(run, rate, models, ratios):
+    """The text that hovering over a run shows: its experiment, and its ratios."""
+    path = [plural(run["streams"], "stream"), with_unit(run["base_rtt_s"], "s")]
+    if np.isfinite(run["bottleneck_bps"]):
+        path.append(with_unit(run["bottleneck_bps"], "bit/s"))
     path += [run["congestion"]] if isinstance(run.get("congestion"), str) else []
-    place = f"{RATES[rate]} {digits(100 * run['loss_rate'])} %, seed {run['seed']:g}"
-    told = [f"{ratio:.2f} of {model.label}" for model, ratio in zip(models, ratios, strict=True)]
-    return "<br>".join([", ".join(path), place, say(run["received_bps"], "bit/s"), *told])
+    place = f"{RATES[rate]} {short_number(100 * run['loss_rate'])} %, seed {run['seed']:g}"
+    lines = [", ".join(path), place, with_unit(run["received_bps"], "bit/s")]
+    pairs = zip(models, ratios, strict=True)
+    return "<br>".join([*lines, *(f"{ratio:.2f} of {model.label}" for model, ratio in pairs)])
 
 
-def _points(fig, own, column, symbol, aside, place, name, colour):
-    """The runs of one number of streams, faint, and the mean and range of each cell's; drawn aside,
-    so that ranges show.
+def _points(fig, own, column, symbol, shift, place, name, colour):
+    """Draw the runs of one number of streams, and the mean and the range of each cell.
+
+    `shift` is a factor on the x-axis, so that ranges do not hide each other.
     """
-    shared = dict(
-        name=name, legendgroup=name, mode="markers", hovertemplate="%{text}<extra></extra>", **place
-    )
-    marker = dict(color=colour, symbol=symbol, size=6, opacity=0.45)
-    fig.add_scatter(
-        x=100 * aside * own.loss_rate,
-        y=own[column],
-        text=own.said,
-        marker=marker,
-        showlegend=False,
-        **shared,
-    )
-    cells = own.groupby(["cell", *PATH[1:]], dropna=False).agg(
-        x=("loss_rate", _middle),
-        y=(column, "mean"),
-        low=(column, "min"),
-        high=(column, "max"),
-        runs=("seed", "size"),
-    )
+    shared = dict(name=name, legendgroup=name, mode="markers", **place)
+    shared |= dict(hovertemplate="%{text}<extra></extra>")
+    look = dict(marker=dict(color=colour, symbol=symbol, size=6, opacity=0.45), showlegend=False)
+    fig.add_scatter(x=100 * shift * own.loss_rate, y=own[column], text=own.hover, **look, **shared)
+    groups = own.groupby(["cell", *PATH[1:]], dropna=False)
+    cells = groups[column].agg(["mean", "min", "max", "size"])
     text = [
-        f"{name}: mean {digits(c.y)}, {digits(c.low)} to {digits(c.high)}, runs: {c.runs}"
-        for c in cells.itertuples()
+        f"{name}: mean {short_number(mean)}, {short_number(low)} to {short_number(high)},"
+        f" runs: {count:.0f}"
+        for mean, low, high, count in cells.to_numpy()
     ]
-    spread = dict(
-        array=cells.high - cells.y,
-        arrayminus=cells.y - cells.low,
-        color=colour,
-        thickness=2,
-        width=5,
-    )
-    marker = dict(color=colour, symbol=symbol, size=10)
-    fig.add_scatter(
-        x=100 * aside * cells.x,
-        y=cells.y,
-        text=text,
-        marker=marker,
-        error_y=spread,
-        showlegend=place is ABOVE,
-        **shared,
-    )
+    spread = dict(array=cells["max"] - cells["mean"], arrayminus=cells["mean"] - cells["min"])
+    spread |= dict(color=colour, thickness=2, width=5)
+    look = dict(marker=dict(color=colour, symbol=symbol, size=10), showlegend=place is ABOVE)
+    x = 100 * shift * groups.loss_rate.agg(_geometric_mean)
+    fig.add_scatter(x=x, y=cells["mean"], text=text, error_y=spread, **look, **shared)
 
 
 def _shade(fig, runs, models, losses, scale):
-    """Grey where a prediction does not hold: more than the link carries, and more loss than a model
-    is for.
-    """
-    links = {
-        goodput_bps(rate, mss, mss + 66)
-        for rate, mss in zip(runs.bottleneck_bps, runs.mss_bytes, strict=True)
-    }
-    low = losses[-1]
+    """Shade what is not possible (more than the link carries), and loss beyond a model's limit."""
+    ends = zip(runs.bottleneck_bps, runs.mss_bytes, strict=True)
+    links, most = {goodput_bps(rate, mss, mss + 66) for rate, mss in ends}, losses[-1]
+    look = dict(yanchor="bottom", font=dict(color=FAINT, size=14), showarrow=False, **ABOVE)
     if len(links) == 1 and (link := links.pop() / scale) < 5 * runs.measured.max():
-        text = dict(
-            text=f"the link carries {digits(link)}",
-            xanchor="right",
-            yanchor="bottom",
-            font=dict(color=FAINT, size=14),
-        )
         fig.add_hrect(link, 3 * link, **SHADE, **ABOVE)
-        fig.add_annotation(
-            x=np.log10(100 * low), y=np.log10(link), showarrow=False, **text, **ABOVE
-        )
+        text = dict(text=f"the link carries {short_number(link)}", xanchor="right")
+        fig.add_annotation(x=np.log10(100 * most), y=np.log10(link), **text, **look)
         fig.update_yaxes(range=[np.log10(runs.measured.min() / 1.6), np.log10(1.6 * link)], **ABOVE)
-    for limit in sorted({model.most_loss for model in models if model.most_loss < low}):
-        names = " and ".join(
-            dict.fromkeys(
-                model.label.partition(",")[0] for model in models if model.most_loss == limit
-            )
-        )
+    for limit in sorted({model.most_loss for model in models if model.most_loss < most}):
+        limited = [model.label.partition(",")[0] for model in models if model.most_loss == limit]
         for place in (ABOVE, BELOW):
-            fig.add_vrect(100 * limit, 100 * low, **SHADE, **place)
-        text = dict(
-            text=f"beyond {names}",
-            textangle=-90,
-            xanchor="left",
-            yanchor="bottom",
-            font=dict(color=FAINT, size=14),
-        )
-        fig.add_annotation(
-            x=np.log10(100 * limit), y=0.02, yref="y domain", showarrow=False, **text, **ABOVE
-        )
+            fig.add_vrect(100 * limit, 100 * most, **SHADE, **place)
+        text = dict(text=f"beyond {' and '.join(dict.fromkeys(limited))}", textangle=-90)
+        text |= dict(xanchor="left", x=np.log10(100 * limit), y=0.02, yref="y domain")
+        fig.add_annotation(**text, **look)
 
 
 def _subtitle(runs, left_out):
@@ -237,12 +181,6 @@ def _subtitle(runs, left_out):
         fit = fit_constant(runs)
     except ValueError:
         return "; ".join(parts)
-    return "; ".join(
-        [
-            (
-                f"Mathis fits best with C = {fit.c:.2f} (95 % interval: {fit.low:.2f} to"
-                f" {fit.high:.2f}, {fit.runs} runs)"
-            ),
-            *parts,
-        ]
-    )
+    interval = f"{fit.low:.2f} to {fit.high:.2f}"
+    best = f"Mathis fits best with C = {fit.c:.2f} (95 % interval: {interval}, {fit.runs} runs)"
+    return "; ".join([best, *parts])

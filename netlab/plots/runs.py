@@ -1,4 +1,4 @@
-"""One result: what its flows and streams carried, over time and in all."""
+"""One result: the throughput of its flows and streams, over time and in total."""
 
 from itertools import cycle, pairwise
 
@@ -7,7 +7,17 @@ import plotly.graph_objects as go
 
 from netlab.fairness import jain_index
 from netlab.models import goodput_bps
-from netlab.plots._style import COLOURS, FAINT, INK, digits, finish, need, plural, prefix, say
+from netlab.plots._style import (
+    COLOURS,
+    FAINT,
+    INK,
+    apply_style,
+    check_frame,
+    plural,
+    short_number,
+    unit_prefix,
+    with_unit,
+)
 
 
 def throughput(result, capacity=True):
@@ -16,31 +26,22 @@ def throughput(result, capacity=True):
     Parameters
     ----------
     result : Result
-        Its ``intervals`` are drawn, but for those that iperf3 omits from its totals: as the
-        receiver counts where it did, else as the sender does, who includes what is still in its
-        buffers. Its ``flows`` name them in the legend.
+        Its ``intervals`` are drawn, without those that iperf3 omits from its totals. The receiver's
+        numbers are used where there are some, else the sender's, which include data that is still
+        in its buffers. Its ``flows`` give the names in the legend.
     capacity : bool
-        Say what the slowest link on each flow's path carries in full segments of 1448 bytes: as a
-        line where that is within four times the highest throughput, else as a note.
+        Show the payload that the slowest link on each flow's path carries in full segments of 1448
+        bytes: as a line if it is at most four times the highest throughput, else as a note.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Throughput [Gbit/s, Mbit/s, ...] over time [s]; a colour per flow or, where there is only
-        one, per stream. Flows report at different times: their sum is taken in steps of one
-        interval, over which each is averaged.
+        Throughput [Gbit/s, Mbit/s, ...] over time [s]; a colour per flow or, if there is only one
+        flow, per stream. Flows report at different times, so their sum is averaged over steps of
+        one interval.
     """
-    rows = _measured(
-        "throughput",
-        result.intervals,
-        "flow",
-        "stream",
-        "src",
-        "dst",
-        "start_s",
-        "end_s",
-        "omitted",
-    )
+    columns = "flow", "stream", "src", "dst", "start_s", "end_s", "omitted"
+    rows = _measured("throughput", result.intervals, *columns)
     # streams report within microseconds of one another
     rows = rows.round({"start_s": 3, "end_s": 3})
     rows = rows[~rows.omitted.astype(bool) & (rows.end_s > rows.start_s)]
@@ -52,31 +53,24 @@ def throughput(result, capacity=True):
     alone, count = len(flows) == 1, rows.groupby(["flow", "stream"]).ngroups
     begin, end, step = rows.start_s.min(), rows.end_s.max(), (rows.end_s - rows.start_s).median()
     together = None if alone else np.linspace(begin, end, max(1, round((end - begin) / step)) + 1)
-    scale, unit = prefix("bit/s", np.nanmax(_steps(rows, together)[1]))
+    scale, unit = unit_prefix("bit/s", np.nanmax(_steps(rows, together)[1]))
     fig, hover = go.Figure(), f"%{{x:.4~g}} s: %{{y:.3~g}} {unit}"
 
     def draw(part, name, bounds=None, **look):
         time_s, bps = _steps(part, bounds)
-        fig.add_scatter(
-            x=time_s, y=bps / scale, name=name, mode="lines", hovertemplate=hover, **look
-        )
+        look |= dict(mode="lines", hovertemplate=hover)
+        fig.add_scatter(x=time_s, y=bps / scale, name=name, **look)
 
     for (flow, part), colour in zip(flows, cycle(COLOURS), strict=False):
         group, parts = names[flow], list(part.groupby("stream"))
-        for (stream, own), own_colour in zip(
-            parts if len(parts) > 1 else [], cycle(COLOURS), strict=False
-        ):
+        several = parts if len(parts) > 1 else []
+        for (stream, own), own_colour in zip(several, cycle(COLOURS), strict=False):
             if alone:
-                look = dict(
-                    line=dict(color=own_colour, width=2), showlegend=len(parts) <= len(COLOURS)
-                )
+                look = dict(line=dict(color=own_colour, width=2))
+                look |= dict(showlegend=len(parts) <= len(COLOURS))
             else:
-                look = dict(
-                    line=dict(color=colour, width=1.5),
-                    opacity=0.5,
-                    showlegend=False,
-                    legendgroup=group,
-                )
+                look = dict(line=dict(color=colour, width=1.5), opacity=0.5)
+                look |= dict(showlegend=False, legendgroup=group)
             draw(own, f"stream {stream}" if alone else f"{group}, stream {stream}", **look)
         if len(parts) == 1 or not alone:
             draw(part, group, line=dict(color=colour, width=3.5), legendgroup=group)
@@ -84,22 +78,21 @@ def throughput(result, capacity=True):
         draw(rows, "sum", together, line=dict(color=INK, width=4))
     if capacity:
         _draw_capacity(fig, result.experiment.topology, rows, scale, unit)
-    what = names[flows[0][0]] if alone else f"{len(flows)} flows"
-    what += f", {plural(count, 'stream')}" if count > len(flows) else ""
+    title = names[flows[0][0]] if alone else f"{len(flows)} flows"
+    title += f", {plural(count, 'stream')}" if count > len(flows) else ""
+    xaxis = dict(title="time [s]", rangemode="tozero")
     yaxis = dict(title=f"throughput [{unit}]", rangemode="tozero")
-    return finish(
-        fig, what, _counted(rows), xaxis=dict(title="time [s]", rangemode="tozero"), yaxis=yaxis
-    )
+    return apply_style(fig, title, _counted_by(rows), xaxis=xaxis, yaxis=yaxis)
 
 
 def streams(result):
-    """What each stream got, and how fair that is.
+    """Throughput of each stream, and Jain's index.
 
     Parameters
     ----------
     result : Result
-        Its ``streams`` are drawn as the receiver counts, else, hatched, as the sender does; its
-        ``flows`` name them.
+        Its ``streams`` are drawn with the receiver's numbers; where there are none, with the
+        sender's, and hatched. Its ``flows`` give the names in the legend.
 
     Returns
     -------
@@ -107,87 +100,60 @@ def streams(result):
         A bar per stream: throughput [Gbit/s, Mbit/s, ...]; a line at the equal share; Jain's index
         [1] in the title.
     """
-    rows = _measured("streams", result.streams, "flow", "stream", "src", "dst").sort_values(
-        ["flow", "stream"]
-    )
+    rows = _measured("streams", result.streams, "flow", "stream", "src", "dst")
+    rows = rows.sort_values(["flow", "stream"])
     for lost in rows[rows.bps.isna()].itertuples():
         raise ValueError(
             f"streams: stream {lost.stream} of flow {lost.flow} has neither received_bps nor"
             " sent_bps"
         )
     names, flows, share = _flow_names(result), rows.flow.unique(), rows.bps.mean()
-    scale, unit = prefix("bit/s", rows.bps.max())
+    scale, unit = unit_prefix("bit/s", rows.bps.max())
     fig, rows = go.Figure(), rows.assign(place=range(len(rows)))
-    look = dict(
-        hovertemplate=f"stream %{{customdata}}: %{{y:.3~g}} {unit}", showlegend=len(flows) > 1
-    )
+    hover = f"stream %{{customdata}}: %{{y:.3~g}} {unit}"
     for (flow, part), colour in zip(rows.groupby("flow"), cycle(COLOURS), strict=False):
-        marker = dict(
-            color=colour, pattern_shape=["" if received else "/" for received in part.received]
-        )
-        fig.add_bar(
-            x=part.place,
-            y=part.bps / scale,
-            name=names[flow],
-            marker=marker,
-            customdata=part.stream,
-            **look,
-        )
-    equal = f"equal share:<br>{digits(share / scale)} {unit}"
-    fig.add_hline(
-        share / scale, line=dict(color=INK, width=2.5, dash="dash"), name=equal, showlegend=True
-    )
+        hatched = ["" if received else "/" for received in part.received]
+        look = dict(name=names[flow], marker=dict(color=colour, pattern_shape=hatched))
+        look |= dict(customdata=part.stream, hovertemplate=hover, showlegend=len(flows) > 1)
+        fig.add_bar(x=part.place, y=part.bps / scale, **look)
+    equal = f"equal share:<br>{short_number(share / scale)} {unit}"
+    line = dict(color=INK, width=2.5, dash="dash")
+    fig.add_hline(share / scale, line=line, name=equal, showlegend=True)
     subtitle = names[flows[0]] if len(flows) == 1 else f"{len(flows)} flows"
     subtitle += (
-        f", {plural(len(rows), 'stream')}, {say(rows.bps.sum(), 'bit/s')} together,"
-        f" {_counted(rows)}"
+        f", {plural(len(rows), 'stream')}, {with_unit(rows.bps.sum(), 'bit/s')} together,"
+        f" {_counted_by(rows)}"
     )
     named = rows.iloc[:: len(rows) // 33 + 1]
     xaxis = dict(title="stream", tickvals=named.place, ticktext=named.stream.astype(str))
     yaxis = dict(title=f"throughput [{unit}]", rangemode="tozero")
-    return finish(
-        fig,
-        f"Jain's index {jain_index(rows.bps):.3f}",
-        subtitle,
-        xaxis=xaxis,
-        yaxis=yaxis,
-        bargap=0.25,
-    )
+    title = f"Jain's index {jain_index(rows.bps):.3f}"
+    return apply_style(fig, title, subtitle, xaxis=xaxis, yaxis=yaxis, bargap=0.25)
 
 
 def _measured(plot, frame, *columns):
-    """The frame with ``bps``, as the receiver counts where it did (``received`` says so), else as
-    the sender does.
-    """
-    need(plot, frame, *columns, "sent_bps", "received_bps")
+    """The frame with ``bps``: the receiver's number (``received`` is True), else the sender's."""
+    check_frame(plot, frame, *columns, "sent_bps", "received_bps")
     sent, received = frame.sent_bps.astype(float), frame.received_bps.astype(float)
     return frame.assign(bps=received.fillna(sent), received=received.notna())
 
 
-def _counted(rows):
-    ends = rows.received.map(
-        {True: "counted by the receiver", False: "counted by the sender"}
-    ).unique()
-    return ends[0] if len(ends) == 1 else "counted by the receiver, else by the sender"
+def _counted_by(rows):
+    if rows.received.all():
+        return "counted by the receiver"
+    return "counted by the " + ("receiver, else by the " if rows.received.any() else "") + "sender"
 
 
 def _flow_names(result):
-    """Flow -> what a legend calls it, such as "h1 → h2 reno"; with its number where two would be
-    called the same.
-    """
-    need("flows", result.flows, "flow", "src", "dst", "congestion")
-    names = {
-        row.flow: (
-            f"{row.src} → {row.dst}"
-            + (f" {row.congestion}" if isinstance(row.congestion, str) else "")
-        )
-        for row in result.flows.itertuples()
-    }
-    return (
-        names
-        if len(set(names.values())) == len(names)
-        else {flow: f"{flow}: {name}" for flow, name in names.items()}
-    )
+    """Flow -> its name in a legend, such as "h1 → h2 reno"; with its number if two are equal."""
+    check_frame("flows", result.flows, "flow", "src", "dst", "congestion")
+    names = {}
+    for row in result.flows.itertuples():
+        congestion = f" {row.congestion}" if isinstance(row.congestion, str) else ""
+        names[row.flow] = f"{row.src} → {row.dst}{congestion}"
+    if len(set(names.values())) == len(names):
+        return names
+    return {flow: f"{flow}: {name}" for flow, name in names.items()}
 
 
 def _draw_capacity(fig, topology, rows, scale, unit):
@@ -195,29 +161,20 @@ def _draw_capacity(fig, topology, rows, scale, unit):
     for rate in sorted({topology.bottleneck_bps(*pair) for pair in ends} - {np.inf}):
         carries = goodput_bps(rate)
         if carries / scale <= 4 * max(np.nanmax(trace.y) for trace in fig.data):
-            line, name = (
-                dict(color=FAINT, width=2.5, dash="dash"),
-                f"link: {digits(carries / scale)} {unit}",
-            )
+            line = dict(color=FAINT, width=2.5, dash="dash")
+            name = f"link: {short_number(carries / scale)} {unit}"
             fig.add_hline(carries / scale, line=line, name=name, showlegend=True)
         else:
             place = dict(x=1, y=1, xref="paper", yref="paper", xanchor="right", yanchor="bottom")
-            fig.add_annotation(
-                text=f"↑ link: {say(carries, 'bit/s')}", font_color=FAINT, showarrow=False, **place
-            )
+            text = f"↑ link: {with_unit(carries, 'bit/s')}"
+            fig.add_annotation(text=text, font_color=FAINT, showarrow=False, **place)
 
 
 def _steps(rows, bounds=None):
-    """Times, and the sum of the rows' rates from each to the next, as a stepped line; NaN where
-    nothing was measured.
-    """
+    """A stepped line: times, and the sum of the rows' rates between them; NaN if none is known."""
     bounds = np.unique(rows[["start_s", "end_s"]]) if bounds is None else bounds
-    starts, ends, bps, total = (
-        rows.start_s.to_numpy(),
-        rows.end_s.to_numpy(),
-        rows.bps.to_numpy(float),
-        [],
-    )
+    starts, ends, bps = rows[["start_s", "end_s", "bps"]].to_numpy(float).T
+    total = []
     for begin, end in pairwise(bounds):
         share = (np.minimum(ends, end) - np.maximum(starts, begin)) / (end - begin)
         here = share > 1e-6

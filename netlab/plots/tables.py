@@ -1,20 +1,20 @@
-"""Quantities beside one another: measured here, predicted and published."""
+"""Quantities as measured here, predicted and published, side by side."""
 
 import numpy as np
 from plotly.subplots import make_subplots
 
-from netlab.plots._style import COLOURS, NOUNS, digits, finish, need, prefix
+from netlab.plots._style import COLOURS, NOUNS, apply_style, check_frame, short_number, unit_prefix
 
 
 def comparison(table):
-    """Quantities as measured here, predicted and published: a row each, and the numbers beside it.
+    """Quantities as measured here, predicted and published: a row per quantity, with its numbers.
 
     Parameters
     ----------
     table : pandas.DataFrame
         One row per quantity: ``quantity`` (its name), ``measured``, ``predicted``, ``published``
         (NaN where there is none) and their ``unit``: "bit/s", "s" or "byte", which get a prefix, or
-        any other, "1" where there is none.
+        any other; "1" for numbers without a unit.
 
     Returns
     -------
@@ -22,65 +22,45 @@ def comparison(table):
         A panel per unit. Its axis starts at 0, or is logarithmic where values differ by more than a
         factor of 50.
     """
-    kinds = {
+    tick = dict(width=4, color=COLOURS[1])
+    kinds = {  # the last is drawn on top
         "published": dict(symbol="square-open", size=22, color=COLOURS[2], line_width=3),
-        "predicted": dict(
-            symbol="line-ns", size=26, color=COLOURS[1], line=dict(width=4, color=COLOURS[1])
-        ),
+        "predicted": dict(symbol="line-ns", size=26, color=COLOURS[1], line=tick),
         "measured": dict(symbol="circle", size=14, color=COLOURS[0]),
-    }  # the last is drawn on top
-    need("comparison", table, "quantity", "measured", "predicted", "published", "unit")
+    }
+    check_frame("comparison", table, "quantity", "measured", "predicted", "published", "unit")
     panels = list(table.groupby("unit", sort=False, dropna=False))
     inner_px = 46 * len(table) + 90 * (len(panels) - 1)
-    fig = make_subplots(
-        len(panels),
-        row_heights=[len(panel) for _, panel in panels],
-        vertical_spacing=min(1, 90 / inner_px),
-    )
+    heights = [len(panel) for _, panel in panels]
+    fig = make_subplots(len(panels), row_heights=heights, vertical_spacing=min(1, 90 / inner_px))
 
-    def beside(text, column, **place):
-        place |= dict(
-            x=1, xref="x domain", xanchor="right", xshift=320 - 105 * list(kinds).index(column)
-        )
-        fig.add_annotation(text=text, font_color=kinds[column]["color"], showarrow=False, **place)
+    def write(text, kind, **place):
+        """Write a text to the right of the panel, in the column of its kind."""
+        place |= dict(x=1, xref="x domain", xanchor="right")
+        place |= dict(xshift=320 - 105 * list(kinds).index(kind))
+        fig.add_annotation(text=text, font_color=kinds[kind]["color"], showarrow=False, **place)
 
     for row, (unit, panel) in enumerate(panels, 1):
-        values, where, at = (
-            panel[list(kinds)].astype(float),
-            np.arange(len(panel)),
-            dict(row=row, col=1),
-        )
-        scale, shown = prefix(unit, values.abs().max(axis=None))
+        values, where = panel[list(kinds)].astype(float), np.arange(len(panel))
+        at = dict(row=row, col=1)
+        scale, shown = unit_prefix(unit, values.abs().max(axis=None))
         values /= scale
         low, high = values.min(axis=1), values.max(axis=1)
-        axis = (
-            dict(type="log", dtick=1)
-            if 0 < 50 * low.min() < high.max()
-            else dict(rangemode="tozero")
-        )
-        spans, line = (
-            np.column_stack([low, high, low * np.nan]).ravel(),
-            dict(color="#BBBBBB", width=3),
-        )
-        fig.add_scatter(
-            x=spans, y=np.repeat(where, 3), mode="lines", line=line, hoverinfo="skip", **at
-        )
+        far_apart = 0 < 50 * low.min() < high.max()
+        axis = dict(type="log", dtick=1) if far_apart else dict(rangemode="tozero")
+        spans = np.column_stack([low, high, low * np.nan]).ravel()
+        look = dict(mode="lines", line=dict(color="#BBBBBB", width=3), hoverinfo="skip")
+        fig.add_scatter(x=spans, y=np.repeat(where, 3), **look, **at)
         for kind, marker in kinds.items():
             hover = f"%{{text}}, {kind}: %{{x:.4~g}} {shown}<extra></extra>"
-            look = dict(
-                mode="markers",
-                marker=marker,
-                cliponaxis=False,
-                text=panel.quantity,
-                hovertemplate=hover,
-            )
-            fig.add_scatter(x=values[kind], y=where, name=kind, **look, **at)
+            look = dict(mode="markers", marker=marker, cliponaxis=False, hovertemplate=hover)
+            fig.add_scatter(x=values[kind], y=where, name=kind, text=panel.quantity, **look, **at)
             for position, value in enumerate(values[kind]):
-                beside("-" if np.isnan(value) else digits(value), kind, y=position, **at)
+                write("-" if np.isnan(value) else short_number(value), kind, y=position, **at)
         fig.update_xaxes(title=f"{NOUNS.get(unit, 'value')} [{shown}]", **axis, **at)
         fig.update_yaxes(
             tickvals=where, ticktext=panel.quantity, range=[len(panel) - 0.5, -0.5], ticks="", **at
         )
     for kind, sign in dict(measured="●", predicted="|", published="□").items():
-        beside(f"{sign} {kind}", kind, y=1, yref="paper", yanchor="bottom")
-    return finish(fig, showlegend=False, height=inner_px + 130, margin=dict(r=340, t=60, b=70))
+        write(f"{sign} {kind}", kind, y=1, yref="paper", yanchor="bottom")
+    return apply_style(fig, showlegend=False, height=inner_px + 130, margin=dict(r=340, t=60, b=70))

@@ -4,7 +4,7 @@ from itertools import cycle
 
 import plotly.graph_objects as go
 
-from netlab.plots._style import COLOURS, finish, need, prefix
+from netlab.plots._style import COLOURS, apply_style, check_frame, unit_prefix
 
 
 def aimd(traces, colours=("#009E73", "#D55E00", *COLOURS[:2], *COLOURS[3:])):
@@ -13,9 +13,9 @@ def aimd(traces, colours=("#009E73", "#D55E00", *COLOURS[:2], *COLOURS[3:])):
     Parameters
     ----------
     traces : dict of pandas.DataFrame
-        By label: what `netlab.models.aimd_trace` gives, ``time_s`` [s] and ``cwnd_bytes`` [byte].
+        Label -> ``time_s`` [s] and ``cwnd_bytes`` [byte], as `netlab.models.aimd_trace` gives them.
     colours : sequence of str
-        In the order of the traces: green, red, then others.
+        Colours of the traces, in their order. Default: green, red, then others.
 
     Returns
     -------
@@ -25,11 +25,11 @@ def aimd(traces, colours=("#009E73", "#D55E00", *COLOURS[:2], *COLOURS[3:])):
     if not traces:
         raise ValueError("aimd: traces is empty, there is nothing to draw")
     for label, trace in traces.items():
-        need(f"aimd, {label!r}", trace, "time_s", "cwnd_bytes")
-    scale, unit = prefix("byte", max(trace.cwnd_bytes.max() for trace in traces.values()))
+        check_frame(f"aimd, {label!r}", trace, "time_s", "cwnd_bytes")
+    scale, unit = unit_prefix("byte", max(trace.cwnd_bytes.max() for trace in traces.values()))
     fig, hover = go.Figure(), f"%{{x:.4~g}} s: %{{y:.4~g}} {unit}"
     for (label, trace), colour in zip(traces.items(), cycle(colours), strict=False):
         look = dict(mode="lines", line=dict(color=colour, width=3), hovertemplate=hover)
         fig.add_scatter(x=trace.time_s, y=trace.cwnd_bytes / scale, name=label, **look)
     yaxis = dict(title=f"congestion window [{unit}]", rangemode="tozero")
-    return finish(fig, xaxis_title="time [s]", yaxis=yaxis, margin_t=30)
+    return apply_style(fig, xaxis_title="time [s]", yaxis=yaxis, margin_t=30)

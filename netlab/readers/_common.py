@@ -1,10 +1,14 @@
-"""What every reader begins and ends with: the text of a source, and a table of the promised
-columns.
+"""What every reader begins and ends with: the text of a source, numbers that can be, and a table of
+the promised columns.
 """
 
 import json
+import math
 import os
+import reprlib
 from pathlib import Path
+
+from netlab.errors import ReadError
 
 _TYPES = {
     "stream": "int64",
@@ -14,6 +18,35 @@ _TYPES = {
     "congestion": "object",
     "omitted": "bool",
 }
+# What to do about a text that no tool printed like this.
+AGAIN = "The text was changed after it was printed, or it is damaged. Run the test again."
+# No tool here counts with more than 64 bits.
+LIMIT = 2**64 - 1
+
+
+def read(source, tool, parse):
+    """What `parse` makes of the text that `source` is, or names; or a ReadError, whatever is wrong
+    with that text.
+    """
+    text = read_text(source)
+    where = "" if source is text else f"{source}: "
+    try:
+        return parse(text)
+    except ReadError as error:
+        raise ReadError(f"{where}{error}", text) from error.__cause__
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
+        raise ReadError(
+            f"{where}This lacks what every known {tool} prints ({type(error).__name__}:"
+            f" {str(error)[:200]}). Look at the text: it is in this error's raw.",
+            text,
+        ) from error
 
 
 def read_text(source):
@@ -26,6 +59,61 @@ def read_text(source):
     if isinstance(source, str):
         return source
     raise TypeError(f"source must be a path or the text itself, not {type(source).__name__}")
+
+
+def number(printed, name, least=0, most=LIMIT, unknown=None):
+    """The number under this name in an object of a tool's JSON; NaN where the tool has none: no
+    such name, null, NaN, or its word for `unknown`.
+    """
+    value = printed.get(name)
+    if value is None or value != value or value == unknown:
+        return math.nan
+    if type(value) not in (int, float) or not least <= value <= most:
+        raise ReadError(
+            f"{name} = {reprlib.repr(value)}: this must be a number from {least} to {most}. {AGAIN}"
+        )
+    return float(value)
+
+
+def given(printed, name, most=LIMIT):
+    """The number under this name, which the tool always prints."""
+    value = number(printed, name, most=most)
+    if math.isnan(value):
+        raise ReadError(f"{name} is missing, or is no number. {AGAIN}")
+    return value
+
+
+def word(printed, name):
+    """The text under this name in an object of a tool's JSON."""
+    value = printed[name]
+    if not isinstance(value, str) or not "".join(value.split()).isprintable():
+        raise ReadError(f"{name} = {reprlib.repr(value)}: this must be a readable text. {AGAIN}")
+    return value
+
+
+def one_of(printed, name, *allowed):
+    """The value under this name in an object of a tool's JSON, where few are possible."""
+    value = printed[name]
+    if value not in allowed:
+        raise ReadError(
+            f"{name} = {reprlib.repr(value)}: this must be"
+            f" {' or '.join(map(repr, allowed))}. {AGAIN}"
+        )
+    return value
+
+
+def unique(pairs):
+    """An object of JSON (an ``object_pairs_hook``) in which no name has two values.
+
+    iperf3 prints some names twice, with one value; before 3.10, also the sums of two directions,
+    which nothing reads.
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        for name, value in pairs:
+            if found[name] is not value and found[name] != value and name[:3] != "sum":
+                raise ReadError(f"{name} stands twice in one object. {AGAIN}")
+    return found
 
 
 def tidy(table, columns):

@@ -2,15 +2,14 @@
 for.
 """
 
-import json
 import math
-import re
 from dataclasses import dataclass
 
 import pandas as pd
 
-from netlab.errors import ReadError
-from netlab.readers._common import read_text, tidy
+from netlab.readers import _iperf3_document as document
+from netlab.readers._common import LIMIT, given, number, one_of, read, tidy, word
+from netlab.readers._iperf3_agreement import agree
 
 NAN = math.nan
 
@@ -33,28 +32,23 @@ _FIGURES = {
     "sent_bytes": ("sender", "bytes", "bytes", 1),
     "received_bytes": ("receiver", "bytes", "bytes", 1),
 }
-# What iperf3 prints where it has no figure.
-_NOT_KNOWN = {"retransmits": -1, "cwnd_bytes": 0, "rtt_s": 0, "rtt_min_s": 0, "rtt_max_s": 0}
+# What iperf3 prints where it has no figure; beside 0, -1 of what the kernel does not tell.
+_NOT_ZERO = {"cwnd_bytes", "rtt_s", "rtt_min_s", "rtt_max_s"}
+_NOT_TOLD = {"retransmits", "rttvar_s"} | _NOT_ZERO
+# A packet that was counted as lost may still come.
+_LEAST = {"lost_packets": -(2**63)}
+# The kernel keeps its round-trip times in 32 bits.
+_MOST_US = 2**32 - 1
 
 _STREAMS = [
-    "stream", "src", "dst", "congestion", "sent_bps", "received_bps", "retransmits", "start_s", "end_s", "cwnd_bytes", "rtt_s",
-    "rtt_min_s", "rtt_max_s", "loss", "jitter_s", "packets", "lost_packets", "sent_bytes", "received_bytes",
+    "stream", "src", "dst", "congestion", "sent_bps", "received_bps", "retransmits", "start_s",
+    "end_s", "cwnd_bytes", "rtt_s", "rtt_min_s", "rtt_max_s", "loss", "jitter_s", "packets",
+    "lost_packets", "sent_bytes", "received_bytes",
 ]  # fmt: skip
 _INTERVALS = [
-    "stream", "src", "dst", "start_s", "end_s", "sent_bps", "received_bps", "retransmits", "cwnd_bytes", "rtt_s", "rttvar_s",
-    "omitted", "loss", "jitter_s", "packets", "lost_packets",
+    "stream", "src", "dst", "start_s", "end_s", "sent_bps", "received_bps", "retransmits",
+    "cwnd_bytes", "rtt_s", "rttvar_s", "omitted", "loss", "jitter_s", "packets", "lost_packets",
 ]  # fmt: skip
-
-# A part of iperf3's own error: what to do about it.
-_AGAIN = "Keep both sides running until the test is over, and run it again."
-_REMEDIES = {
-    "busy": "Wait until that test ends, or give each test its own server: iperf3 -s -1 -p 5202.",
-    "unable to connect": "Start iperf3 -s on the other host first, and check its address and port.",
-    "terminated": _AGAIN,
-    "stream socket": _AGAIN,
-}
-# printed by old versions
-_NAN_TOKEN = re.compile(r'(?<!\\)(":\s*)-?(?:nan|inf)(?:\(\w*\))?(?=\s*[,}\]])', re.I)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,123 +130,21 @@ def read_iperf3(source):
     the *other* side stopped, iperf3 divides all bytes by the end of the last whole interval: such a
     file is refused.
     """
-    text = read_text(source)
-    where = "" if source is text else f"{source}: "
-    try:
-        doc = _report(text, source)
+
+    def tables(text):
+        doc = document.parse(text, named=source is not text)
         streams, intervals = _side(doc)
         if "server_output_json" in doc:
-            _check(doc["server_output_json"], text)
+            document.check(doc["server_output_json"])
             streams, intervals = _fill(streams, intervals, *_side(doc["server_output_json"]))
-        number = dict(zip(streams.port, range(1, len(streams) + 1), strict=True))
+        ports = {port: n for n, port in enumerate(streams.port, 1)}
         return Iperf3Output(
-            tidy(streams.assign(stream=streams.port.map(number)), _STREAMS),
-            tidy(intervals.assign(stream=intervals.port.map(number)), _INTERVALS),
+            tidy(streams.assign(stream=streams.port.map(ports)), _STREAMS),
+            tidy(intervals.assign(stream=intervals.port.map(ports)), _INTERVALS),
             _meta(doc, streams),
         )
-    except ReadError as error:
-        raise ReadError(f"{where}{error}", text) from error.__cause__
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        what = (
-            f"{where}This report lacks what every known iperf3 prints ({type(error).__name__}:"
-            f" {error})."
-        )
-        raise ReadError(f"{what} Look at the text: it is in this error's raw.", text) from error
 
-
-def _report(text, source):
-    """The JSON document in `text`, which is `source` or lies there, or a ReadError that says why
-    there is none.
-    """
-    body = _NAN_TOKEN.sub(r"\1NaN", text.strip().removeprefix("\ufeff"))
-    if not body:
-        raise ReadError(
-            "iperf3's output is empty. Run it with -J, and see what it writes to stderr.", text
-        )
-    if re.match(r'\{\s*"event"', body):
-        raise ReadError("This is what iperf3 --json-stream writes. Run it with -J alone.", text)
-    if not body.startswith("{"):
-        if own := re.search(r"^iperf3: (.*)", body, re.M):
-            raise _own_error(own[1], text)
-        first = body.splitlines()[0][:80]
-        if "{" in body and '"start"' in body:
-            raise ReadError(
-                f"There is text before iperf3's JSON: {first!r}. Keep only what iperf3 wrote.", text
-            )
-        what = (
-            "neither iperf3's JSON nor the name of a file"
-            if source is text
-            else "not iperf3's JSON"
-        )
-        raise ReadError(
-            f"This is {what}, it begins with {first!r}. Run iperf3 with -J, which writes it.", text
-        )
-    try:
-        doc = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        problem, where = str(error), getattr(error, "pos", 0)
-        if problem.startswith("Extra data"):
-            what = (
-                f"There is text after iperf3's JSON: {body[where : where + 80]!r}. Keep one report"
-                " per file."
-            )
-        elif problem.startswith("Unterminated") or where >= len(body) or not body.endswith("}"):
-            what = (
-                f"iperf3's JSON is cut off after {len(text)} characters. Let it finish, and run it"
-                " again."
-            )
-        else:
-            what = (
-                f"iperf3's JSON is broken: {problem}. Something else was written into it; run it"
-                " again."
-            )
-        raise ReadError(what, text) from error
-    _check(doc, text)
-    return doc
-
-
-def _own_error(message, text):
-    remedy = next(
-        (what for part, what in _REMEDIES.items() if part in message),
-        "Mend that, and run it again.",
-    )
-    return ReadError(f"iperf3 says: {message.strip(' :.')}. {remedy}", text)
-
-
-def _check(doc, text):
-    """Refuse what is not the report of a test that ended, or was interrupted on this side."""
-    if not isinstance(doc, dict) or not (
-        {"start", "intervals", "end"} <= doc.keys() or "error" in doc
-    ):
-        raise ReadError(
-            "This JSON is no report of iperf3: no start, intervals, end. Give what iperf3 -J"
-            " wrote.",
-            text,
-        )
-    if "error" in doc and not doc["error"].startswith("interrupt"):
-        raise _own_error(doc["error"], text)
-    if not doc["end"].get("streams"):
-        raise ReadError(
-            "iperf3 ended before it measured anything. See its stderr, and run it again.", text
-        )
-    if len(doc["end"]["streams"]) != len(doc["start"]["connected"]):
-        raise ReadError(
-            "Not every stream that connected has an end in this report. Run it again.", text
-        )
-    printed = [
-        (s["socket"], s["start"], s["end"], s["omitted"])
-        for i in doc["intervals"]
-        for s in i["streams"]
-    ]
-    if all(omitted for *_, omitted in printed):
-        raise ReadError(
-            "iperf3 ended before the first interval that counts. Run it for longer.", text
-        )
-    # stopped between two intervals, iperf3 prints the last one again
-    if len(set(printed)) < len(printed):
-        raise ReadError(
-            f"The other side stopped in mid-interval, so the totals here are wrong. {_AGAIN}", text
-        )
+    return read(source, "iperf3", tables)
 
 
 def _side(doc):
@@ -262,19 +154,29 @@ def _side(doc):
     client, test, end = "connecting_to" in doc["start"], doc["start"]["test_start"], doc["end"]
     told = {"sender", "receiver"} if client and "error" not in doc else set()
     totals = {(s.get("udp") or s["sender"])["socket"]: s for s in end["streams"]}
-    both_ways = _both_ways(doc)
+    both_ways = document.both_ways(doc)
+    omits = given(test, "omit") > 0
+
+    def total(way, back):  # before 3.10, both directions have one name
+        reverse = f"sum_{way}_bidir_reverse"
+        return end.get(reverse if both_ways and (back or reverse not in end) else f"sum_{way}")
 
     streams, intervals, sockets = [], [], {}
     for c in doc["start"]["connected"]:
         entry = totals[c["socket"]].get("udp") or totals[c["socket"]]["sender"]
         # before 3.7 only the test says it
-        sends = entry.get("sender", client != bool(test["reverse"]))
+        if "sender" in entry:
+            sends = one_of(entry, "sender", True, False)
+        else:
+            sends = client != bool(test["reverse"])
         back = sends != client  # from the server to the client
-        src, dst = (c["local_host"], c["remote_host"])[:: 1 if sends else -1]
-        stream = {"port": c["local_port" if client else "remote_port"], "src": src, "dst": dst}
+        src, dst = (word(c, "local_host"), word(c, "remote_host"))[:: 1 if sends else -1]
+        port = given(c, "local_port" if client else "remote_port", 65535)
+        stream = {"port": int(port), "src": src, "dst": dst}
         # "sender" means the data's sender; but with --bidir, in every version, the server
         who = "receiver" if both_ways and not back else "sender"
-        stream |= {"congestion": end.get(f"{who}_tcp_congestion", NAN), "back": back}
+        own = f"{who}_tcp_congestion"
+        stream |= {"congestion": word(end, own) if own in end else NAN, "back": back}
         measured = {"sender", "kernel", "anyone"} if sends else {"receiver", "anyone"}
         sockets[c["socket"]] = stream, measured
 
@@ -283,8 +185,6 @@ def _side(doc):
         intervals.append(
             stream | _figures("interval", s, dict.fromkeys(measured, s)) | {"omitted": s["omitted"]}
         )
-    intervals = pd.DataFrame(intervals)
-
     for socket, (stream, measured) in sockets.items():
         ends, known = totals[socket], measured | told
         if udp := ends.get(
@@ -294,32 +194,33 @@ def _side(doc):
         ends |= {"kernel": ends["sender"], "anyone": ends["sender"]}
         row = stream | _figures("end", ends["sender"], {who: ends[who] for who in known})
         if udp and "receiver" in known:
-            total = end.get(
-                "sum_received_bidir_reverse" if both_ways and row["back"] else "sum_received"
-            )
-            if both_ways and "sum_received_bidir_reverse" not in end:
-                total = None  # older versions print both directions under one name
-            if total and test["num_streams"] == 1:
+            whole = total("received", row["back"])
+            if whole and test["num_streams"] == 1:
                 row |= {
-                    "received_bps": _number(total["bits_per_second"]),
-                    "received_bytes": _number(total["bytes"]),
+                    "received_bps": number(whole, "bits_per_second"),
+                    "received_bytes": number(whole, "bytes"),
                 }
             elif "receiver" in measured:
-                mine = intervals[(intervals.port == row["port"]) & ~intervals.omitted]
-                row["received_bytes"] = mine.received_bytes.sum()
+                mine = [i for i in intervals if i["port"] == row["port"] and not i["omitted"]]
+                row["received_bytes"] = sum(i["received_bytes"] for i in mine)
                 row["received_bps"] = (
-                    8 * row["received_bytes"] / ((mine.end_s - mine.start_s).sum() or NAN)
+                    8
+                    * row["received_bytes"]
+                    / (sum(i["end_s"] - i["start_s"] for i in mine) or NAN)
                 )
         streams.append(row)
-    return pd.DataFrame(streams), intervals
+    agree(streams, intervals, total if test["protocol"] != "UDP" else lambda *_: None, omits)
+    return pd.DataFrame(streams), pd.DataFrame(intervals)
 
 
 def _figures(when, span, entries):
-    """One row in SI units; `span` and `entries`, by whose figures they hold, are iperf3's objects."""
-    row = {"start_s": _number(span["start"]), "end_s": _number(span["end"])}
+    """One row in SI units; `span` and each of `entries` (by who measured) are iperf3's objects."""
+    row = {"start_s": given(span, "start"), "end_s": given(span, "end")}
     for column, (who, end, interval, units) in _FIGURES.items():
-        value = _number(entries.get(who, {}).get(end if when == "end" else interval))
-        row[column] = NAN if value == _NOT_KNOWN.get(column) else value / units
+        name = end if when == "end" else interval
+        least, most = _LEAST.get(column, 0), _MOST_US if units == 1e6 else LIMIT
+        value = number(entries.get(who, {}), name, least, most, -1 if column in _NOT_TOLD else None)
+        row[column] = NAN if value == 0 and column in _NOT_ZERO else value / units
     row["loss"] = row["lost_packets"] / (row["packets"] or NAN)
     if math.isnan(row["rtt_s"]):
         row["rttvar_s"] = NAN
@@ -348,49 +249,47 @@ def _meta(doc, streams):
     start, end, test = doc["start"], doc["end"], doc["start"]["test_start"]
     client, clock, first = "connecting_to" in start, start["timestamp"], start["connected"][0]
     cpu = [
-        _number(end.get("cpu_utilization_percent", {}).get(f"{side}_total")) / 100
+        number(end.get("cpu_utilization_percent", {}), f"{side}_total") / 100
         for side in ("host", "remote")
     ]
     if not client or "error" in doc:
         cpu[1] = NAN
 
-    def asked(value):  # 0 is iperf3's word for "not asked for"
-        return _number(value) or NAN
+    def asked(printed, *names):  # 0 is iperf3's word for "not asked for"
+        return number(printed, next((name for name in names if name in printed), "")) or NAN
 
     return {
-        "version": start["version"].removeprefix("iperf "),
+        "version": word(start, "version").removeprefix("iperf "),
         "role": "client" if client else "server",
-        "protocol": test["protocol"],
-        "reverse": bool(test["reverse"]),
-        "bidirectional": _both_ways(doc),
-        "streams": test["num_streams"],
-        "duration_s": asked(test["duration"]),
-        "bytes_asked": asked(test["bytes"] or test["blocks"] * test["blksize"]),
-        "omit_s": _number(test["omit"]),
-        "target_bps": asked(test.get("target_bitrate", start.get("target_bitrate"))),
-        "block_bytes": _number(test["blksize"]),
-        "mss_bytes": asked(start.get("tcp_mss", start.get("tcp_mss_default"))),
-        "sndbuf_bytes": asked(start.get("sndbuf_actual")),
-        "rcvbuf_bytes": asked(start.get("rcvbuf_actual")),
+        "protocol": one_of(test, "protocol", "TCP", "UDP", "SCTP"),
+        "reverse": bool(one_of(test, "reverse", 0, 1)),
+        "bidirectional": document.both_ways(doc),
+        "streams": int(given(test, "num_streams")),
+        "duration_s": given(test, "duration") or NAN,
+        "bytes_asked": given(test, "bytes")
+        or given(test, "blocks") * given(test, "blksize")
+        or NAN,
+        "omit_s": given(test, "omit"),
+        "target_bps": asked(test if "target_bitrate" in test else start, "target_bitrate"),
+        "block_bytes": given(test, "blksize"),
+        "mss_bytes": asked(start, "tcp_mss", "tcp_mss_default"),
+        "sndbuf_bytes": asked(start, "sndbuf_actual"),
+        "rcvbuf_bytes": asked(start, "rcvbuf_actual"),
         "congestion": (
             congestion if isinstance(congestion := streams.congestion.iloc[0], str) else None
         ),
         "sent_bytes": float(streams.sent_bytes.sum(skipna=False)),
         "received_bytes": float(streams.received_bytes.sum(skipna=False)),
-        "server": first["remote_host" if client else "local_host"],
-        "port": first["remote_port" if client else "local_port"],
-        "started_unix_s": _number(clock.get("timemillisecs", clock["timesecs"] * 1000)) / 1000,
-        "title": doc.get("title"),
+        "server": word(first, "remote_host" if client else "local_host"),
+        "port": int(given(first, "remote_port" if client else "local_port", 65535)),
+        "started_unix_s": (
+            given(clock, "timemillisecs") / 1000
+            if "timemillisecs" in clock
+            else given(clock, "timesecs")
+        ),
+        "title": word(doc, "title") if "title" in doc else None,
         "client_cpu": cpu[0 if client else 1],
         "server_cpu": cpu[1 if client else 0],
         "interrupted": "error" in doc,
-        "error": doc.get("error"),
+        "error": word(doc, "error") if "error" in doc else None,
     }
-
-
-def _both_ways(doc):
-    return len({(s.get("udp") or s["sender"]).get("sender") for s in doc["end"]["streams"]}) > 1
-
-
-def _number(value):
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else NAN

@@ -1,10 +1,11 @@
 """What nstat printed: the counters of a host's kernel."""
 
 import json
+import reprlib
 from dataclasses import dataclass
 
 from netlab.errors import ReadError
-from netlab.readers._common import read_text
+from netlab.readers._common import AGAIN, LIMIT, read, unique
 
 REDUCED = (
     "TcpExtTCPSackRecovery",
@@ -45,7 +46,19 @@ class NstatOutput:
         return self.halvings / sent if sent else float("nan")
 
     def since(self, before):
-        """What was counted since an earlier `NstatOutput` of the same host."""
+        """What was counted since an earlier `NstatOutput` of the same host.
+
+        Raises
+        ------
+        ReadError
+            A counter is lower than it was: this is not the same host, or it was started anew.
+        """
+        for name, earlier in before.counts.items():
+            if self.counts.get(name, 0) < earlier:
+                raise ReadError(
+                    f"nstat's counter {name} fell from {earlier} to {self.counts.get(name, 0)}, and"
+                    " counters only grow. Give two outputs of one host, the earlier one as before."
+                )
         return NstatOutput(
             {name: count - before.counts.get(name, 0) for name, count in self.counts.items()}
         )
@@ -79,21 +92,33 @@ def read_nstat(source):
     -----
     The names are the kernel's: see ``nstat(8)`` and the kernel's documentation, "SNMP counter".
     """
-    text = read_text(source)
+    return read(source, "nstat", _output)
+
+
+def _output(text):
     try:
-        counts = json.loads(text)["kernel"]
-        wrong = [name for name, count in counts.items() if type(count) is not int]
-    except (ValueError, TypeError, KeyError, AttributeError):
+        counts = json.loads(text, object_pairs_hook=unique)["kernel"]
+        names = list(counts.keys())
+    except ReadError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ReadError(
-            "This is not what `nstat -a -z -j` prints: give all of its JSON text.", text
+            "This is not what `nstat -a -z -j` prints: give all of its JSON text."
         ) from None
-    if wrong:
-        raise ReadError(
-            f"nstat's counter {wrong[0]} = {counts[wrong[0]]!r} is no whole number.", text
-        )
+    for name in names:
+        if type(counts[name]) is not int or not 0 <= counts[name] <= LIMIT:
+            raise ReadError(
+                f"nstat's counter {name} = {reprlib.repr(counts[name])} is no whole number"
+                f" from 0 to {LIMIT}. {AGAIN}"
+            )
     if missing := [name for name in ("TcpOutSegs", *REDUCED, *UNDONE) if name not in counts]:
         raise ReadError(
-            f"nstat's output lacks {', '.join(missing)}: `nstat -a -z -j` prints every counter.",
-            text,
+            f"nstat's output lacks {', '.join(missing)}: `nstat -a -z -j` prints every counter."
         )
-    return NstatOutput(counts)
+    out = NstatOutput(counts)
+    if not 0 <= out.halvings <= counts["TcpOutSegs"]:
+        raise ReadError(
+            f"nstat's counters contradict each other: TcpOutSegs = {counts['TcpOutSegs']}, but"
+            f" {out.halvings} reductions of the window. {AGAIN}"
+        )
+    return out

@@ -4,22 +4,29 @@ import math
 import re
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from netlab.errors import ReadError
-from netlab.readers._common import read_text, tidy
+from netlab.readers._common import AGAIN, LIMIT, read, tidy
 
+_NUMBER = r"([0-9]+(?:\.[0-9]+)?)"
 _HEAD = re.compile(r"^PING (?:\S+? ?\()?([^\s()]+)\)?.*bytes", re.M)
-_ANSWER = re.compile(r"^(?:\[[\d.]+\] )?\d+ bytes from .*?: (?:icmp_)?seq=(\d+)(.*)")
+_ANSWER = re.compile(
+    r"^(?:\[[0-9.]+\] )?[0-9]+ bytes from .*?: (?:icmp_)?seq=(\S+) (?:.* )?ttl=(\S+)"
+    r"(?: time[=<](\S+) ms)?"
+)
 # "packets received" is busybox's, which counts from 0 and says no total time.
 _COUNT = re.compile(
-    r"^(\d+) packets transmitted, (\d+) (packets )?received(.*), [\d.]+% packet loss(?:, time"
-    r" (\d+)ms)?",
+    r"^([0-9]+) packets transmitted, ([0-9]+) (packets )?received(.*),"
+    rf" {_NUMBER}% packet loss(?:, time ([0-9]+)ms)?",
     re.M,
 )
 _TIMES = re.compile(
-    r"^(?:rtt|round-trip) min/avg/max\S* = ([\d.]+)/([\d.]+)/([\d.]+)(?:/([\d.]+))? ms", re.M
+    rf"^(?:rtt|round-trip) min/avg/max\S* = {_NUMBER}/{_NUMBER}/{_NUMBER}(?:/{_NUMBER})? ms", re.M
 )
+# ping numbers its probes with 16 bits.
+_LAST = 65535
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,59 +86,114 @@ def read_ping(source):
     >>> ping.pings.rtt_s.tolist()
     [0.04, nan, 0.02]
     """
-    text = read_text(source)
+    return read(source, "ping", _output)
+
+
+def _output(text):
     heads, counts, times = _HEAD.findall(text), _COUNT.findall(text), _TIMES.search(text)
     if len(heads) != 1 or len(counts) != 1:
         if own := re.search(r"^(?:\S*/)?ping6?: (.*)", text, re.M):
-            raise ReadError(f"ping says: {own[1].strip()}. Mend that, and run it again.", text)
+            raise ReadError(f"ping says: {own[1].strip()}. Mend that, and run it again.")
         what = (
             "This is not the output of one ping" if len(heads) != 1 else "ping's output is cut off"
         )
+        raise ReadError(f"{what}. Give all that one ping printed, from PING to its statistics.")
+    dst, (transmitted, received, busybox, notes, percent, took) = heads[0], counts[0]
+    transmitted = _whole("packets transmitted", transmitted)
+    received = _whole("received", received)
+    loss = 1 - received / transmitted if transmitted else math.nan
+    if not (loss >= 0 and abs(100 * loss - float(percent)) < 1):
         raise ReadError(
-            f"{what}. Give all that one ping printed, from PING to its statistics.", text
+            f"ping's counts contradict each other: {received} of {transmitted} received,"
+            f" {percent[:20]} % lost. {AGAIN}"
         )
-    dst, (transmitted, received, busybox, notes, took) = heads[0], counts[0]
-    transmitted, received = int(transmitted), int(received)
 
-    answers, repeats = {}, 0
-    for answer in filter(None, map(_ANSWER.match, text.splitlines())):
-        seq, said = int(answer[1]), dict(re.findall(r"(ttl|time)[=<]([\d.]+)", answer[2]))
-        repeats += seq in answers
-        answers.setdefault(
-            seq, {"ttl": float(said.get("ttl", math.nan)), "rtt_s": _seconds(said.get("time"))}
-        )
+    answers, milliseconds, repeats = {}, [], 0
+    for line in text.splitlines():
+        if " bytes from " in line:
+            seq, ttl, time = _answer(line)
+            repeats += seq in answers
+            answers.setdefault(seq, {"ttl": ttl, "rtt_s": _seconds(time)})
+            milliseconds.append(time)
+    # no room for a time in ping -s 8
+    timed = received and (not answers or any(milliseconds))
+    if (timed and not times) or not (busybox or took):
+        raise ReadError("ping's output is cut off in its last lines. Give all that it printed.")
     first = 0 if busybox else 1
     # none: ping was quiet
-    probes = range(first, first + transmitted) if answers or not received else []
-    # no room for a time in ping -s 8
-    timed = not answers or any(answer["rtt_s"] >= 0 for answer in answers.values())
-    if (received and timed and not times) or not (busybox or took):
+    probes = range(first, first + transmitted) if answers or not received else range(0)
+    if len(probes) > _LAST + 1 - first:
         raise ReadError(
-            "ping's output is cut off in its last lines. Give all that it printed.", text
+            f"{transmitted} packets transmitted: ping numbers its probes to {_LAST} only, and"
+            " begins anew then. Send fewer (ping -c)."
         )
-    if answers and (len(answers) != received or not answers.keys() <= set(probes)):
-        what = (
-            f"ping counts {received} answers to {transmitted} probes, but {len(answers)} are here."
+    counted = re.search(r"([0-9]+) duplicates", notes)
+    duplicates = _whole("duplicates", counted[1]) if counted else 0
+    fits = (len(answers), repeats) == (received, duplicates) and answers.keys() <= set(probes)
+    if answers and not fits:
+        raise ReadError(
+            f"ping counts {received} answers to {transmitted} probes, and {duplicates} duplicates,"
+            f" but {len(answers)} and {repeats} are here. Lines are missing, or from elsewhere: run"
+            " it again."
         )
-        raise ReadError(f"{what} Lines are missing, or from elsewhere: run it again.", text)
-
-    low, mean, high, spread = map(_seconds, times.groups() if times else [None] * 4)
-    counted = re.search(r"(\d+) duplicates", notes)
+    statistics = [_seconds(printed) for printed in (times.groups() if times else [None] * 4)]
+    if times:
+        _agree(milliseconds if timed else [None], *statistics)
+    low, mean, high, spread = statistics
     meta = {
         "transmitted": transmitted,
         "received": received,
-        "duplicates": int(counted[1]) if counted else repeats,
-        "loss": 1 - received / transmitted if transmitted else math.nan,
+        "duplicates": duplicates,
+        "loss": loss,
         "rtt_min_s": low,
         "rtt_avg_s": mean,
         "rtt_max_s": high,
         "rtt_mdev_s": spread,
         "dst": dst,
-        "duration_s": _seconds(took),
+        "duration_s": _seconds(took or None),
     }
     pings = pd.DataFrame([{"seq": seq, "dst": dst} | answers.get(seq, {}) for seq in probes])
     return PingOutput(tidy(pings, ["seq", "rtt_s", "ttl", "dst"]), meta)
 
 
+def _answer(line):
+    """(seq, ttl, time) of the line of an answer; the time as it stands there, or None."""
+    if not (said := _ANSWER.match(line)):
+        raise ReadError(f"ping prints no such answer: {line[:100]!r}. {AGAIN}")
+    return _whole("seq", said[1], _LAST), float(_whole("ttl", said[2], 255)), said[3]
+
+
+def _agree(milliseconds, low, mean, high, spread):
+    """Refuse statistics that are not those of the answers, if there are any."""
+    # ping cuts off what it does not print: of an answer all but three digits and microseconds, of
+    # the mean of the squares all but whole microseconds
+    margin = math.sqrt(2e-6 * mean) + 2e-6
+    wrong = not low <= mean <= high or spread > (high - low) / 2 + margin or None in milliseconds
+    if milliseconds and not wrong:
+        rtts = np.array([_seconds(time) for time in milliseconds])
+        digits = np.array([len(time.partition(".")[2]) for time in milliseconds])
+        cut = np.minimum(10.0 ** -(3 + digits), rtts / 100) + 2e-6
+        wrong = abs(rtts.std() - spread) > cut.max() + margin
+        for of, printed in ((np.min, low), (np.mean, mean), (np.max, high)):
+            wrong |= not of(rtts - cut) <= printed <= of(rtts + cut)
+    if wrong:
+        raise ReadError(
+            f"ping's statistics (min/avg/max/mdev = {1e3 * low:.3f}/{1e3 * mean:.3f}/"
+            f"{1e3 * high:.3f}/{1e3 * spread:.3f} ms) are not those of its answers. {AGAIN}"
+        )
+
+
+def _whole(name, digits, most=LIMIT):
+    if not re.fullmatch("[0-9]{1,20}", digits) or int(digits) > most:
+        raise ReadError(
+            f"{name} = {digits[:30]!r}: this must be a whole number from 0 to {most}. {AGAIN}"
+        )
+    return int(digits)
+
+
 def _seconds(milliseconds):
-    return float(f"{milliseconds}e-3") if milliseconds else math.nan
+    if milliseconds is None:
+        return math.nan
+    if not re.fullmatch(_NUMBER, milliseconds) or len(milliseconds) > 20:
+        raise ReadError(f"time = {milliseconds[:30]!r}: this must be milliseconds. {AGAIN}")
+    return float(f"{milliseconds}e-3")

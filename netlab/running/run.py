@@ -4,13 +4,10 @@ import json
 
 from netlab import engines
 from netlab.engines import recorded
-from netlab.errors import CommandError, SpecificationError
+from netlab.errors import SpecificationError
 from netlab.experiment import Experiment
 from netlab.running.network import Network
-from netlab.running.result import Result, keep, name_of
-from netlab.traffic import Iperf3, Nstat
-
-FIRST_PORT = 5201
+from netlab.running.result import Result, keep_evidence
 
 
 def run(topology, *traffic, engine=None, **fields):
@@ -39,25 +36,30 @@ def run(topology, *traffic, engine=None, **fields):
         A program failed or printed what cannot be read; the error has the text, and the folder
         where everything lies.
     """
-    if isinstance(topology, Experiment):
-        if traffic:
-            raise SpecificationError("run takes an Experiment alone, or a Topology and its traffic")
-        experiment, own_clock = topology.but(**fields) if fields else topology, False
+    if not isinstance(topology, Experiment):
+        experiment = Experiment(topology, *traffic, **fields)
+    elif traffic:
+        raise SpecificationError("run takes an Experiment alone, or a Topology and its traffic")
     else:
-        experiment, own_clock = Experiment(topology, *traffic, **fields), "clock" not in fields
+        experiment = topology.but(**fields) if fields else topology
     chosen = engines.pick(engine)
-    if own_clock:
-        experiment = experiment.but(clock=chosen.clocks[0])
-    result = run_on(experiment, chosen)
+    result = run_on(on_engine(experiment, chosen), chosen)
     recorded.tell([result], chosen, asked=engine == "recorded")
     return result
 
 
+def on_engine(experiment, engine):
+    """The experiment with the engine's own clock, unless it was given one."""
+    given = "clock" in experiment.model_fields_set
+    return experiment if given else experiment.but(clock=engine.clocks[0])
+
+
 def run_on(experiment, engine):
     """Run an experiment on an engine, or have the engine recall it; -> `Result`."""
-    check_congestion(experiment, engine)
-    if (recalled := engine.recall(experiment)) is not None:
-        return Result(experiment, *recalled)
+    for item in experiment.traffic:
+        item.check_engine(engine.about)
+    if (record := engine.recall(experiment)) is not None:
+        return Result(experiment, *record)
     limit_s = experiment.virtual_limit_s or experiment.duration_s
     wall_limit_s = experiment.wall_limit_s or 120 + 30 * limit_s
     with Network(
@@ -80,70 +82,58 @@ def run_on(experiment, engine):
     return result
 
 
-def check_congestion(experiment, engine):
-    """Refuse an algorithm that the engine's kernel lacks, before anything starts."""
-    known = engine.about.get("congestion")
-    for item in experiment.traffic if known else ():
-        if getattr(item, "congestion", None) not in (None, *known):
-            raise SpecificationError(
-                f"{type(item).__name__}.congestion = {item.congestion!r}: this engine's kernel has"
-                f" {', '.join(known)}"
-            )
-
-
 def carry_out(experiment, net, limit_s):
-    """Start servers, then everything else at its time, wait, and read counters; -> what each
-    command printed, by name.
+    """Start every program of the traffic at its time and wait; -> what each printed, by name.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Somebody pressed Ctrl-C: what was measured until then is no result.
+    CommandError
+        A program failed, or had not ended at the limit.
     """
-    jobs, servers = {}, {}
-    for port, item in enumerate(experiment.traffic, FIRST_PORT):
-        if isinstance(item, Iperf3):
-            servers[name_of(experiment, item) + "-server"] = net.start(
-                item.dst, item.server_command(port)
-            )
+    programs = [
+        (place.start_s, item.output_name(place.flow, program.name), program)
+        for item, place in experiment.places
+        for program in item.programs(place)
+    ]
+    servers, jobs = {}, {}
+    for _, name, program in at("server", programs):
+        servers[name] = net.start(program.host, program.command)
     if servers:
         net.sleep(0.5)
-    for item in experiment.traffic:
-        if isinstance(item, Nstat) and (omitted_s := experiment.omitted_s(item.src)):
-            jobs[name_of(experiment, item) + "-before"] = net.start(
-                item.src, item.command(after_s=omitted_s)
-            )
-    began = 0.0
-    for number in sorted(range(len(experiment.traffic)), key=lambda n: experiment.starts_s[n]):
-        item, start = experiment.traffic[number], experiment.starts_s[number]
-        if isinstance(item, Nstat):
-            continue  # it was started before, or is when all has ended
-        if start > began:
-            net.sleep(round(start - began, 6))
-            began = start
-        words = {} if item.kind == "shell" else {"address": experiment.topology.host(item.dst).ip}
-        if isinstance(item, Iperf3):
-            words["port"] = FIRST_PORT + number
-        jobs[name_of(experiment, item)] = net.start(item.src, item.command(**words))
-    sending = max(
-        getattr(item, "time", 0) + getattr(item, "omit", 0) for item in experiment.traffic
-    )
-    ended_by = net.wait(*jobs.values(), limit_s=limit_s, total_s=sending or None)
+    for _, name, program in at("begin", programs):
+        jobs[name] = net.start(program.host, program.command)
+    began_s = 0.0
+    for start_s, name, program in sorted(at("start", programs), key=lambda one: one[0]):
+        if start_s > began_s:
+            net.sleep(round(start_s - began_s, 6))
+            began_s = start_s
+        jobs[name] = net.start(program.host, program.command)
+    sends_s = max(item.sends_s for item in experiment.traffic)
+    ended_by = net.wait(*jobs.values(), limit_s=limit_s, total_s=sends_s or None)
     if not ended_by:
         net.wait(*servers.values(), limit_s=10)
-        for item in experiment.traffic:
-            if isinstance(item, Nstat):
-                jobs[name_of(experiment, item)] = net.start(item.src, item.command()).wait()
-    raw = {name: job.text for name, job in (jobs | servers).items()}
-    if ended_by == "interrupt":
-        raise KeyboardInterrupt
+        for _, name, program in at("end", programs):
+            jobs[name] = net.start(program.host, program.command)
+            net.wait(jobs[name])
+    raw = {name: job.raw for name, job in (jobs | servers).items()}
+    may_fail = {name for _, name, program in programs if program.may_fail}
     for name, job in jobs.items():
-        if ended_by or (job.status and not name.partition("-")[2].startswith("iperf3")):
-            why = (
-                f"was ended after {limit_s:g} virtual seconds"
-                if ended_by
-                else f"failed with status {job.status}"
-            )
-            raise CommandError(
-                f"`{job.command}` on {job.host} {why}; everything lies in {keep(experiment, raw)}."
-                f" It printed:\n{job.text[-2000:]}",
-                job.command,
-                job.text,
-                job.status,
-            )
+        if ended_by or (job.status and name not in may_fail):
+            raise job.failed(f"{failure(job, limit_s, ended_by)}. {keep_evidence(experiment, raw)}")
     return raw
+
+
+def at(when, programs):
+    return [one for one in programs if one[2].when == when]
+
+
+def failure(job, limit_s, ended_by):
+    """Why a program that failed did so."""
+    if not ended_by:
+        return f"failed with status {job.status}"
+    return (
+        f"had not ended after {limit_s:g} virtual seconds: give it more with virtual_limit_s, or"
+        " see in its output what it waited for"
+    )

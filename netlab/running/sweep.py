@@ -1,11 +1,11 @@
 """Many experiments, one tidy frame: a sweep is a function of its axes."""
 
-import contextlib
 import itertools
 import platform
 import warnings
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import NamedTuple
+from functools import cache
 
 import pandas as pd
 
@@ -14,10 +14,11 @@ from netlab.engines import recorded
 from netlab.errors import EngineError, SpecificationError
 from netlab.experiment import Experiment
 from netlab.running.progress import counting
-from netlab.running.result import FLOW_COLUMNS
-from netlab.running.run import check_congestion, run_on
-from netlab.running.unfinished import Kept
-from netlab.traffic import Iperf3
+from netlab.running.result import joined
+from netlab.running.run import on_engine, run_on
+from netlab.running.stop import Stop
+from netlab.running.unfinished import UnfinishedSweep
+from netlab.traffic.base import KINDS
 
 
 def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
@@ -41,10 +42,10 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     Returns
     -------
     pandas.DataFrame
-        One row per run and flow: the axes, ``seed``, the columns of `Result.flows`, and what the
-        topology says of the flow's path: ``loss_rate`` [1], ``base_rtt_s`` [s], ``bottleneck_bps``
-        [bit/s]. Where runs failed, a column ``error`` says why, and what they should have measured
-        is NaN.
+        One row per run and flow, or, where nothing but pings was sent, per run and ping: the axes,
+        ``seed``, the columns of `Result.flows` (`Result.pings`), and what the topology says of the
+        flow's path: ``loss_rate`` [1], ``base_rtt_s`` [s], ``bottleneck_bps`` [bit/s]. Where runs
+        failed, a column ``error`` says why, and what they should have measured is NaN.
 
     Warns
     -----
@@ -66,73 +67,85 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     Examples
     --------
     >>> def lossy(loss, parallel):
-    ...     return Experiment(wan("1gbit", "20ms", loss), Iperf3("h1", "h2", parallel=parallel, congestion="reno"))
-    # doctest: +SKIP
-    >>> sweep(lossy, loss=["0.1%", "1%"], parallel=[1, 8], seeds=range(3))
+    ...     test = Iperf3("h1", "h2", parallel=parallel, congestion="reno")
+    ...     return Experiment(wan("1gbit", "20ms", loss), test)
+    >>> sweep(lossy, loss=["0.1%", "1%"], parallel=[1, 8], seeds=range(3))  # doctest: +SKIP
     """
     chosen = engines.pick(engine)
-    places, experiments = cells(function, seeds, axes)
-    for experiment in experiments:
-        check_congestion(experiment, chosen)
-    if isinstance(chosen, recorded.RecordedEngine):
+    places, experiments = cells(function, seeds, axes, chosen)
+    if chosen.recall(experiments[0]) is not None:
         recalled = [run_on(experiment, chosen) for experiment in experiments]
         recorded.tell(recalled, chosen, asked=engine == "recorded")
         return pd.concat(map(rows, places, experiments, recalled), ignore_index=True)
-    kept, results, errors = Kept(chosen), {}, {}
+    unfinished, measured, errors, futures = UnfinishedSweep(chosen), {}, {}, {}
     for number, experiment in enumerate(experiments):
-        if result := kept.find(experiment):
-            results[number] = rows(places[number], experiment, result)
-    kept.tell(len(results), len(experiments))
-    own = None if executor else ThreadPoolExecutor(chosen.at_once)
-    with own or contextlib.nullcontext(), counting(len(experiments), len(results)) as one_done:
-        futures = {}
-        try:
-            for number, experiment in enumerate(experiments):
-                if number not in results:
-                    futures[
-                        (own or executor).submit(measure, experiment, chosen.name, chosen.digest)
-                    ] = number
+        if result := unfinished.find(experiment):
+            measured[number] = rows(places[number], experiment, result)
+    unfinished.tell(len(measured), len(experiments))
+    waiting = [number for number in range(len(experiments)) if number not in measured]
+    own, stop = None, Stop()
+    try:
+        if executor is None:
+            own = ThreadPoolExecutor(chosen.at_once)
+        submit = (executor or own).submit
+        with counting(len(experiments), len(measured)) as one_done:
+            for number in waiting:
+                work = experiments[number], chosen.name, chosen.digest
+                future = submit(stop.covering(measure), *work) if own else submit(measure, *work)
+                futures[future] = number
             for future in as_completed(futures):
                 number = futures[future]
                 if error := future.exception():
                     errors[number] = error
                 else:
-                    kept.keep(future.result())
-                    results[number] = rows(places[number], experiments[number], future.result())
+                    unfinished.add(future.result())
+                    measured[number] = rows(places[number], experiments[number], future.result())
                 one_done()
-        except BaseException:
-            for future in futures:
-                future.cancel()
-            if own:
-                own.shutdown()  # what is under way ends first, and is kept too
-            for future in futures:
-                if future.done() and not future.cancelled() and not future.exception():
-                    kept.keep(future.result())
-            raise
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        if own:
+            end(own, stop, sum(future.running() for future in futures))
+        for future in futures:
+            if future.done() and not future.cancelled() and not future.exception():
+                unfinished.add(future.result())
+        raise
+    finally:
+        if own:
+            own.shutdown(cancel_futures=True)
     if len(errors) == len(experiments):
         raise errors[0]
     if errors:
-        results |= {
-            number: failed(places[number], experiments[number], error)
-            for number, error in errors.items()
-        }
         warnings.warn(report(places, experiments, errors), stacklevel=2)
+        for number, error in errors.items():
+            measured[number] = failed(places[number], experiments[number], error)
     else:
-        kept.forget(experiments)
-    return pd.concat([results[number] for number in range(len(experiments))], ignore_index=True)
+        unfinished.remove(experiments)
+    return pd.concat([measured[number] for number in range(len(experiments))], ignore_index=True)
 
 
-def cells(function, seeds, axes):
+def end(own, stop, running):
+    """Wait for the runs under way, so that their results are kept; a further Ctrl-C ends them."""
+    if running:
+        what = "one run is" if running == 1 else f"{running} runs are"
+        more = "kept when they end; press Ctrl-C again to end them now"
+        print(f"sweep: interrupted; {what} still under way, and {more}", flush=True)
+    try:
+        own.shutdown()
+    except KeyboardInterrupt:
+        stop.now()
+
+
+def cells(function, seeds, axes, engine):
     """What is to be run, in order: each place among the axes, and the experiment there."""
-    axes, seeds, places, experiments = (
-        {name: list(values) for name, values in axes.items()},
-        list(seeds),
-        [],
-        [],
-    )
-    for name, values in {"seeds": seeds, **axes}.items():
-        if not values:
+    axes, places, experiments = {"seeds": seeds, **axes}, [], []
+    for name, values in axes.items():
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise SpecificationError(f"{name} = {values!r}: a list of values, such as [{values!r}]")
+        axes[name] = list(values)
+        if not axes[name]:
             raise SpecificationError(f"{name} = []: give it at least one value")
+    seeds = axes.pop("seeds")
     for values in itertools.product(*axes.values()):
         place = dict(zip(axes, values, strict=True))
         experiment = function(**place)
@@ -141,9 +154,25 @@ def cells(function, seeds, axes):
                 f"{function.__name__}(**{place}) gave {experiment!r}: it must return a"
                 " netlab.Experiment"
             )
+        table_of(experiment)
+        for item in experiment.traffic:
+            item.check_engine(engine.about)
+        experiment = on_engine(experiment, engine)
         places += [place] * len(seeds)
         experiments += [experiment.but(seed=seed) for seed in seeds]
     return places, experiments
+
+
+def table_of(experiment):
+    """The name of the table that a sweep collects from this experiment."""
+    for kind in KINDS.values():
+        if kind.measures and any(type(item) is kind for item in experiment.traffic):
+            return kind.measures
+    kinds = ", ".join(sorted({type(item).__name__ for item in experiment.traffic}))
+    raise SpecificationError(
+        f"a sweep collects what traffic measures, and {kinds} alone measures nothing: add a test, "
+        "or run the experiments one by one with nl.run"
+    )
 
 
 def measure(experiment, name, digest):
@@ -159,35 +188,29 @@ def measure(experiment, name, digest):
 
 
 def rows(place, experiment, result):
-    """One run's rows of the frame."""
-    network, flows = experiment.topology, result.flows
-    frame = pd.DataFrame(
-        {name: [value] * len(flows) for name, value in place.items()} | {"seed": experiment.seed},
-        index=flows.index,
-    )
-    path = [network_of_path(network, flow.src, flow.dst) for flow in flows.itertuples()]
-    # an axis keeps its own column
-    measured = flows.drop(columns=[name for name in place if name in flows])
-    return pd.concat([frame, measured, pd.DataFrame(path, index=flows.index)], axis=1)
-
-
-class Unmeasured(NamedTuple):
-    """What stands for a result where there is none."""
-
-    flows: pd.DataFrame
+    """One run's rows of the frame: its place among the axes, what was measured, and the path."""
+    return beside(place, experiment, result.tables[table_of(experiment)])
 
 
 def failed(place, experiment, error):
-    """The rows of a run that failed: one for each flow it should have had, with nothing measured."""
-    flows = [
-        (n, item.src, item.dst)
-        for n, item in enumerate(experiment.traffic, 1)
-        if isinstance(item, Iperf3)
-    ]
-    told = Unmeasured(
-        pd.DataFrame(flows, columns=["flow", "src", "dst"]).reindex(columns=FLOW_COLUMNS)
+    """The rows of a run that failed: one for each test that it should have had, without figures."""
+    name = table_of(experiment)
+    traffic = enumerate(experiment.traffic, 1)
+    tests = [{"flow": flow, **item.ends} for flow, item in traffic if item.measures == name]
+    table = pd.DataFrame(tests).reindex(columns=joined({})[name].columns)
+    return beside(place, experiment, table).assign(error=said(error))
+
+
+def beside(place, experiment, table):
+    frame = pd.DataFrame(
+        {name: [value] * len(table) for name, value in place.items()} | {"seed": experiment.seed},
+        index=table.index,
     )
-    return rows(place, experiment, told).assign(error=said(error))
+    known = cache(lambda src, dst: of_path(experiment.topology, src, dst))
+    path = [known(row.src, row.dst) for row in table.itertuples()]
+    # an axis keeps its own column
+    measured = table.drop(columns=[name for name in place if name in table])
+    return pd.concat([frame, measured, pd.DataFrame(path, index=table.index)], axis=1)
 
 
 def said(error):
@@ -207,7 +230,7 @@ def report(places, experiments, errors):
     )
 
 
-def network_of_path(network, src, dst):
+def of_path(network, src, dst):
     """What a topology says of the way from one host to another."""
     passed = 1.0
     for link in network.emulated(src, dst):

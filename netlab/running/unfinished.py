@@ -1,33 +1,36 @@
-"""Results of sweeps that are not complete yet: kept as they come, so that one which is interrupted
-goes on where it was.
+"""Sweeps that are not complete yet: their results are kept as they come, to go on after an
+interruption.
 """
 
 import contextlib
 import hashlib
 import os
 import time
+import warnings
 
 from netlab.engines import recorded
-from netlab.engines.guest.store import cache_folder
+from netlab.engines.cache import cache_folder
+from netlab.errors import EngineError
 from netlab.running.result import Result
 
 WEEK_S = 7 * 86_400
 
 
-class Kept:
-    """The results at hand for an engine, a file each, found again by their experiment; what is a
-    week old is removed.
+class UnfinishedSweep:
+    """The results of an engine's unfinished sweeps: a file for each, named after its experiment.
+
+    Files older than a week are deleted.
 
     Parameters
     ----------
-    engine
-        Another engine, or one of another digest, has other results.
+    engine : Engine
+        The results of another engine, or of another version of it, are not found.
     """
 
     def __init__(self, engine):
-        self.engine, self.folder = engine, cache_folder() / "sweeps"
+        self.engine, self.folder, self.kept = engine, cache_folder() / "sweeps", True
         for path in self.folder.glob("*"):
-            with contextlib.suppress(FileNotFoundError):  # another sweep may be at it
+            with contextlib.suppress(OSError):  # another sweep may be at it
                 if time.time() - path.stat().st_mtime > WEEK_S:
                     path.unlink()
 
@@ -36,20 +39,34 @@ class Kept:
         return self.folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:16]}.json.xz"
 
     def find(self, experiment):
-        """The result of an experiment, or None."""
-        path = self.path(experiment)
-        if not path.exists():
+        """The result of an experiment; None where there is none, or its file is damaged."""
+        try:
+            found = recorded.read(self.path(experiment))
+        except EngineError:
             return None
-        kept = recorded.read(path)
-        return Result(experiment, kept["raw"], kept["commands"], kept["provenance"])
+        result = Result(experiment, found["raw"], found["commands"], found["provenance"])
+        if recorded.wanted():
+            recorded.record(result)
+        return result
 
-    def keep(self, result):
-        recorded.write(result, self.path(result.experiment))
+    def add(self, result):
+        """Keep a result; where that is not possible, one warning says so, and the sweep goes on."""
+        try:
+            recorded.write(result, self.path(result.experiment))
+        except OSError as error:
+            if self.kept:
+                warnings.warn(
+                    f"results cannot be kept in {self.folder} ({error.strerror}): interrupted, this"
+                    " sweep will start anew. NETLAB_CACHE names another folder.",
+                    stacklevel=3,
+                )
+            self.kept = False
 
-    def forget(self, experiments):
-        """A complete sweep leaves nothing behind: run again, it measures again."""
+    def remove(self, experiments):
+        """Delete what was kept: a complete sweep that is run again measures again."""
         for experiment in experiments:
-            self.path(experiment).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self.path(experiment).unlink()
 
     def tell(self, found, total):
         """Say in one line that some of it was measured before."""

@@ -11,7 +11,15 @@ any two nodes, there is exactly one route to every subnet, and it follows from t
 """
 
 import re
-from ipaddress import IPv4Interface
+from collections import Counter
+from ipaddress import IPv4Interface, IPv4Network
+
+RESERVED = {  # what the kernel gives no interface, or no route
+    IPv4Network("0.0.0.0/8"): "'this network'",
+    IPv4Network("127.0.0.0/8"): "the computer itself",
+    IPv4Network("224.0.0.0/4"): "groups of computers (multicast)",
+    IPv4Network("255.255.255.255/32"): "everybody",
+}
 
 
 def check_address(text):
@@ -19,14 +27,20 @@ def check_address(text):
     subnet's prefix.
     """
     try:
-        if not re.fullmatch(r"[0-9.]+/[0-9]+", text):
+        if not re.fullmatch(r"[0-9.]+/([1-9]|[12][0-9]|3[0-2])", text):
             raise ValueError
         found = IPv4Interface(text)
     except ValueError:
         raise ValueError(
-            "an IPv4 address with the length of its prefix, such as '10.0.0.1/8'"
+            "an IPv4 address with the length of its prefix, 1 to 32, such as '10.0.0.1/8'"
         ) from None
     subnet = found.network
+    for reserved, meaning in RESERVED.items():
+        if found.ip in reserved or subnet.network_address in reserved:
+            what = "it lies" if found.ip in reserved else f"its subnet {subnet} begins"
+            raise ValueError(
+                f"{what} in {reserved}, which means {meaning}: choose another, such as '10.0.0.1/8'"
+            )
     if subnet.prefixlen < 31 and found.ip in (subnet.network_address, subnet.broadcast_address):
         meaning = (
             "the subnet itself" if found.ip == subnet.network_address else "everybody in the subnet"
@@ -46,18 +60,25 @@ def joined(switches, links):
         One per part: the ends of its links that are not at a switch, each as (name of the node,
         link).
     """
-    switches, found, left = {switch.name for switch in switches}, [], list(links)
-    while left:
-        here, waiting = [], [left.pop(0)]
-        while waiting:
-            link = waiting.pop(0)
-            for node in (link.a, link.b):
-                if node in switches:
-                    near = [other for other in left if node in (other.a, other.b)]
-                    left = [other for other in left if other not in near]
-                    waiting += near
+    at = {switch.name: [] for switch in switches}  # the numbers of each switch's links
+    for number, link in enumerate(links):
+        for node in (link.a, link.b):
+            if node in at:
+                at[node].append(number)
+    found, taken = [], set()
+    for first in range(len(links)):
+        if first in taken:
+            continue
+        here, part = [], [first]
+        taken.add(first)
+        for number in part:  # it grows meanwhile
+            for node in (links[number].a, links[number].b):
+                if node in at:
+                    near = [other for other in at[node] if other not in taken]
+                    taken.update(near)
+                    part += near
                 else:
-                    here.append((node, link))
+                    here.append((node, links[number]))
         found.append(here)
     return found
 
@@ -71,10 +92,16 @@ def segments(topology):
         One per segment: the address (`ipaddress.IPv4Interface`) that each of its hosts and routers
         has there, by name.
     """
+    left = {host.name: [host.address] for host in topology.hosts}
+    left |= {router.name: list(router.addresses) for router in topology.routers}
+    addresses = {
+        (node, link): IPv4Interface(left[node].pop(0))
+        for link in topology.links
+        for node in (link.a, link.b)
+        if node in left
+    }
     parts = joined(topology.switches, topology.links)
-    return [
-        {node: IPv4Interface(topology.address(node, link)) for node, link in part} for part in parts
-    ]
+    return [{node: addresses[node, link] for node, link in part} for part in parts]
 
 
 def check(topology):
@@ -88,8 +115,9 @@ def check(topology):
     parts, routers = segments(topology), {router.name for router in topology.routers}
     for number, part in enumerate(parts):
         first = next(iter(part))
+        count = Counter(address.ip for address in part.values())
         for node in part:
-            if [address.ip for address in part.values()].count(part[node].ip) > 1:
+            if count[part[node].ip] > 1:
                 raise ValueError(
                     f"the address {part[node].ip} of {node!r} is another node's, too: every"
                     " interface needs its own"
@@ -108,9 +136,12 @@ def check(topology):
                     " have a router in between: their subnets must not overlap. Choose other"
                     " addresses, or longer prefixes, such as /24"
                 )
-    for host in topology.hosts:
-        part = next((part for part in parts if host.name in part), {})
+    near = {}  # by host, the routers that it can see
+    for part in parts:
         gateways = {name: str(part[name].ip) for name in part if name in routers}
+        near |= dict.fromkeys(part, gateways)
+    for host in topology.hosts:
+        gateways = near.get(host.name, {})
         allowed = " or ".join(f"{address} ({name})" for name, address in gateways.items())
         if host.route is None and len(gateways) > 1:
             raise ValueError(

@@ -1,5 +1,5 @@
-"""What the network is: hosts, switches, routers, links, and the commands that give them their
-rates, delays and losses.
+"""A network of hosts, switches, routers and links, and the commands that give them their rates,
+delays and losses.
 
 ::
 
@@ -11,7 +11,7 @@ rates, delays and losses.
 import base64
 import math
 import shlex
-from collections import deque
+from collections import Counter, deque
 from typing import ClassVar
 
 from pydantic import Field, model_validator
@@ -20,8 +20,8 @@ from netlab import units
 from netlab.description import Description, Size
 from netlab.errors import SpecificationError
 from netlab.picture.svg import svg
-from netlab.topology import addressing
-from netlab.topology.nodes import LIMIT_BYTES, Host, Link, Router, Switch
+from netlab.topology import addressing, limits
+from netlab.topology.nodes import Host, Link, Router, Switch
 
 OFFLOAD_OFF = "tso off gso off gro off"
 
@@ -60,25 +60,28 @@ class Topology(Description):
     offload: bool | None = None
     routers: tuple[Router, ...] = ()
 
-    BUFFERS: ClassVar[tuple[int, int]] = (10_240, 87_380)  # the labs' minimum and default
+    # the labs' minimum and default
+    BUFFERS: ClassVar[tuple[int, int]] = (10_240, limits.LEAST_BUFFER_BYTES)
 
     @model_validator(mode="after")
     def _check(self):
-        names = self.node_names
-        for name in names:
-            if names.count(name) > 1:
+        names, links = self.node_names, {name: [] for name in self.node_names}
+        for name, count in Counter(names).items():
+            if count > 1:
                 raise ValueError(
-                    f"the name {name!r} is used {names.count(name)} times: every node needs its own"
+                    f"the name {name!r} is used {count} times: every node needs its own"
                 )
         for link in self.links:
             for name in (link.a, link.b):
-                if name not in names:
+                if name not in links:
                     raise ValueError(
                         f"link {link.a}-{link.b} ends at {name!r}, which is not a node of this"
                         f" network ({', '.join(names)})"
                     )
-        for name in names[1:]:
-            if self.path(names[0], name) is None:
+                links[name].append(link)
+        reached = self.paths(names[0])
+        for name in names:
+            if name not in reached:
                 raise ValueError(f"no path from {names[0]!r} to {name!r}: add a link")
         if len(self.links) > len(names) - 1:
             raise ValueError(
@@ -86,24 +89,23 @@ class Topology(Description):
                 " path only"
             )
         for host in self.hosts:
-            if len(self.links_of(host.name)) > 1:
+            if len(links[host.name]) > 1:
                 raise ValueError(
-                    f"host {host.name!r} has {len(self.links_of(host.name))} links, but one network"
-                    " card: join them with a switch, or make it a router"
+                    f"host {host.name!r} has {len(links[host.name])} links, but one network card:"
+                    " join them with a switch, or make it a router"
                 )
         for router in self.routers:
-            links = [f"{link.a}-{link.b}" for link in self.links_of(router.name)]
-            if len(router.addresses) != len(links):
+            own = [f"{link.a}-{link.b}" for link in links[router.name]]
+            if len(router.addresses) != len(own):
                 raise ValueError(
                     f"addresses = {router.addresses!r} of router {router.name!r}: one for each of"
-                    f" its {len(links)} links, in their order: {', '.join(links)}"
+                    f" its {len(own)} links, in their order: {', '.join(own)}"
                 )
+        limits.check_names(links, {switch.name for switch in self.switches})
         addressing.check(self)
-        if self.buffers is not None and units.size_bytes(self.buffers) < self.BUFFERS[1]:
-            raise ValueError(
-                f"buffers = {self.buffers!r}: at least {self.BUFFERS[1]} bytes, the default size of"
-                " a new socket's buffer"
-            )
+        limits.check_delays(self)
+        if self.buffers is not None:
+            limits.check_buffers(self.buffers)
         return self
 
     @property
@@ -140,6 +142,7 @@ class Topology(Description):
 
         Examples
         --------
+        >>> from netlab import wan
         >>> old = wan(loss="1%").tuned({"net.ipv4.tcp_sack": 0}, "h1", "h2")
         >>> [command for node, command in old.setup() if node == "h1" and "sack" in command]
         ['sysctl -w net.ipv4.tcp_sack=0']
@@ -159,7 +162,7 @@ class Topology(Description):
 
     @property
     def offloading(self):
-        """Is segmentation offload on?"""
+        """Whether segmentation offload is on."""
         return (
             not any(link.lossy or link.queue_packets for link in self.links)
             if self.offload is None
@@ -170,40 +173,46 @@ class Topology(Description):
         """The links that end at a node, in order."""
         return [link for link in self.links if node in (link.a, link.b)]
 
-    def path(self, start, end):
-        """The links from one node to another, each with True where it is walked from `a` to `b`;
-        None where there is no path.
+    def paths(self, start):
+        """The links from one node to each that it can reach, by that node's name; each link with
+        True where it is walked from `a` to `b`.
         """
+        near = {}
+        for link in self.links:
+            near.setdefault(link.a, []).append((link.b, link, True))
+            near.setdefault(link.b, []).append((link.a, link, False))
         found, waiting = {start: []}, deque([start])
         while waiting:
             here = waiting.popleft()
-            for link in self.links:
-                for near, far in ((link.a, link.b), (link.b, link.a)):
-                    if near == here and far not in found:
-                        found[far] = [*found[here], (link, near == link.a)]
-                        waiting.append(far)
-        return found.get(end)
+            for there, link, forward in near.get(here, ()):
+                if there not in found:
+                    found[there] = [*found[here], (link, forward)]
+                    waiting.append(there)
+        return found
+
+    def path(self, start, end):
+        """The links from one node to another, as `paths` has them; None where there is no path."""
+        return self.paths(start).get(end)
 
     def emulated(self, start, end):
-        """The links whose rate, delay and loss a packet meets on its way from one node to another."""
+        """The links whose rate, delay and loss a packet meets on its way between two nodes."""
         return [link for link, forward in self.path(start, end) if forward or link.both]
 
     def across(self, link):
         """Two hosts (or routers, where there is no host) that can check a link, and the links
-        between them, from its `a` on.
+        between them, from its `a` on; None where it joins no two of them, so that nothing they send
+        ever meets it.
         """
-        for start in (*self.hosts, *self.routers):
-            for end in (*self.hosts, *self.routers):
-                path = self.path(start.name, end.name)
-                if (link, True) in path:
-                    return start, end, [step for step, _ in path]
-        raise SpecificationError(
-            f"no two hosts are joined by link {link.a}-{link.b}: what it emulates could not be"
-            " checked"
-        )
+        ends = (*self.hosts, *self.routers)
+        paths = self.paths(link.a)
+        start = next((end for end in ends if (link, True) not in paths[end.name]), None)
+        end = next((end for end in ends if (link, True) in paths[end.name]), None)
+        if start and end:
+            return start, end, [step for step, _ in self.path(start.name, end.name)]
+        return None
 
     def rtt_s(self, start, end):
-        """Round-trip time between two nodes that the links' delays add up to, queues left out. [s]"""
+        """Round-trip time between two nodes: the sum of the links' delays, without queues. [s]"""
         return math.fsum(
             link.delay_s for link in [*self.emulated(start, end), *self.emulated(end, start)]
         )
@@ -235,6 +244,7 @@ class Topology(Description):
         """What a person would type to make this network from plain cables: (node, command) pairs,
         in order.
         """
+        offloading = self.offloading
         for host in self.hosts:
             # one test must not shape the next
             yield host.name, "sysctl -w net.ipv4.tcp_no_metrics_save=1"
@@ -250,13 +260,13 @@ class Topology(Description):
                     )
             for name, value in host.sysctls.items():
                 yield host.name, f"sysctl -w {name}={shlex.quote(str(value))}"
-            if not self.offloading:
+            if not offloading and self.links_of(host.name):
                 yield host.name, f"ethtool -K {host.name}-eth0 {OFFLOAD_OFF}"
         for router in self.routers:
             yield router.name, "sysctl -w net.ipv4.ip_forward=1"
             for number, address in enumerate(router.addresses):
                 yield router.name, f"ip addr add {address} dev {router.name}-eth{number}"
-                if not self.offloading:  # a router must not merge again what the hosts keep apart
+                if not offloading:  # a router must not merge again what the hosts keep apart
                     yield router.name, f"ethtool -K {router.name}-eth{number} {OFFLOAD_OFF}"
         for node, destination, gateway in addressing.routes(self):
             yield node, f"ip route add {destination} via {gateway}"
@@ -265,79 +275,9 @@ class Topology(Description):
                 yield from ((node, command) for command in link.setup(self.interface(link, node)))
 
     def _repr_html_(self):
-        """As a picture, and not as SVG itself: JupyterLab shows that in trusted notebooks only."""
+        """As a picture: JupyterLab shows SVG itself in trusted notebooks only."""
         picture = base64.b64encode(svg(self).encode()).decode()
         return (
             f'<img alt="{", ".join(self.node_names)}" src="data:image/svg+xml;base64,{picture}"'
             ' style="max-width: 100%"/>'
         )
-
-
-def wan(
-    rate="10gbit",
-    delay="20ms",
-    loss="0%",
-    burst=5_000_000,
-    limit=LIMIT_BYTES,
-    buffers=None,
-    pairs=2,
-    offload=None,
-    sysctls=None,
-    access=None,
-):
-    r"""The labs' wide-area network: pairs of hosts, two switches, and one long link between them.
-
-    ::
-
-        h1 --- s1 ============ s2 --- h2
-        h3 --/    rate, delay,   \--- h4
-                      loss
-
-    Parameters
-    ----------
-    rate, burst, limit : str or int
-        tbf's, on s1's interface to s2 (``s1-eth2``). [tc's notation; byte]
-    delay, loss : str
-        netem's, on the same interface: one way, so that a delay of 20 ms is an RTT of 20 ms.
-    buffers : int or str, optional
-        Maximum of the hosts' TCP buffers [byte]; None leaves Mininet's 16 MiB.
-    pairs : int
-        How many pairs of hosts: h1 to h2, h3 to h4 ...
-    offload : bool, optional
-        See `Topology`.
-    sysctls : dict, optional
-        Kernel settings of all hosts, such as ``{"net.ipv4.tcp_sack": 0}``; see `Topology.tuned` for
-        some of them.
-    access : dict of str, optional
-        By host: netem's delay on its own link, which its path's RTT has on top of `delay`. With
-        ``{"h3": "60ms"}``, h3 is 80 ms from h4 where h1 is 20 ms from h2.
-
-    Returns
-    -------
-    Topology
-    """
-    if not isinstance(pairs, int) or not 1 <= pairs <= 100:
-        raise SpecificationError(f"wan.pairs = {pairs!r}: a whole number from 1 to 100")
-    hosts = [
-        Host(f"h{n}", f"10.0.{n // 256}.{n % 256}/8", sysctls=sysctls or {})
-        for n in range(1, 2 * pairs + 1)
-    ]
-    long_link = Link("s1", "s2", delay, loss, rate, burst, limit)
-    own = dict(access or {})
-    if unknown := [name for name in own if name not in {host.name for host in hosts}]:
-        raise SpecificationError(
-            f"wan.access names {', '.join(map(str, unknown))}: its hosts are h1 to h{2 * pairs}"
-        )
-    links = [Link("h1", "s1", own.get("h1")), long_link, Link("s2", "h2", own.get("h2"))]
-    for n in range(3, 2 * pairs + 1, 2):
-        links += [
-            Link(f"h{n}", "s1", own.get(f"h{n}")),
-            Link("s2", f"h{n + 1}", own.get(f"h{n + 1}")),
-        ]
-    return Topology(
-        hosts=hosts,
-        switches=[Switch("s1"), Switch("s2")],
-        links=links,
-        buffers=buffers,
-        offload=offload,
-    )

@@ -1,5 +1,9 @@
-"""What runs on the hosts, a module per kind."""
+"""What runs on the hosts, a module per kind; a new kind derives from `base.Traffic`."""
 
-from netlab.traffic.kinds import Iperf3, Nstat, Ping, Shell, Traffic
+from netlab.traffic.base import BetweenHosts, Place, Program, Traffic
+from netlab.traffic.iperf3 import Iperf3
+from netlab.traffic.nstat import Nstat
+from netlab.traffic.ping import Ping
+from netlab.traffic.shell import Shell
 
-__all__ = ["Iperf3", "Nstat", "Ping", "Shell", "Traffic"]
+__all__ = ["BetweenHosts", "Iperf3", "Nstat", "Ping", "Place", "Program", "Shell", "Traffic"]

@@ -10,9 +10,12 @@ WATCH = """
 const figure = arguments[0], level = () => figure.data.find(trace => trace.name == 'loss').y[0];
 window.samples = [];
 let pressed = null, before = null;
-document.addEventListener('keydown', () => { pressed = performance.now(); before = level(); }, true);
+const press = () => { pressed = performance.now(); before = level(); };
+document.addEventListener('keydown', press, true);
 figure.on('plotly_afterplot', () => {
-    if (pressed !== null && level() != before) { window.samples.push(performance.now() - pressed); pressed = null; }
+    if (pressed === null || level() == before) return;
+    window.samples.push(performance.now() - pressed);
+    pressed = null;
 });
 """
 ECHO = """

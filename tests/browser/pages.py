@@ -44,7 +44,7 @@ LAB = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": Tr
 
 @contextlib.contextmanager
 def server(kind, folder):
-    """A server on a free port, with no settings but its own; -> the address of the notebook on it."""
+    """Start a server on a free port, with settings of its own; -> the notebook's address."""
     (folder / "config/labconfig").mkdir(parents=True)
     (folder / "config/labconfig/page_config.json").write_text(json.dumps(LAB))
     (folder / "config/voila.json").write_text(json.dumps(VOILA))

@@ -11,20 +11,23 @@ from tests.browser import pages
 
 MATHIS, FAIRNESS, AIMD = range(3)
 OVERLAPS = """
-const [figure] = arguments, size = figure._fullLayout._size, top = figure.getBoundingClientRect().top;
-const texts = [...figure.querySelectorAll('.legendtext, .legendtitletext, .xtick text, .ytick text, .xtitle, .ytitle')];
-const boxes = texts.filter(one => one.textContent.trim()).map(one => [one.textContent, one.getBoundingClientRect()]);
-const legends = [...figure.querySelectorAll('.legend .bg, .legend2 .bg')].map(one => one.getBoundingClientRect());
+const [figure] = arguments, size = figure._fullLayout._size;
+const box = one => one.getBoundingClientRect(), top = box(figure).top;
+const kinds = '.legendtext, .legendtitletext, .xtick text, .ytick text, .xtitle, .ytitle';
+const texts = [...figure.querySelectorAll(kinds)].filter(one => one.textContent.trim());
+const boxes = texts.map(one => [one.textContent, box(one)]);
+const legends = [...figure.querySelectorAll('.legend .bg, .legend2 .bg')].map(box);
 return boxes.flatMap(([one, a], n) => boxes.slice(n + 1).filter(([_, b]) =>
-    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1
 ).map(([other]) => one + ' / ' + other)).concat(legends.filter(one =>
-    one.top < top || one.bottom > top + size.t + 1 || one.right > figure.getBoundingClientRect().right
+    one.top < top || one.bottom > top + size.t + 1 || one.right > box(figure).right
 ).map(one => 'a legend and the plot, or the edge'));
 """
 UNUSED = "return arguments[0].parentElement.clientWidth - arguments[0]._fullLayout.width"
 NOT_OURS = (
     "favicon.ico",  # no page of theirs has one everywhere
-    "cdn.jsdelivr.net/npm/@fortawesome",  # Voila's template takes icons from the net, and tests need none
+    "cdn.jsdelivr.net/npm/@fortawesome",  # Voila's template loads icons; tests need none
     # Notebook 7.6 itself, with any notebook
     "Cannot read properties of undefined (reading 'schema')",
 )

@@ -13,7 +13,8 @@ from netlab import models
 
 def runs_of(c, losses=(1e-4, 1e-3, 1e-2), seeds=4, noise=0.0, rng=None, **path):
     runs = pd.DataFrame([
-        dict(mss_bytes=1448, base_rtt_s=0.02, loss_rate=p, streams=k) | path for p in losses for k in (1, 4) for _ in range(seeds)
+        dict(mss_bytes=1448, base_rtt_s=0.02, loss_rate=p, streams=k) | path
+        for p in losses for k in (1, 4) for _ in range(seeds)
     ])  # fmt: skip
     scatter = np.exp(noise * rng.standard_normal(len(runs))) if noise else 1.0
     return runs.assign(received_bps=c * models.mathis_labs(runs) * scatter)

@@ -1,4 +1,4 @@
-"""The inverses against published figures, and there and back through the formulas that they invert."""
+"""The inverses against published figures, and against the formulas that they invert."""
 
 import numpy as np
 import pytest

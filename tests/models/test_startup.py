@@ -79,7 +79,7 @@ def test_the_textbook_s_file():
 
 
 def fetched_s(segments, rate_bps, mss_bytes, rtt_s, initial_segments):
-    """A sender to whom each ACK, a round trip after its segment has left, allows two segments more."""
+    """A sender that may send two more segments for each ACK, one RTT after its segment."""
     allowed, free = deque([0.0] * initial_segments), 0.0
     for _ in range(segments):
         free = max(free, allowed.popleft()) + 8 * mss_bytes / rate_bps

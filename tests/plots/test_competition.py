@@ -30,7 +30,8 @@ WINDOWS = pd.DataFrame(
 def a_table(shares=(0.4, 0.6, 0.7), names=("reno", "cubic", "bbr"), buffers=(0.5, 2.0)):
     return pd.DataFrame([
         dict(own=own, other=other, buffer=buffer, seed=seed, share=share if own != other else 0.5)
-        for buffer in buffers for own in names for other in names for seed, share in enumerate(shares)
+        for buffer in buffers for own in names for other in names
+        for seed, share in enumerate(shares)
     ])  # fmt: skip
 
 

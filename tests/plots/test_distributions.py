@@ -13,7 +13,8 @@ NAN = np.nan
 def some_runs(seeds=20):
     values = np.random.default_rng(1).uniform(0.7, 0.9, 2 * seeds)
     return pd.DataFrame({
-        "congestion": np.repeat(["reno", "bbr"], seeds), "seed": np.tile(np.arange(1, seeds + 1), 2),
+        "congestion": np.repeat(["reno", "bbr"], seeds),
+        "seed": np.tile(np.arange(1, seeds + 1), 2),
         "jain_index": values, "received_bps": values * 1e9,
     })  # fmt: skip
 

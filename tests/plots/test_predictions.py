@@ -9,7 +9,8 @@ from tests.plots.conventions import keeps_the_conventions
 
 def a_grid(losses=(1e-4, 1e-3, 1e-2), streams=(1, 4, 8), seeds=3, bottleneck_bps=1e10):
     return pd.DataFrame([
-        dict(loss_rate=p, streams=k, seed=seed, received_bps=(1.2 + seed / 20) * k * 8 * 1448 / (0.02 * p**0.5),
+        dict(loss_rate=p, streams=k, seed=seed,
+             received_bps=(1.2 + seed / 20) * k * 8 * 1448 / (0.02 * p**0.5),
              mss_bytes=1448, base_rtt_s=0.02, bottleneck_bps=bottleneck_bps)
         for p in losses for k in streams for seed in range(seeds)
     ])  # fmt: skip

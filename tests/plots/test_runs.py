@@ -23,9 +23,10 @@ def a_result(*flows, rate="10gbit", seconds=10):
         for k, bps in enumerate(each, 1)
     ]
     intervals = [
-        row | dict(start_s=flows[row["flow"] - 1][3] + t, end_s=flows[row["flow"] - 1][3] + t + 1, omitted=False)
+        row | dict(start_s=start + t, end_s=start + t + 1, omitted=False)
         | dict(sent_bps=row["received_bps"] * (1 + t / 100), received_bps=NAN)
         for row in streams
+        for start in [flows[row["flow"] - 1][3]]
         for t in range(seconds)
     ]  # fmt: skip
     return SimpleNamespace(

@@ -33,10 +33,10 @@ def names(path):
 
 # --- every file
 
-STREAMS = """stream src dst congestion sent_bps received_bps retransmits start_s end_s cwnd_bytes rtt_s rtt_min_s
-    rtt_max_s loss jitter_s packets lost_packets sent_bytes received_bytes"""
-INTERVALS = """stream src dst start_s end_s sent_bps received_bps retransmits cwnd_bytes rtt_s rttvar_s omitted
-    loss jitter_s packets lost_packets"""
+STREAMS = """stream src dst congestion sent_bps received_bps retransmits start_s end_s cwnd_bytes
+    rtt_s rtt_min_s rtt_max_s loss jitter_s packets lost_packets sent_bytes received_bytes"""
+INTERVALS = """stream src dst start_s end_s sent_bps received_bps retransmits cwnd_bytes rtt_s
+    rttvar_s omitted loss jitter_s packets lost_packets"""
 
 
 @pytest.mark.parametrize("path", REPORTS, ids=names)
@@ -409,6 +409,95 @@ def test_broken_text_is_refused(text, message):
     with pytest.raises(ReadError, match=message) as caught:
         read_iperf3(text)
     assert caught.value.raw == text
+
+
+def changed(name, *path, value):
+    """A real report with one value changed; `path` leads there from the document."""
+    doc = json.loads((DATA / f"{name}.json").read_text())
+    part = doc
+    for step in path[:-1]:
+        part = part[step]
+    part[path[-1]] = value(part[path[-1]]) if callable(value) else value
+    return json.dumps(doc)
+
+
+SENDER, ROW = ("end", "streams", 0, "sender"), ("intervals", 1, "streams", 0)
+RECEIVER = ("end", "streams", 0, "receiver")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        ((*SENDER, "bits_per_second"), -1e6, "bits_per_second = -1000000.0: .* from 0 to"),
+        ((*SENDER, "bits_per_second"), 10**400, "bits_per_second = 1000.*: .* from 0 to"),
+        ((*SENDER, "bits_per_second"), math.inf, "bits_per_second = inf: .* from 0 to"),
+        ((*SENDER, "bits_per_second"), "12", "bits_per_second = '12': .* a number"),
+        ((*SENDER, "bits_per_second"), True, "bits_per_second = True: .* a number"),
+        ((*SENDER, "bytes"), -1, "bytes = -1"),
+        ((*SENDER, "mean_rtt"), -20000, "mean_rtt = -20000"),
+        ((*SENDER, "mean_rtt"), 2**40, "mean_rtt = 1099511627776"),
+        ((*SENDER, "retransmits"), -2, "retransmits = -2"),
+        ((*ROW, "bytes"), -1, "bytes = -1"),
+        ((*ROW, "rtt"), -2, "rtt = -2"),
+        ((*ROW, "start"), None, "start is missing"),
+        ((*ROW, "end"), math.nan, "end is missing"),
+        ((*ROW, "omitted"), "no", "omitted = 'no': this must be True or False"),
+        (("start", "test_start", "num_streams"), 10**400, "num_streams = 1000"),
+        (("start", "test_start", "num_streams"), 3, "num_streams is for 3 streams, but 1 "),
+        (("start", "test_start", "protocol"), 6, "protocol = 6: this must be 'TCP' or"),
+        (("start", "test_start", "duration"), -10, "duration = -10"),
+        (("start", "timestamp", "timesecs"), -1, "timesecs = -1"),
+        (("start", "connected", 0, "local_port"), 70000, "local_port = 70000: .* to 65535"),
+        (("start", "connected", 0, "local_host"), "\x1b[31m", "local_host = .*readable text"),
+        (("end", "cpu_utilization_percent", "host_total"), -3, "host_total = -3"),
+        (("end", "sender_tcp_congestion"), 5, "sender_tcp_congestion = 5"),
+        # what cannot be beside the rest of the report
+        ((*SENDER, "bits_per_second"), lambda bps: bps * 10, "contradict.*sent_bps ="),
+        ((*SENDER, "bytes"), lambda count: count * 2, "contradict.*sent_bytes ="),
+        ((*SENDER, "end"), lambda end: end * 2, "contradict.*end_s ="),
+        ((*SENDER, "retransmits"), lambda count: count + 1, "contradict.*retransmits ="),
+        ((*SENDER, "max_snd_cwnd"), lambda count: count // 2, "contradict.*cwnd_bytes ="),
+        ((*SENDER, "max_rtt"), lambda us: us // 2, "contradict.*rtt_max_s ="),
+        ((*SENDER, "min_rtt"), lambda us: us * 9, "contradict.*rtt_min_s ="),
+        ((*RECEIVER, "bytes"), lambda count: count * 3, "contradict.*received_bytes ="),
+        ((*RECEIVER, "bits_per_second"), lambda bps: bps / 2, "contradict.*received_bps ="),
+        (("end", "sum_received", "bytes"), lambda count: count // 2, "sum_received has"),
+        ((*ROW, "bits_per_second"), lambda bps: bps * 10, "contradict.*sent_bps ="),
+        ((*ROW, "start"), lambda start: start + 0.5, "contradict.*start_s ="),
+        ((*ROW, "retransmits"), lambda count: count + 1, "contradict.*retransmits ="),
+        (("intervals",), lambda rows: rows[1:], "contradict.*start_s ="),
+        (("intervals",), lambda rows: rows[:1], "contradict.*end_s ="),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(path, value, words):
+    text = changed("3.18-tcp-1", *path, value=value)
+    with pytest.raises(ReadError, match=words) as caught:
+        read_iperf3(text)
+    assert caught.value.raw == text and "again" in str(caught.value)
+
+
+def test_more_packets_are_not_lost_than_sent():
+    for figure, value in (("lost_packets", 10**6), ("lost_packets", -5), ("packets", 1)):
+        text = changed("3.18-udp-1", "end", "streams", 0, "udp", figure, value=value)
+        with pytest.raises(ReadError, match="packets = "):
+            read_iperf3(text)
+    late = changed("3.18-udp-reverse-2", "intervals", 1, "streams", 0, "lost_packets", value=-2)
+    assert read_iperf3(late).intervals.lost_packets.min() == -2, "they came after all"
+
+
+@pytest.mark.parametrize("name", ["retransmits", "rtt", "rttvar", "snd_cwnd", "pmtu"])
+def test_what_a_kernel_does_not_tell_is_minus_one(name):
+    text = re.sub(rf'("{name}":\s*)\d+', r"\g<1>-1", (DATA / "3.18-tcp-1.json").read_text())
+    text = re.sub(r'("(?:retransmits|m\w+_rtt|max_snd_cwnd)":\s*)\d+', r"\g<1>-1", text)
+    out = read_iperf3(text)
+    assert not (out.intervals.select_dtypes("float") < 0).any(axis=None)
+    assert not (out.streams.select_dtypes("float") < 0).any(axis=None)
+
+
+def test_a_name_with_two_values_is_refused():
+    text = ONE.replace('"retransmits":', '"bytes": 7, "retransmits":', 1)
+    with pytest.raises(ReadError, match="bytes stands twice"):
+        read_iperf3(text)
 
 
 @pytest.mark.parametrize(

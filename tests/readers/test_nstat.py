@@ -34,6 +34,7 @@ def test_a_real_output():
 def test_every_kind_of_reduction_counts_and_what_was_taken_back_does_not():
     nothing = {name: 0 for name in COUNTS}
     more = {
+        "TcpOutSegs": 100,
         "TcpExtTCPSackRecovery": 8,
         "TcpExtTCPRenoRecovery": 4,
         "TcpExtTCPLossProbeRecovery": 2,
@@ -53,10 +54,24 @@ def test_every_kind_of_reduction_counts_and_what_was_taken_back_does_not():
         ('{"kernel": 3}', "not what `nstat"),
         ("TcpOutSegs    6473    0.0", "not what `nstat"),
         (json.dumps({"kernel": {"TcpOutSegs": 1}}), "lacks TcpExtTCPSackRecovery"),
+        ("[" * 100_000, "not what `nstat"),
         (text(TcpOutSegs="many"), "TcpOutSegs = 'many' is no whole number"),
+        (text(TcpOutSegs=True), "TcpOutSegs = True is no whole number"),
+        (text(TcpInSegs=-1), "TcpInSegs = -1 is no whole number from 0"),
+        (text(TcpOutSegs=10**400), "TcpOutSegs = 1000.* is no whole number from 0"),
+        (text(TcpOutSegs=3), "TcpOutSegs = 3, but 55 reductions"),
+        (text(TcpExtTCPFullUndo=99), "but -44 reductions"),
+        (text().replace("{", '{"x": 1,', 1).replace('"x"', '"kernel"'), "kernel stands twice"),
     ],
 )
 def test_what_cannot_be_read_is_refused_and_kept(broken, words):
     with pytest.raises(ReadError, match=words) as refused:
         read_nstat(broken)
     assert refused.value.raw == broken
+
+
+def test_a_counter_does_not_fall():
+    later = read_nstat(text(TcpRetransSegs=70))
+    assert later.since(read_nstat(REAL)).counts["TcpRetransSegs"] == 4
+    with pytest.raises(ReadError, match=r"TcpRetransSegs fell from 70 to 66.*one host"):
+        read_nstat(REAL).since(later)

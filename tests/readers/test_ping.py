@@ -3,6 +3,9 @@ every place.
 """
 
 import math
+import re
+import statistics
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -89,8 +92,75 @@ def test_answers_must_match_the_count():
         text.replace("icmp_seq=3", "icmp_seq=9"),
         text + text,
     ):
-        with pytest.raises(ReadError, match=r"answers to 3 probes|not the output of one ping"):
+        with pytest.raises(ReadError, match=r"answers to 3 probes|no such answer|of one ping"):
             read_ping(broken)
+
+
+PLAIN = (DATA / "iputils-20221126-plain.txt").read_text()
+DUPLICATES = (DATA / "iputils-20221126-dup.txt").read_text()
+BUSYBOX = (DATA / "busybox-1.35-plain.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "was", "becomes", "words"),
+    [
+        (PLAIN, "time=0.059", "time=1.2.3", "time = '1.2.3': this must be milliseconds"),
+        (PLAIN, "time=0.059", "time=-0.059", "time = '-0.059'"),
+        (PLAIN, "time=0.059", "time=nan", "time = 'nan'"),
+        (PLAIN, "time=0.059", "time=" + "9" * 400, "time = '999"),
+        (PLAIN, "time=0.059", "time=٣", "time = '٣'"),
+        (PLAIN, " time=0.059 ms", "", "not those of its answers"),
+        (PLAIN, "ttl=64", "ttl=640", "ttl = '640': .* 0 to 255"),
+        (PLAIN, "icmp_seq=2", "icmp_seq=70000", "seq = '70000': .* 0 to 65535"),
+        (PLAIN, "icmp_seq=1", "icmp_seq=0", "answers to 3 probes"),
+        (PLAIN, "icmp_seq=2", "icmp_seq=1", "but 2 and 1 are here"),
+        (PLAIN, "3 packets", "9" * 5000 + " packets", "packets transmitted = '999"),
+        (PLAIN, "3 received", "4 received", "4 of 3 received"),
+        (PLAIN, "3 received", "1 received", "1 of 3 received, 0 % lost"),
+        (PLAIN, "0% packet", "50% packet", "3 of 3 received, 50 % lost"),
+        (PLAIN, "time=0.059", "time=0.099", "not those of its answers"),
+        (PLAIN, "= 0.031/", "= 0.021/", "not those of its answers"),
+        (PLAIN, "/0.054/", "/0.064/", "not those of its answers"),
+        (PLAIN, "/0.074/", "/0.094/", "not those of its answers"),
+        (PLAIN, "/0.017", "/0.9", "not those of its answers"),
+        (BUSYBOX, "= 0.044/", "= 0.074/", "not those of its answers"),
+        (DUPLICATES, "time=28.0 ms (DUP!)", "time=48.0 ms (DUP!)", "not those of its answers"),
+        (DUPLICATES, "+7 duplicates", "+6 duplicates", "and 6 duplicates, but 8 and 7"),
+    ],
+)
+def test_ping_refuses_what_cannot_be(text, was, becomes, words):
+    assert was in text
+    broken = text.replace(was, becomes, 1)
+    with pytest.raises(ReadError, match=words) as caught:
+        read_ping(broken)
+    assert caught.value.raw == broken
+
+
+def test_statistics_without_answers_must_fit_each_other():
+    quiet = (DATA / "iputils-20221126-quiet.txt").read_text()
+    for broken in (quiet.replace("/0.060/", "/0.080/"), quiet.replace("/0.013", "/0.5")):
+        with pytest.raises(ReadError, match="not those of its answers"):
+            read_ping(broken)
+
+
+def test_long_times_have_few_digits():
+    """ping prints 100 ms and more without decimals, and cuts them off."""
+    text = PLAIN
+    for short, long in (("0.031", "100"), ("0.059", "345"), ("0.074", "1001")):
+        text = text.replace(f"time={short}", f"time={long}")
+    text = text.replace("0.031/0.054/0.074/0.017", "100.912/482.601/1001.001/380.221")
+    assert read_ping(text).pings.rtt_s.tolist() == [0.1, 0.345, 1.001]
+
+
+@pytest.mark.parametrize("text", [PLAIN, (DATA / "iputils-20221126-all-lost.txt").read_text()])
+def test_a_large_count_takes_no_memory(text):
+    counted = re.sub(r"\d+ packets transmitted", "10000000 packets transmitted", text)
+    counted = re.sub(r"\d+% packet loss", "100% packet loss", counted)
+    tracemalloc.start()
+    with pytest.raises(ReadError, match=r"10000000 packets transmitted: ping numbers .* to 65535"):
+        read_ping(counted)
+    assert tracemalloc.get_traced_memory()[1] < 10e6
+    tracemalloc.stop()
 
 
 @given(
@@ -126,8 +196,9 @@ def test_ping_round_trip(microseconds, ttl):
     )
     text += f"{loss:g}% packet loss, time {1000 * len(microseconds)}ms\n"
     if got:
-        low, mean, high = (1e3 * rtt for rtt in (min(got), sum(got) / len(got), max(got)))
-        text += f"rtt min/avg/max/mdev = {low:.3f}/{mean:.3f}/{high:.3f}/0.000 ms\n"
+        of = (min(got), sum(got) / len(got), max(got), statistics.pstdev(got))
+        low, mean, high, spread = (1e3 * rtt for rtt in of)
+        text += f"rtt min/avg/max/mdev = {low:.3f}/{mean:.3f}/{high:.3f}/{spread:.3f} ms\n"
     out = read_ping(text)
     assert [None if math.isnan(rtt) else rtt for rtt in out.pings.rtt_s] == [
         us and us / 1e6 for us in microseconds

@@ -1,4 +1,7 @@
-"""What the tables say of the time, and of who counted."""
+"""What the tables say of time and of who counted; a damaged folder of a result is refused."""
+
+import json
+import shutil
 
 import pytest
 
@@ -128,3 +131,44 @@ def test_reversed_and_omitted_the_server_sends_and_time_runs_on():
     assert (
         rows.received_bps.iloc[-1] == pytest.approx(20e6, rel=0.05) and rows.sent_bps.isna().all()
     )
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("saved") / "run"
+    nl.run(nl.wan("100mbit", "20ms", pairs=1), nl.Ping("h1", "h2", count=2)).save(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("provenance.json", None, "provenance.json"),
+        ("provenance.json", "{", "JSON|Expecting"),
+        ("provenance.json", "[]", "lacks clock, engine"),
+        ("provenance.json", '{"seed": 1}', "lacks clock, engine"),
+        ("experiment.json", "{}", "Experiment.topology is missing"),
+        ("experiment.json", "\udcff", "surrogates|JSON|utf"),
+        ("raw/1-ping-h1-h2.txt", None, "raw/1-ping-h1-h2.txt is missing"),
+        ("commands.txt", None, "commands.txt"),
+    ],
+)
+def test_a_folder_with_a_missing_or_damaged_file_is_refused_by_name(
+    saved, tmp_path, file, content, words
+):
+    shutil.copytree(saved, tmp_path / "copy")
+    if content is None:
+        (tmp_path / "copy" / file).unlink()
+    else:
+        (tmp_path / "copy" / file).write_bytes(content.encode(errors="surrogateescape"))
+    with pytest.raises(
+        nl.NetlabError, match=rf"copy is not a folder that Result.save left.*({words})"
+    ):
+        nl.load(tmp_path / "copy")
+
+
+def test_what_was_printed_is_saved_to_the_byte(tmp_path):
+    run = nl.run(nl.wan("100mbit", pairs=1), nl.Shell("h1", r"printf 'a\r\nb\rc\n\xff'"))
+    run.save(tmp_path)
+    assert nl.load(tmp_path).raw == run.raw == {"1-shell-h1": "a\r\nb\rc\n\ufffd"}
+    assert json.loads((tmp_path / "provenance.json").read_text()) == run.provenance

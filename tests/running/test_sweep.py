@@ -1,5 +1,6 @@
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.running.unfinished import WEEK_S, Kept
+from netlab.running.unfinished import WEEK_S, UnfinishedSweep
 
 
 def lossy(loss, parallel):
@@ -79,6 +80,9 @@ def test_a_sweep_has_a_row_per_cell_and_seed_in_the_order_of_its_axes(grid):
         ({"loss": ["0.1%", "200%"], "parallel": [1]}, "200%"),
         ({"loss": [], "parallel": [1]}, "loss"),
         ({"loss": ["1%"], "parallel": [1], "seeds": []}, "seeds"),
+        ({"loss": ["1%"], "parallel": 4}, r"parallel = 4: a list of values, such as \[4\]"),
+        ({"loss": "1%", "parallel": [1]}, r"loss = '1%': a list"),
+        ({"loss": ["1%"], "parallel": [1], "seeds": 3}, r"seeds = 3: a list"),
     ],
 )
 def test_a_bad_cell_is_refused_before_anything_starts(arguments, words, monkeypatch):
@@ -124,9 +128,10 @@ def test_an_interrupted_sweep_goes_on_where_it_was(grid, place, monkeypatch, cap
 
 
 INTERRUPTED = """
-import sys, netlab as nl
-nl.kept.cache_folder = lambda: __import__("pathlib").Path(sys.argv[1])
-from tests.test_sweep import AXES, lossy
+import pathlib, sys, netlab as nl
+from netlab.running import unfinished
+from tests.running.test_sweep import AXES, lossy
+unfinished.cache_folder = lambda: pathlib.Path(sys.argv[1])
 nl.sweep(lossy, **AXES)
 """
 
@@ -167,7 +172,7 @@ def test_a_run_that_fails_is_reported_with_its_evidence_and_does_not_end_the_swe
     assert (
         bad.received_bps.isna().all() and (bad.src == "h1").all() and (bad.loss_rate == 0.01).all()
     )
-    evidence = str(told[0].message).partition("everything lies in ")[2].split(". ")[0].strip(".;")
+    evidence = re.search(r"it left is in (\S+?)\. ", str(told[0].message))[1]
     assert os.path.isdir(evidence), str(told[0].message)
     good = part[part.error.isna()].drop(columns="error")
     pd.testing.assert_frame_equal(good, grid.loc[good.index], check_exact=True, check_dtype=False)
@@ -177,7 +182,9 @@ def test_a_run_that_fails_is_reported_with_its_evidence_and_does_not_end_the_swe
 
 
 def test_where_every_run_fails_so_does_the_sweep():
-    with pytest.raises(nl.CommandError, match=r"was ended after 0.5 virtual seconds"):
+    with pytest.raises(
+        nl.CommandError, match=r"had not ended after 0.5 virtual seconds.*virtual_limit_s"
+    ):
         nl.sweep(lambda loss: lossy(loss, 1).but(virtual_limit_s=0.5), loss=["1%"], seeds=[1, 2])
 
 
@@ -226,12 +233,79 @@ def test_on_a_dask_cluster(grid, place, tmp_path):
 
 def test_what_is_kept_belongs_to_its_engine_and_lasts_a_week(grid, place):
     engine, experiment = nl.engines.pick("guest"), lossy("1%", 1)
-    kept, result = Kept(engine), nl.run(experiment)
-    kept.keep(result)
-    assert Kept(engine).find(experiment).raw == result.raw
+    kept, result = UnfinishedSweep(engine), nl.run(experiment)
+    kept.add(result)
+    assert UnfinishedSweep(engine).find(experiment).raw == result.raw
     assert kept.find(experiment.but(seed=2)) is None
     other = type("Other", (), {"name": "guest", "digest": "0123"})()
-    assert Kept(other).find(experiment) is None, "another engine measures other numbers"
+    assert UnfinishedSweep(other).find(experiment) is None, "another engine measures other numbers"
     (path,) = place.iterdir()
     os.utime(path, (0, time.time() - WEEK_S - 1))
-    assert Kept(engine).find(experiment) is None and not path.exists()
+    assert UnfinishedSweep(engine).find(experiment) is None and not path.exists()
+
+
+def test_where_nothing_can_be_kept_it_measures_all_the_same(grid, place):
+    place.write_text("a file, where the folder should be")
+    with pytest.warns(UserWarning, match=r"cannot be kept in .*will start anew") as told:
+        pd.testing.assert_frame_equal(nl.sweep(lossy, **AXES), grid, check_exact=True)
+    assert len(told) == 1
+
+
+def test_a_damaged_file_of_an_earlier_sweep_is_measured_again(grid, place):
+    engine, experiment = nl.engines.pick("guest"), lossy("0.1%", 1)
+    path = UnfinishedSweep(engine).path(experiment.but(seed=1))
+    path.parent.mkdir()
+    path.write_bytes(b"cut off")
+    pd.testing.assert_frame_equal(nl.sweep(lossy, **AXES), grid, check_exact=True)
+
+
+def test_what_an_interrupted_sweep_left_is_recorded_too(grid, tmp_path, monkeypatch):
+    def interrupt(number):
+        if number > 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        nl.sweep(lossy, **AXES, executor=Here(interrupt))
+    monkeypatch.setenv("NETLAB_RECORD", "on")
+    monkeypatch.setenv("NETLAB_RECORDS", str(tmp_path / "records"))
+    nl.sweep(lossy, **AXES)
+    assert len(list((tmp_path / "records").iterdir())) == len(grid)
+
+
+def test_an_engine_with_a_clock_of_its_own_sets_the_experiments_clock(monkeypatch):
+    class RealTime(nl.engines.guest.GuestEngine):
+        clocks = ("real",)
+
+    monkeypatch.setitem(nl.engines.ENGINES, "mininet", RealTime)
+
+    def ping(delay):
+        return nl.Experiment(nl.wan("100mbit", delay, pairs=1), nl.Ping("h1", "h2", count=1))
+
+    assert nl.sweep(ping, delay=["20ms"], engine="mininet").rtt_s[0] > 0.02
+    asked = nl.Experiment(nl.wan("100mbit", pairs=1), nl.Ping("h1", "h2"), clock="virtual")
+    with pytest.raises(nl.SpecificationError, match="clock = 'virtual'"):
+        nl.sweep(lambda n: asked, n=[1], engine="mininet")
+
+
+LONG = """
+import netlab as nl
+def long(n):
+    return nl.Experiment(nl.wan(buffers="50mb"), nl.Iperf3("h1", "h2", parallel=8, time=20_000))
+nl.sweep(long, n=[1, 2, 3])
+"""
+
+
+def test_ctrl_c_says_what_it_waits_for_and_the_second_ends_it(tmp_path):
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, "-uc", LONG], stdout=subprocess.PIPE, text=True, env=environment
+    )
+    guests = tmp_path / f"netlab-{os.getuid()}"
+    while process.poll() is None and not list(guests.glob("guest-*/j/agent.log")):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert re.search(r"still under way.*Ctrl-C again", process.stdout.readline())
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    assert process.wait(120) != 0, "hours of work were ended"
+    assert not list(guests.glob("guest-*"))

@@ -298,7 +298,7 @@ def queue(**link):
 
 def test_a_queue_in_packets_is_the_bottlenecks():
     offloading, lines = queue(rate="20mbit", queue_packets=33)
-    assert lines == ["handle 2: tbf rate 20mbit burst 5000000 limit 49962"]
+    assert lines == ["handle 2: tbf rate 20mbit burst 10000 limit 49962"]
     assert not offloading, "with offload a packet is up to 64 KB"
     assert (
         queue(rate="20mbit", delay="1ms", queue_packets=33)[1][0]

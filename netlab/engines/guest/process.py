@@ -174,6 +174,10 @@ class Guest:
             failure = f"the guest died: {str(error) or self._why_it_died()}"
         self._fail(failure)
 
+    def send_key(self, key):
+        """Ctrl-C or SIGKILL for what is waited for; see `netlab.engines.protocol.Connection`."""
+        self.line.send_key(key)
+
     def interrupt(self):
         """End the guest at once, from any thread; see `netlab.engines.protocol.Connection`."""
         self.line.interrupt()

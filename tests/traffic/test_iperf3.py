@@ -1,4 +1,4 @@
-"""What is typed for each kind of traffic, and that every algorithm of the kernel runs."""
+"""What is typed for an iperf3 test, what is refused; every algorithm of the kernel runs."""
 
 import pytest
 
@@ -26,7 +26,7 @@ CONGESTION = [
     ("options", "typed"),
     [
         ({}, "-t 10 -P 1 -i 1 -J"),
-        ({"parallel": 8, "time": 2.5, "interval": 0.5}, "-t 2.5 -P 8 -i 0.5 -J"),
+        ({"parallel": 8, "time": 2, "interval": 0.5}, "-t 2 -P 8 -i 0.5 -J"),
         ({"congestion": "bbr"}, "-t 10 -P 1 -i 1 -C bbr -J"),
         ({"udp": True, "bitrate": "10mbit"}, "-t 10 -P 1 -i 1 -u -b 10000000 -J"),
         ({"reverse": True, "omit": 2}, "-t 10 -P 1 -i 1 -R -O 2 -J"),
@@ -45,9 +45,20 @@ def test_a_server_that_counts_for_the_client_reports_as_often():
     assert test.server_command(5203) == "iperf3 -s -1 -p 5203 -i 0.5 -J"
 
 
-def test_a_ping_s_interval_is_typed_where_it_is_not_a_second():
-    assert nl.Ping("h1", "h2", count=3).command("10.0.0.2") == "ping -c 3 10.0.0.2"
-    assert nl.Ping("h1", "h2", interval=0.2).command("10.0.0.2") == "ping -c 4 -i 0.2 10.0.0.2"
+@pytest.mark.parametrize("field", ["time", "omit"])
+@pytest.mark.parametrize("seconds", [0.5, 1.9, 2.000001])
+def test_parts_of_a_second_which_iperf3_would_cut_off_are_refused(field, seconds):
+    with pytest.raises(nl.SpecificationError, match=rf"Iperf3.{field} = {seconds}.*whole seconds"):
+        nl.Iperf3("h1", "h2", **{field: seconds})
+
+
+def test_a_test_of_no_time_is_refused():
+    with pytest.raises(nl.SpecificationError, match=r"Iperf3.time = 0"):
+        nl.Iperf3("h1", "h2", time=0)
+
+
+def test_an_interval_is_typed_to_the_last_digit_that_was_given():
+    assert " -i 1.234567 " in nl.Iperf3("h1", "h2", interval=1.234567).command("10.0.0.2", 5201)
 
 
 def test_every_algorithm_of_the_kernel_fills_a_link_and_is_named_in_the_flow():

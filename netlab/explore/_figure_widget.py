@@ -1,9 +1,9 @@
-"""plotly's `FigureWidget`, for slow machines too.
+"""plotly's `FigureWidget`, changed so that it works on slow machines.
 
-As plotly ships it, every figure brings the 5 MB of plotly.js along and has them evaluated anew.
-What takes longer than two seconds anywidget gives up for good, so that on a slow laptop some of
-several figures would be drawn and then stay still. Here plotly.js arrives once, packed, and is
-evaluated once for the whole page; a figure waits for it as long as it takes.
+In plotly's own version every figure sends the 5 MB of plotly.js to the browser, which evaluates
+them again for each figure. anywidget gives up on a widget that is not ready after two seconds, so
+on a slow laptop some figures would be drawn once and then never change. Here plotly.js is sent
+once, compressed, and evaluated once per page, and a figure waits for it without a time limit.
 """
 
 import functools
@@ -17,7 +17,7 @@ from traitlets import Bytes, Instance, default
 
 
 class Library(anywidget.AnyWidget):
-    """plotly's part that runs in the browser; it shows nothing."""
+    """A widget without a view that carries plotly.js to the browser."""
 
     _esm = "export default {}"
     packed = Bytes().tag(sync=True)
@@ -25,18 +25,20 @@ class Library(anywidget.AnyWidget):
 
 @functools.cache
 def library():
-    """The one of this kernel."""
+    """The only `Library` of this Jupyter kernel."""
     return Library(packed=gzip.compress(str(BaseFigureWidget._esm).encode(), mtime=0))
 
 
 class Figure(go.FigureWidget):
-    """A `FigureWidget` that takes plotly.js from `library`, and all the width there is."""
+    """A `FigureWidget` that takes plotly.js from `library`, and uses the full width."""
 
     _esm = """
     async function load(model) {
-        const library = await model.widget_manager.get_model(model.get("_library").replace("IPY_MODEL_", ""));
-        const unpacked = new Blob([library.get("packed")]).stream().pipeThrough(new DecompressionStream("gzip"));
-        const code = await new Response(unpacked, { headers: { "Content-Type": "text/javascript" } }).blob();
+        const id = model.get("_library").replace("IPY_MODEL_", "");
+        const packed = new Blob([(await model.widget_manager.get_model(id)).get("packed")]);
+        const unpacked = packed.stream().pipeThrough(new DecompressionStream("gzip"));
+        const headers = { "Content-Type": "text/javascript" };
+        const code = await new Response(unpacked, { headers }).blob();
         return import(URL.createObjectURL(code));
     }
 
@@ -46,9 +48,11 @@ class Figure(go.FigureWidget):
     export default () => {
         let figure;
         return {
-            initialize({ model }) {  // ends at once; what changes until plotly is there is kept, and told to it
+            initialize({ model }) {  // returns at once; updates before plotly is ready are kept
                 const missed = [];
-                const keep = () => model.get("_py2js_update") && missed.push(model.get("_py2js_update"));
+                const keep = () => {
+                    if (model.get("_py2js_update")) missed.push(model.get("_py2js_update"));
+                };
                 model.on("change:_py2js_update", keep);
                 figure = (globalThis.netlabPlotly ??= load(model)).then((plotly) => {
                     const own = plotly.default();
@@ -77,9 +81,7 @@ class Figure(go.FigureWidget):
         return library()
 
     def get_state(self, key=None, drop_defaults=False):
-        """As it is now. Plotly's own tells a page that comes later, or anew, how the figure was in
-        the beginning.
-        """
+        """The current state; with plotly's own method a page opened later gets the first state."""
         state = super().get_state(key, drop_defaults)
         if key is None and hasattr(self, "_data"):
             state["_widget_data"] = self.trait_metadata("_widget_data", "to_json")(self._data, self)

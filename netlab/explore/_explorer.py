@@ -1,0 +1,203 @@
+"""The base class of all explorers: sliders, a sentence, a figure, and a button that measures."""
+
+import html
+import threading
+import time
+import traceback
+
+import ipywidgets as widgets
+import numpy as np
+import pandas as pd
+
+import netlab as nl
+from netlab.explore._figure_widget import Figure
+from netlab.plots._style import COLOURS, INK, short_number, with_unit
+from netlab.running.progress import told
+from netlab.running.stop import Stop
+
+TEXT = "font-family: Arial, Helvetica, sans-serif; font-size: 17px; line-height: 1.35"
+WRONG = "white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.35; color: #A00000"
+SLIDER = dict(style=dict(description_width="110px"), layout=dict(width="auto"))
+MEASURED = dict(color="white", size=9, line=dict(color="#999999", width=1.5))
+# measured with the settings of the sliders
+MEASURED_SO = dict(color=COLOURS[1], size=10, line=dict(color="white", width=1))
+HERE = dict(symbol="diamond", color=COLOURS[4], size=19, line=dict(color=INK, width=2))
+LEGEND = dict(orientation="h", y=1, yanchor="bottom", x=0, font_size=14, title_font_size=14)
+# two legends, one above the other
+LINES, POINTS = LEGEND | dict(title_text="model", y=1.08), LEGEND | dict(title_text="points")
+LAYOUT = dict(legend=LEGEND, modebar_orientation="v", margin=dict(l=70, r=45, t=62, b=60))
+
+
+class Explorer(widgets.VBox):
+    """Sliders beside a figure, and a button that measures and shows progress and result.
+
+    A subclass has three methods:
+
+    ``draw()``
+        Gives the data of the traces for the current settings (trace name -> new data, with the same
+        keys for each trace), and the sentence above the figure.
+    ``experiment()``
+        Gives the positional and the keyword arguments of `netlab.run` for the button.
+    ``add(result)``
+        Adds a result of the button to ``measured``. Gives the data of the traces that changed, as
+        ``draw`` does, and a short text about the result.
+
+    Attributes
+    ----------
+    figure : plotly.graph_objects.FigureWidget
+    sliders : dict of ipywidgets.Widget
+        Name -> slider. Each slider is an attribute of its own, too.
+    measured : pandas.DataFrame
+        The measured runs that the figure shows, with those of the button.
+    said, button, stop_button, bar, status : ipywidgets.Widget
+        The sentence above the figure, the button that measures, the one that ends its run, the
+        progress bar, and the last message.
+    """
+
+    def __init__(self, figure, sliders, measured, extras=()):
+        self.figure, self.sliders, self.measured = figure, sliders, measured
+        self.said, self.status = widgets.HTML(layout=dict(min_height="50px")), widgets.HTML()
+        look = dict(icon="flask", button_style="primary")
+        self.button = widgets.Button(description="Measure here", **look)
+        self.bar = widgets.FloatProgress(layout=dict(width="auto", visibility="hidden"))
+        self.stop_button = widgets.Button(description="Stop", icon="stop", disabled=True)
+        # two threads draw: the kernel's and the button's
+        self._drawing, self._thread, self._stop = threading.RLock(), None, Stop()
+        for name, slider in sliders.items():
+            setattr(self, name, slider)
+            slider.observe(self._moved, "value")
+        self.button.on_click(self._begin)
+        self.stop_button.on_click(lambda button: self._stop.now())
+        self.redraw()
+        self.figure = Figure(figure)
+        columns = dict(grid_template_columns="repeat(auto-fit, minmax(265px, 1fr))")
+        grid = widgets.GridBox([*sliders.values()], layout=columns)
+        buttons = widgets.HBox([self.button, self.stop_button])
+        controls = [grid, *extras, buttons, self.bar, self.status]
+        left = widgets.VBox(controls, layout=dict(flex="1 1 300px"))
+        right = widgets.VBox([self.said, self.figure], layout=dict(flex="2 1 550px", min_width="0"))
+        wrapped = dict(flex_flow="row wrap", width="100%")
+        super().__init__([widgets.HBox([left, right], layout=wrapped)])
+
+    def redraw(self):
+        """Draw the figure and write the sentence for the current settings."""
+        with self._drawing:
+            traces, sentence = self.draw()
+            self.show(traces)
+            self.said.value = f'<div style="{TEXT}">{sentence}</div>'
+
+    def show(self, traces):
+        """Give traces new data, in one message to the browser.
+
+        Each trace needs all keys: plotly's widget forgets a key that a message leaves out (as of
+        plotly 7.1).
+        """
+
+        def packed(value):  # a trace without points would disappear from the legend
+            value = value if len(value) else np.full((1, *value.shape[1:]), np.nan)
+            return np.ascontiguousarray(value)
+
+        numbers = [number for number, trace in enumerate(self.figure.data) if trace.name in traces]
+        new = [traces[self.figure.data[number].name] for number in numbers]
+        update = {key: [packed(data[key]) for data in new] for key in new[0]}
+        self.figure.plotly_update(update, trace_indexes=numbers)
+
+    def wait(self, seconds=None):
+        """Wait until the button's run has ended, at most for so long. [s]"""
+        if self._thread:
+            self._thread.join(seconds)
+
+    def _moved(self, change):
+        try:
+            self.redraw()
+        except Exception as error:  # Jupyter would not show it
+            self._fail(error)
+
+    def _begin(self, button):
+        if self._thread and self._thread.is_alive():  # a double click
+            return
+        button.disabled, button.description, self._stop = True, "Measuring ...", Stop()
+        self.stop_button.disabled = False
+        self.bar.value, self.bar.layout.visibility = 0, "visible"
+        self._say("starting the network")
+        self._thread = threading.Thread(target=self._measure, daemon=True)
+        self._thread.start()
+
+    def _measure(self):
+        began = time.monotonic()
+
+        def on_tick(seconds, total_s):
+            self.bar.max, self.bar.value = total_s, seconds
+            wall_s = time.monotonic() - began
+            self._say(f"{seconds:.0f} of {total_s:.0f} virtual s, {wall_s:.0f} s on the wall")
+
+        try:
+            arguments, named = self.experiment()
+            with told(on_tick):
+                result = self._stop.covering(nl.run)(*arguments, **named)
+            with self._drawing:
+                traces, sentence = self.add(result)
+                self.show(traces)
+                self.redraw()
+            self._say(f"seed {named['seed']}: {sentence} ({cost(result.provenance)})")
+        except KeyboardInterrupt:
+            self._say("stopped: this run is not in the figure")
+        except Exception as error:
+            self._fail(error)
+        finally:
+            self.stop_button.disabled = True
+            self.bar.layout.visibility = "hidden"
+            self.button.disabled, self.button.description = False, "Measure here"
+
+    def _fail(self, error):
+        own = isinstance(error, nl.NetlabError)
+        self._say(str(error) if own else "".join(traceback.format_exception(error)), WRONG)
+
+    def _say(self, text, look=TEXT):
+        self.status.value = f'<div style="{look}">{html.escape(text)}</div>'
+
+
+def cost(provenance):
+    """The virtual and the wall time of a result, and whether it was recorded earlier."""
+    took = f"{provenance['virtual_s']:.0f} virtual s in {provenance['wall_s']:.0f} s"
+    return f"recorded earlier: {took}" if provenance.get("recorded") else took
+
+
+def joined(measured, new):
+    """Measured runs with those of the button."""
+    return new if measured.empty else pd.concat([measured, new], ignore_index=True)
+
+
+def steps(name, value, low, high, unit, more=()):
+    """A slider over round numbers, six per power of ten, each shown with its unit.
+
+    Parameters
+    ----------
+    name : str
+    value, low, high : float
+        First value, and the ends of the slider. [unit]
+    unit : str
+        "bit/s", "s", "byte", or "%" for shares, whose values are from 0 to 1.
+    more : sequence of (str, float)
+        Further settings after `high`: their text and their value.
+    """
+
+    def text(number):
+        return f"{short_number(100 * number)} %" if unit == "%" else with_unit(number, unit)
+
+    powers, digits = range(-6, 12), (1, 1.5, 2, 3, 5, 7)
+    numbers = [float(f"{digit}e{power}") for power in powers for digit in digits]
+    options = [(text(number), number) for number in numbers if low <= number <= high]
+    options += more
+    return widgets.SelectionSlider(options=options, value=value, description=name, **SLIDER)
+
+
+def whole(name, value, low, high, step=1):
+    """A slider over whole numbers."""
+    return widgets.IntSlider(value, low, high, step, description=name, **SLIDER)
+
+
+def real(name, value, low, high, step, form=".2f"):
+    """A slider over real numbers."""
+    limits = dict(min=low, max=high, step=step, readout_format=form)
+    return widgets.FloatSlider(value=value, description=name, **limits, **SLIDER)

@@ -1,0 +1,95 @@
+"""Ping across every link that emulates something: a network is used only where its round trips are
+those asked for.
+"""
+
+import math
+
+from netlab import units
+from netlab.errors import EmulationError
+from netlab.readers import read_ping
+
+# What a ping may take beyond the emulated delay: on a busy machine's own clock, until its processor
+# comes round to it.
+RTT_MARGIN_S = {"virtual": 0.001, "cpu": 0.010, "real": 0.010}
+RTT_SHORT_S = 0.0001  # what it may fall short of it
+ATTEMPTS = 10  # how often one path is pinged at most
+PROBES = 20  # echo requests of one ping where the path loses some
+ARP_REQUESTS = 3  # the kernel sends so many, a second apart, before it gives up
+# Silence refutes a network where fewer correct ones than this would be so silent.
+IMPROBABLE = 1e-4
+
+
+def check_delays(topology, run, margin_s):
+    """Ping across every link that emulates a delay or a loss.
+
+    Parameters
+    ----------
+    topology : Topology
+        What was asked for.
+    run : callable
+        Takes the name of a host and a command, gives what the command printed there.
+    margin_s : float
+        What the best ping may take on top of the links' delays. [s]
+
+    Raises
+    ------
+    EmulationError
+        A round-trip time is not the one asked for, or there is no answer.
+    """
+    emulating = [link for link in topology.links if link.delay or link.lossy]
+    unchecked = [link for link in emulating if topology.across(link)]
+    while unchecked:
+        start, end, path = topology.across(unchecked[0])
+        expected_s = topology.rtt_s(start.name, end.name)
+        check_path(start, end, path, expected_s, run, margin_s)
+        for name in dict.fromkeys(
+            [start.name, end.name, *(router.name for router in topology.routers)]
+        ):
+            run(name, "ip neigh flush all")  # as if nobody had pinged yet
+        unchecked = [link for link in unchecked if link not in path]
+
+
+def check_path(start, end, path, expected_s, run, margin_s):
+    """Ping from one host to another, and again where the answer contradicts the network: a lost ARP
+    request holds back every ping behind it for a second, or silences them all.
+    """
+    lossy = any(link.lossy for link in path)
+    interval_s = expected_s + 0.01
+    command = f"ping -c {PROBES if lossy else 2} -i {interval_s:.3f} -W 5 {end.ip}"
+    probability = 1.0  # of so much silence where the network is right
+    for _ in range(ATTEMPTS):
+        text = run(start.name, command)
+        measured = read_ping(text).meta
+        silent, best_s = not measured["received"], measured["rtt_min_s"]
+        if silent:
+            if any(units.fraction(link.loss) >= 0.5 for link in path):
+                return  # silence proves nothing
+            probability *= silence(path)
+            if probability < IMPROBABLE:
+                break
+        elif best_s < expected_s - RTT_SHORT_S:  # no loss makes a ping faster
+            break
+        elif best_s <= expected_s * 1.01 + margin_s:
+            return
+    between = f"between {start.name} and {end.name}"
+    if not silent:
+        raise EmulationError(
+            f"the round-trip time {between} is {best_s * 1000:.3f} ms where"
+            f" {expected_s * 1000:.3f} ms was asked for, so nothing was measured. Is netem there"
+            " (`tc qdisc show`)?"
+        )
+    if probability < IMPROBABLE:
+        raise EmulationError(
+            f"no answer to {measured['transmitted']} pings {between}, so nothing was measured:\n"
+            f"{text}"
+        )
+
+
+def silence(path):
+    """How probable it is, at most, that no ping of one command is answered on such a path: no ARP
+    request is, or no echo request.
+    """
+    answered = math.prod(
+        (1 - units.fraction(link.loss)) ** len(link.ends) for link in path
+    )  # both directions
+    return (1 - answered) ** ARP_REQUESTS + (1 - answered) ** PROBES

@@ -1,0 +1,122 @@
+"""The questions that a network asks its agent, and what the answers leave: jobs and a clock."""
+
+import contextlib
+
+from netlab.errors import CommandError
+from netlab.running.job import Job
+from netlab.running.progress import progress
+
+
+def nothing(*_):
+    """Listens to what nobody wants to know."""
+
+
+class Session:
+    """What has been run on a network.
+
+    A question that Ctrl-C ends raises KeyboardInterrupt, whatever it waited for; only `let_run`
+    says so in its answer.
+
+    Parameters
+    ----------
+    agent : netlab.engines.protocol.Connection
+
+    Attributes
+    ----------
+    jobs : dict of Job
+        By the agent's number.
+    clock_ns : int
+        Virtual time since the hosts booted. [ns]
+    """
+
+    def __init__(self, agent):
+        self.agent, self.jobs, self.clock_ns = agent, {}, 0
+
+    def ask(self, on_tick=nothing, on_output=nothing, **question):
+        """One question to the agent; -> its answer.
+
+        Meanwhile `on_tick` is told how long it has lasted [virtual s], and `on_output` what a job
+        has printed. A program that prints too much is ended, and the question with it.
+        """
+        flooding = []
+
+        def on_event(event):
+            if "tick" in event:
+                return on_tick(event["tick"])
+            job, out = self.jobs[event["job"]], event["out"]
+            if job.keep(out):
+                flooding.append(job)
+                for key in "IK":  # Ctrl-C, and SIGKILL at the agent's next look: it answers soon
+                    self.agent.send_key(key)
+            elif not flooding:
+                on_output(job, out)
+
+        try:
+            answer = self.agent.ask(on_event, **question)
+        except KeyboardInterrupt:
+            if not flooding:
+                raise
+        else:
+            self.clock_ns = answer["clock_ns"]
+        if flooding:
+            raise flooding[0].stop().flooded()
+        if "error" in answer:
+            raise CommandError(f"the agent could not do this: {answer['error']}")
+        return answer
+
+    def start(self, host, command):
+        """Start a command; -> `Job`."""
+        job = Job(self, len(self.jobs) + 1, host, command)
+        try:
+            job.number = self.ask(op="start", host=host, command=command)["job"]
+        except KeyboardInterrupt:  # where the question reached the agent, it runs, as this number
+            self.jobs[job.number] = job
+            with contextlib.suppress(CommandError):
+                job.stop()
+            raise
+        self.jobs[job.number] = job
+        return job
+
+    def let_run(self, jobs, limit_s, on_output=nothing, total_s=None):
+        """Let time pass until the jobs have ended; -> what ended them: "", "limit", "interrupt"."""
+        with progress(total_s) as on_tick:
+            try:
+                answer = self.ask(
+                    on_tick,
+                    on_output,
+                    op="wait",
+                    numbers=[job.number for job in jobs],
+                    limit_s=f"{limit_s:016.6f}",
+                )
+            except KeyboardInterrupt:
+                for job in jobs:
+                    job.stop()
+                raise
+        for job, status in zip(jobs, answer["status"], strict=True):
+            job.status = status
+        return answer["rung"]
+
+    def wait(self, jobs, limit_s, total_s=None):
+        """Let time pass until the jobs have ended; -> "", or "limit" where that ended them."""
+        ended_by = self.let_run(jobs, limit_s, total_s=total_s)
+        if ended_by == "interrupt":
+            raise KeyboardInterrupt
+        return ended_by
+
+    def stop(self, job):
+        """Ctrl-C for a job, and SIGKILL a second later."""
+        answer = self.ask(op="stop", number=job.number)
+        (job.status,) = answer["status"]
+        if answer["rung"] == "interrupt":
+            raise KeyboardInterrupt
+
+    def sleep(self, seconds):
+        """Let time pass. [virtual s]"""
+        if self.ask(op="sleep", seconds=seconds)["rung"]:
+            raise KeyboardInterrupt
+
+    def output(self, host, command, limit_s=60):
+        """What a command prints."""
+        job = self.start(host, command)
+        self.wait([job], limit_s)
+        return job.raw

@@ -1,0 +1,53 @@
+"""End runs from another thread: what a Stop button does, and a second Ctrl-C in a sweep."""
+
+import functools
+import threading
+import weakref
+from contextvars import ContextVar
+
+_stop = ContextVar("stop", default=None)
+
+
+class Stop:
+    """Ends the networks that were opened under it.
+
+    A run that it ends raises KeyboardInterrupt in its own thread, and leaves nothing behind.
+    """
+
+    def __init__(self):
+        self._lock, self._networks, self.pressed = threading.Lock(), weakref.WeakSet(), False
+
+    def now(self):
+        """End every run under way, and every one that begins later. Any thread may call it."""
+        with self._lock:
+            self.pressed, networks = True, list(self._networks)
+        for network in networks:
+            network.interrupt()
+
+    def covering(self, function):
+        """The same function, during which networks that its thread opens are under this `Stop`."""
+
+        @functools.wraps(function)
+        def covered(*arguments, **named):
+            token = _stop.set(self)
+            try:
+                return function(*arguments, **named)
+            finally:
+                _stop.reset(token)
+
+        return covered
+
+
+def stoppable(network):
+    """Put a network under the `Stop` of this thread, if there is one that covers it.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        It has been pressed already.
+    """
+    if stop := _stop.get():
+        with stop._lock:
+            stop._networks.add(network)
+        if stop.pressed:
+            raise KeyboardInterrupt

@@ -1,0 +1,78 @@
+"""The labs' wide-area network."""
+
+from netlab.description import Delay, Fraction, Rate, Size, checked
+from netlab.errors import SpecificationError
+from netlab.topology.nodes import Host, Link, Switch, Sysctls
+from netlab.topology.topology import Topology
+
+
+@checked
+def wan(
+    rate: Rate | None = "10gbit",
+    delay: Delay | None = "20ms",
+    loss: Fraction = "0%",
+    burst: Size | None = None,
+    limit: Size | None = None,
+    buffers: Size | None = None,
+    pairs=2,
+    offload: bool | None = None,
+    sysctls: Sysctls | None = None,
+    access: dict[str, Delay | None] | None = None,
+):
+    r"""The labs' wide-area network: pairs of hosts, two switches, and one long link between them.
+
+    ::
+
+        h1 --- s1 ============ s2 --- h2
+        h3 --/    rate, delay,   \--- h4
+                      loss
+
+    Parameters
+    ----------
+    rate, burst, limit : str or int, optional
+        tbf's, on s1's interface to s2 (``s1-eth2``) [tc's notation; byte]. Where `burst` and
+        `limit` are None, they follow from rate and delay; see `Link`.
+    delay, loss : str, optional
+        netem's, on the same interface: one way, so that a delay of 20 ms is an RTT of 20 ms.
+    buffers : int or str, optional
+        Maximum of the hosts' TCP buffers [byte]; None leaves Mininet's 16 MiB.
+    pairs : int
+        How many pairs of hosts: h1 to h2, h3 to h4 ...
+    offload : bool, optional
+        See `Topology`.
+    sysctls : dict, optional
+        Kernel settings of all hosts, such as ``{"net.ipv4.tcp_sack": 0}``; see `Topology.tuned` for
+        some of them.
+    access : dict of str, optional
+        By host: netem's delay on its own link, which its path's RTT has on top of `delay`. With
+        ``{"h3": "60ms"}``, h3 is 80 ms from h4 where h1 is 20 ms from h2.
+
+    Returns
+    -------
+    Topology
+    """
+    if not isinstance(pairs, int) or not 1 <= pairs <= 100:
+        raise SpecificationError(f"wan.pairs = {pairs!r}: a whole number from 1 to 100")
+    hosts = [
+        Host(f"h{n}", f"10.0.{n // 256}.{n % 256}/8", sysctls=sysctls or {})
+        for n in range(1, 2 * pairs + 1)
+    ]
+    long_link = Link("s1", "s2", delay, loss, rate, burst, limit)
+    own = dict(access or {})
+    if unknown := [name for name in own if name not in {host.name for host in hosts}]:
+        raise SpecificationError(
+            f"wan.access names {', '.join(map(str, unknown))}: its hosts are h1 to h{2 * pairs}"
+        )
+    links = [Link("h1", "s1", own.get("h1")), long_link, Link("s2", "h2", own.get("h2"))]
+    for n in range(3, 2 * pairs + 1, 2):
+        links += [
+            Link(f"h{n}", "s1", own.get(f"h{n}")),
+            Link("s2", f"h{n + 1}", own.get(f"h{n + 1}")),
+        ]
+    return Topology(
+        hosts=hosts,
+        switches=[Switch("s1"), Switch("s2")],
+        links=links,
+        buffers=buffers,
+        offload=offload,
+    )

@@ -1,0 +1,256 @@
+"""What every kind of traffic has: the contract of a module in this folder.
+
+To add a kind, write one class that derives from `Traffic` (or from `BetweenHosts`), with a ``kind``
+of its own. It says which programs run on which hosts and when, which tables their outputs become,
+and what it adds to the tables of other kinds. The rest of netlab asks every kind the same questions
+and knows none by name.
+"""
+
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import pandas as pd
+from pydantic import BeforeValidator, SerializeAsAny, model_validator
+
+from netlab.description import Description
+from netlab.errors import SpecificationError
+
+FIRST_PORT = 5201
+KINDS = {}  # name of a kind -> its class, in the order in which they were defined
+
+
+class Program(NamedTuple):
+    """A command that a traffic runs on a host.
+
+    Attributes
+    ----------
+    host, command : str
+        Where it runs, and a line for bash.
+    name : str
+        What distinguishes it from the other programs of the same traffic; one of them may have
+        none.
+    when : {"server", "begin", "start", "end"}
+        "server": before everything else, and it ends by itself. "begin": when the first traffic may
+        start. "start": at the time that the seed gave this traffic. "end": when all other programs
+        have ended.
+    may_fail : bool
+        Its exit status says nothing that its output does not say better: the traffic's `read`
+        decides.
+    """
+
+    host: str
+    command: str
+    name: str = ""
+    when: str = "start"
+    may_fail: bool = False
+
+
+class Place(NamedTuple):
+    """Where a traffic stands in an experiment.
+
+    Attributes
+    ----------
+    experiment : Experiment
+    flow : int
+        Its number among the experiment's traffic, from 1: the column ``flow`` of every table.
+    """
+
+    experiment: Any
+    flow: int
+
+    @property
+    def start_s(self):
+        """When it starts, counted from the start of all traffic. [s]"""
+        return self.experiment.starts_s[self.flow - 1]
+
+    @property
+    def port(self):
+        """A port that no other traffic of the experiment uses."""
+        return FIRST_PORT + self.flow - 1
+
+    def address(self, host):
+        return self.experiment.topology.host(host).ip
+
+
+class Traffic(Description):
+    """Something that runs on a host.
+
+    A kind sets ``kind: Literal["its name"] = "its name"`` and defines `duration_s`, `programs` and,
+    if its output is to be read, `tables` and `read`.
+
+    Attributes
+    ----------
+    tables : dict
+        The tables that it fills, and how each is made from the parts that `read` returned: `rows`,
+        `frames` or `by_host`.
+    adds : dict of list of str
+        Columns that it adds to the tables of other kinds (see `annotate`); NaN where nothing adds
+        them.
+    measures : str or None
+        The table that a sweep of this traffic collects.
+    """
+
+    kind: str
+    src: str
+
+    tables: ClassVar[dict] = {}
+    adds: ClassVar[dict] = {}
+    measures: ClassVar[str | None] = None
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options):
+        super().__pydantic_init_subclass__(**options)
+        if not isinstance(kind := cls.model_fields["kind"].default, str):
+            return  # a base of kinds, such as BetweenHosts
+        known = KINDS.get(kind)
+        if known and known.__qualname__ != cls.__qualname__:  # a cell of a notebook may run twice
+            raise SpecificationError(
+                f"kind = {kind!r} of {cls.__qualname__}: {known.__qualname__} has this name already"
+            )
+        KINDS[kind] = cls
+
+    @property
+    def hosts(self):
+        """The fields that name a host, and whom they name."""
+        return {"src": self.src}
+
+    @property
+    def sender(self):
+        """The host that sends the data."""
+        return self.src
+
+    @property
+    def ends(self):
+        """From whom to whom the data flow: ``src`` and ``dst`` of its rows."""
+        return {"src": self.sender}
+
+    @property
+    def duration_s(self):
+        """Virtual seconds after which it should certainly have ended. [s]"""
+        raise NotImplementedError(f"{type(self).__name__} does not say how long it takes")
+
+    @property
+    def sends_s(self):
+        """How long it sends, which the progress bar shows; 0 where that is not known beforehand.
+        [s]
+        """
+        return 0.0
+
+    @property
+    def omitted_s(self):
+        """How much of its start its totals leave out. [s]"""
+        return 0.0
+
+    def may_send_tcp(self, host):
+        """May its programs send TCP segments, acknowledgements included, from this host?"""
+        return True
+
+    def check_engine(self, about):
+        """Refuse, by a `SpecificationError`, what an engine lacks; `about` is the engine's own."""
+
+    def programs(self, place):
+        """The programs to run, a list of `Program`."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what to run")
+
+    def output_name(self, flow, program=""):
+        """What a program's output is called in `Result.raw`."""
+        return "-".join(
+            [str(flow), self.kind, *self.hosts.values(), *([program] if program else [])]
+        )
+
+    def read(self, outputs, place):
+        """Read what its programs printed.
+
+        Parameters
+        ----------
+        outputs : dict of str
+            By the name of the program.
+        place : Place
+
+        Returns
+        -------
+        dict
+            By the name of a table: what it adds to it.
+
+        Raises
+        ------
+        ReadError
+            An output is not what the program prints when all is well.
+        """
+        return {}
+
+    def annotate(self, tables, place):
+        """Add to the tables, once they are complete, what is known of other traffic."""
+
+    @classmethod
+    def summary(cls, tables):
+        """What the tables say in a few words, for the line that shows a result; -> list of str."""
+        return []
+
+
+def _as_its_kind(value):
+    """A traffic of any kind: itself, or made from the fields that a file has of it."""
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    known = KINDS.get(kind) if isinstance(kind, str) else None
+    if known and isinstance(value, dict):
+        return known(**value)
+    if known is None or type(value) is not known:
+        raise ValueError(f"one of netlab's kinds of traffic ({', '.join(sorted(KINDS))})")
+    return value
+
+
+AnyTraffic = Annotated[SerializeAsAny[Traffic], BeforeValidator(_as_its_kind)]
+
+
+class BetweenHosts(Traffic):
+    """Traffic that goes from one host to another."""
+
+    dst: str
+
+    @model_validator(mode="after")
+    def _check_ends(self):
+        if self.src == self.dst:
+            raise ValueError(
+                f"src and dst are both {self.src!r}: traffic goes from one host to another"
+            )
+        return self
+
+    @property
+    def hosts(self):
+        return {"src": self.src, "dst": self.dst}
+
+    @property
+    def ends(self):
+        return {"src": self.src, "dst": self.dst}
+
+    def may_send_tcp(self, host):
+        return host in (self.src, self.dst)
+
+
+def rows(columns):
+    """A table whose parts are rows, each a dict."""
+    return lambda parts: pd.DataFrame(parts, columns=columns)
+
+
+def frames(columns):
+    """A table whose parts are frames of these columns."""
+
+    def join(parts):
+        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+    return join
+
+
+def by_host(parts):
+    """A dict by host, whose parts are such dicts."""
+    return {host: value for part in parts for host, value in part.items()}
+
+
+def plain(number):
+    """A number as people type it, exact to a millionth."""
+    return f"{number:.6f}".rstrip("0").rstrip(".")
+
+
+def owned(frame, place, ends):
+    """A reader's frame, with the columns ``flow``, ``src`` and ``dst`` that say whose it is."""
+    who = pd.DataFrame({"flow": place.flow, **ends}, index=frame.index)
+    return pd.concat([who, frame.drop(columns=["src", "dst"], errors="ignore")], axis=1)

@@ -1,0 +1,197 @@
+"""iperf3 tests."""
+
+from math import nan
+from typing import ClassVar, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from netlab import units
+from netlab.description import Rate, Size
+from netlab.errors import ReadError, SpecificationError
+from netlab.fairness import jain_index
+from netlab.readers import read_iperf3
+from netlab.readers.iperf3 import _INTERVALS, _STREAMS
+from netlab.traffic.base import BetweenHosts, Program, frames, owned, plain, rows
+
+FLOW_COLUMNS = [
+    "flow", "src", "dst", "congestion", "streams", "sent_bps", "received_bps", "retransmits",
+    "start_s", "end_s", "rtt_s", "rtt_min_s", "mss_bytes", "jain_index",
+]  # fmt: skip
+WHO = ["flow", "src", "dst"]
+
+
+class Iperf3(BetweenHosts):
+    """An iperf3 test from one host to another.
+
+    Parameters
+    ----------
+    src, dst : str
+        Names of the client's and the server's host. The client sends, unless `reverse`.
+    parallel : int
+        Parallel streams, 1 to 128. [``-P``]
+    time : float
+        How long it sends: whole seconds, as iperf3 counts them. [s, ``-t``]
+    congestion : str, optional
+        Congestion control, one the engine's kernel has; None leaves the kernel's default, cubic.
+        [``-C``]
+    udp : bool
+        UDP instead of TCP, at `bitrate`. [``-u``]
+    bitrate : str, optional
+        Rate that each stream is limited to, in tc's notation; UDP's is 1 Mbit/s where it is not
+        given. [``-b``]
+    reverse : bool
+        The server sends. [``-R``]
+    omit : float
+        How much of the start is left out of the totals, on top of `time`: whole seconds. [s,
+        ``-O``]
+    interval : float
+        Time between two reports. [s, ``-i``]
+    mss : int, optional
+        Maximum segment size. [byte, ``-M``]
+    window : int or str, optional
+        Socket buffer, set on both ends; switches the kernel's autotuning off. [byte, ``-w``]
+    get_server_output : bool
+        Intervals as the receiver counts them too, who unlike the sender does not count what is
+        still in its buffers.
+    """
+
+    kind: Literal["iperf3"] = "iperf3"
+    parallel: int = Field(default=1, ge=1, le=128)
+    time: float = Field(default=10, ge=1, le=86_400)
+    congestion: str | None = Field(default=None, pattern=r"^[a-z0-9_]+$")
+    udp: bool = False
+    bitrate: Rate | None = None
+    reverse: bool = False
+    omit: float = Field(default=0, ge=0, le=60)
+    interval: float = Field(default=1, ge=0.1, le=60)
+    mss: int | None = Field(default=None, ge=88, le=9216)
+    window: Size | None = None
+    get_server_output: bool = False
+
+    tables: ClassVar[dict] = {
+        "flows": rows(FLOW_COLUMNS),
+        "streams": frames([*WHO, *(name for name in _STREAMS if name not in WHO)]),
+        "intervals": frames([*WHO, *(name for name in _INTERVALS if name not in WHO)]),
+    }
+    measures: ClassVar[str] = "flows"
+
+    @field_validator("time", "omit")
+    @classmethod
+    def _whole_seconds(cls, seconds):
+        if seconds != int(seconds):
+            raise ValueError(f"iperf3 takes whole seconds only, such as {int(seconds) + 1}")
+        return seconds
+
+    @model_validator(mode="after")
+    def _check(self):
+        if self.udp and self.congestion:
+            raise ValueError(
+                f"congestion = {self.congestion!r} with udp: UDP has no congestion control; leave"
+                " one of them out"
+            )
+        if self.udp and self.mss:
+            raise ValueError(
+                f"mss = {self.mss} with udp: UDP has no segments; leave one of them out"
+            )
+        return self
+
+    @property
+    def sender(self):
+        return self.dst if self.reverse else self.src
+
+    @property
+    def ends(self):
+        return {"src": self.sender, "dst": self.src if self.reverse else self.dst}
+
+    @property
+    def sends_s(self):
+        return self.time + self.omit
+
+    @property
+    def omitted_s(self):
+        return self.omit
+
+    @property
+    def duration_s(self):
+        """How long it should take, connecting and handing over the results included. [s]"""
+        return self.omit + self.time + 20
+
+    def check_engine(self, about):
+        known = about.get("congestion")
+        if known and self.congestion not in (None, *known):
+            raise SpecificationError(
+                f"Iperf3.congestion = {self.congestion!r}: this engine's kernel has"
+                f" {', '.join(known)}"
+            )
+
+    def programs(self, place):
+        client = self.command(place.address(self.dst), place.port)
+        return [
+            Program(self.dst, self.server_command(place.port), "server", "server"),
+            Program(self.src, client, may_fail=True),  # its JSON says why
+        ]
+
+    def server_command(self, port):
+        """What to type on `dst` first: a server for one test."""
+        options = (
+            [f"-i {plain(self.interval)}"] * (self.interval != 1) + ["-J"]
+            if self.get_server_output
+            else []
+        )
+        return " ".join([f"iperf3 -s -1 -p {port}", *options])
+
+    def command(self, address, port):
+        """What to type on `src`."""
+        options = [
+            f"-c {address}",
+            f"-p {port}",
+            f"-t {plain(self.time)}",
+            f"-P {self.parallel}",
+            f"-i {plain(self.interval)}",
+        ]
+        options += [f"-C {self.congestion}"] if self.congestion else []
+        options += ["-u"] if self.udp else []
+        options += [f"-b {units.rate_bps(self.bitrate)}"] if self.bitrate else []
+        options += ["-R"] if self.reverse else []
+        options += [f"-O {plain(self.omit)}"] if self.omit else []
+        options += [f"-M {self.mss}"] if self.mss else []
+        options += [f"-w {units.size_bytes(self.window)}"] if self.window is not None else []
+        options += ["--get-server-output"] if self.get_server_output else []
+        return " ".join(["iperf3", *options, "-J"])
+
+    def read(self, outputs, place):
+        report = read_iperf3(outputs[""])
+        if report.meta["interrupted"]:
+            why = f"iperf3 from {self.src} to {self.dst} was interrupted: {report.meta['error']}"
+            raise ReadError(why, outputs[""])
+        streams = owned(report.streams, place, self.ends)
+        parts = owned(report.intervals, place, self.ends)
+        # iperf3's clock starts anew after what it omits
+        shift_s = place.start_s + self.omit * ~parts.omitted.astype(bool)
+        parts = parts.assign(start_s=parts.start_s + shift_s, end_s=parts.end_s + shift_s)
+        flow = flow_row(streams, place.start_s + self.omit, report.meta["mss_bytes"])
+        return {"flows": flow, "streams": streams, "intervals": parts}
+
+    @classmethod
+    def summary(cls, tables):
+        if not len(flows := tables["flows"]):
+            return []
+        received = f"{flows.received_bps.sum() / 1e6:.2f} Mbit/s received"
+        return [f"{len(flows)} flows, {len(tables['streams'])} streams", received]
+
+
+def flow_row(streams, start_s, mss_bytes):
+    """A flow's row: its streams added up."""
+    total = streams[["sent_bps", "received_bps", "retransmits"]].sum(min_count=1)
+    shared = streams.received_bps.sum(min_count=len(streams)) > 0
+    return {
+        **streams.iloc[0][[*WHO, "congestion"]],
+        "streams": len(streams),
+        **total,
+        "start_s": start_s,
+        "end_s": start_s + streams.end_s.max(),
+        "rtt_s": streams.rtt_s.mean(),
+        "rtt_min_s": streams.rtt_min_s.min(),
+        "mss_bytes": mss_bytes,
+        "jain_index": jain_index(streams.received_bps) if shared else nan,
+    }

@@ -1,0 +1,61 @@
+"""What a host's kernel counts while other traffic runs."""
+
+from typing import ClassVar, Literal
+
+from netlab.readers import NstatOutput, read_nstat
+from netlab.traffic.base import Program, Traffic, by_host
+
+COMMAND = (
+    "nstat -a -s -z -j"  # all counters since the host came up, those that are zero too, as JSON
+)
+
+
+class Nstat(Traffic):
+    """What a host's kernel counts while the traffic runs: retransmissions, recoveries, timeouts ...
+
+    It is read when all other traffic has ended, and, where the host sends tests that `omit` their
+    start, once before: what their totals leave out is left out here.
+
+    Parameters
+    ----------
+    src : str
+        Name of the host.
+
+    Notes
+    -----
+    A test from this host gets the column ``halving_rate`` in `Result.flows`: how often its window
+    was reduced per segment that it sent. The counters are those of the whole host, and
+    acknowledgements count as segments. So the rate is that of one test only where no other traffic
+    sends or receives TCP on the host; elsewhere it is NaN.
+    """
+
+    kind: Literal["nstat"] = "nstat"
+
+    tables: ClassVar[dict] = {"counts": by_host}
+    adds: ClassVar[dict] = {"flows": ["halving_rate"]}
+
+    @property
+    def duration_s(self):
+        return 1
+
+    def may_send_tcp(self, host):
+        return False
+
+    def programs(self, place):
+        after_s = place.experiment.omitted_s(self.src)
+        before = [Program(self.src, f"sleep {after_s:g}; {COMMAND}", "before", "begin")]
+        return before * bool(after_s) + [Program(self.src, COMMAND, when="end")]
+
+    def read(self, outputs, place):
+        report = read_nstat(outputs[""])
+        if "before" in outputs:
+            report = report.since(read_nstat(outputs["before"]))
+        return {"counts": {self.src: report.counts}}
+
+    def annotate(self, tables, place):
+        traffic = enumerate(place.experiment.traffic, 1)
+        here = [(flow, item) for flow, item in traffic if item.may_send_tcp(self.src)]
+        if len(here) == 1 and here[0][1].sender == self.src:
+            flows = tables["flows"]
+            one = (flows.flow == here[0][0]) & flows.congestion.notna()  # UDP has no window
+            flows.loc[one, "halving_rate"] = NstatOutput(tables["counts"][self.src]).halving_rate

@@ -1,0 +1,209 @@
+"""Real outputs of the tools, damaged in every way that files are; and what must hold for each one
+that is read all the same.
+"""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+
+from netlab.readers import read_iperf3, read_nstat, read_ping
+
+DATA = Path(__file__).parents[1] / "data"
+READERS = {"iperf3": read_iperf3, "ping": read_ping, "nstat": read_nstat}
+SAMPLES = {
+    tool: [
+        path.read_text()
+        for path in sorted((DATA / tool).rglob("*"))
+        if path.is_file() and path.name != "README.md"
+    ]
+    for tool in READERS
+}
+
+# Written in place of a value of JSON, or of a number in a text.
+HOSTILE = [
+    *["null", "true", "false", "NaN", "-nan", "Infinity", "-Infinity", "inf", "1e400", "-1e400"],
+    *["1e308", "0", "-0.0", "-1", "-5.5", "1", "0.5", "10000000", "9" * 5000],
+    *(str(number) for number in (10**400, -(10**400), 2**63, 2**64)),
+    *['""', '"12"', '"x"', r'"\ud800"', r'"\u0000"', r'"\u001b[31m"'],
+    *["[]", "{}", "[[]]", '{"a": []}', "[1, 2]"],
+]
+WORDS = ["1.2.3", "-5", "nan", "inf", "٣", "1e5", "-", "", "0", "0.0", "10000000", "9" * 5000]
+LINES = ["h1 login:", "iperf3: error", "{}", "^C", "}", "\ud800", "\0", "\x1b[31m", "[" * 2000]
+
+
+class Pairs(list):
+    """An object of JSON that may hold one key twice, as iperf3 3.9 writes it."""
+
+
+class Token(str):
+    """A value as it stands in the text."""
+
+
+def written(value):
+    """JSON text of what `json.loads` made with `object_pairs_hook=Pairs`."""
+    if isinstance(value, Token):
+        return value
+    if isinstance(value, Pairs):
+        return "{" + ", ".join(f"{json.dumps(k)}: {written(v)}" for k, v in value) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(written, value)) + "]"
+    return json.dumps(value)
+
+
+def slots(value):
+    """Every place in a document that holds a value: (the list, its index)."""
+    if isinstance(value, list):
+        for n, item in enumerate(value):
+            yield value, n
+            yield from slots(item[1] if isinstance(value, Pairs) else item)
+
+
+def other_number(rng, number):
+    """A number that differs from this one."""
+    return rng.choice(
+        [
+            -number - 1,
+            number + 1,
+            number * 10 + 1,
+            number * 1.5 + 1,
+            number / 2 - 1,
+            number * 2**70 + 1,
+            rng.randrange(10**6),
+        ]
+    )
+
+
+def mutate_json(rng, text):
+    """One change of structure or value in a JSON document."""
+    try:
+        document = json.loads(text, object_pairs_hook=Pairs)
+    except (ValueError, RecursionError):
+        return mutate_text(rng, text)
+    if not (places := list(slots(document))):
+        return mutate_text(rng, text)
+    holder, n = rng.choice(places)
+    key, value = holder[n] if isinstance(holder, Pairs) else (None, holder[n])
+
+    def put(new):
+        holder[n] = new if key is None else (key, new)
+
+    kind = rng.choice(["delete", "twice", "hostile", "hostile", "number", "number", "swap", "name"])
+    if kind == "delete":
+        del holder[n]
+    elif kind == "twice":
+        new = rng.choice([value, Token(rng.choice(HOSTILE))])
+        holder.insert(n + rng.randrange(2), new if key is None else (key, new))
+    elif kind == "swap":
+        there, m = rng.choice(places)
+        other = there[m][1] if isinstance(there, Pairs) else there[m]
+        put(Token(written(other)))
+    elif kind == "name" and key is not None:
+        holder[n] = (rng.choice([key + "_", "", "streams", "bytes", "\ud800"]), value)
+    elif kind == "number" and type(value) in (int, float) and math.isfinite(value):
+        put(other_number(rng, value))
+    else:
+        put(Token(rng.choice(HOSTILE)))
+    return written(document)
+
+
+def mutate_text(rng, text):
+    """One change of a text's characters or lines."""
+    lines, at = text.splitlines(keepends=True), rng.randrange(len(text) + 1)
+    n = rng.randrange(len(lines) or 1)
+    kind = rng.choice(["cut", "splice", "gone", "twice", "number", "number", "number", "character"])
+    if kind == "cut":
+        return text[:at] if rng.randrange(2) else text[at:]
+    if kind == "splice":
+        foreign = rng.choice([line for sample in SAMPLES["ping"] for line in sample.splitlines()])
+        return "".join([*lines[:n], rng.choice([*LINES, foreign]) + "\n", *lines[n:]])
+    if kind == "gone":
+        return "".join(lines[:n] + lines[n + 1 :])
+    if kind == "twice":
+        return "".join(lines[: n + 1] + lines[n:])
+    if kind == "number" and (numbers := list(re.finditer(r"\d+(\.\d+)?", text))):
+        found = rng.choice(numbers)
+        new = rng.choice([*WORDS, str(other_number(rng, float(found[0]))), str(rng.randrange(300))])
+        return text[: found.start()] + new + text[found.end() :]
+    return (
+        text[:at] + rng.choice(["", " ", "-", "\0", "\ud800", "9", ".", "}", '"']) + text[at + 1 :]
+    )
+
+
+def mutated(rng, tool):
+    """One of the tool's real outputs with one to three changes."""
+    text = rng.choice(SAMPLES[tool])
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        ways = [mutate_text] if tool == "ping" else [mutate_json, mutate_json, mutate_text]
+        text = rng.choice(ways)(rng, text)
+    return text
+
+
+def check(tool, out):
+    """What holds for everything that is read."""
+    CHECKS[tool](out)
+
+
+def check_iperf3(out):
+    streams, rows, meta = out.streams, out.intervals, out.meta
+    omits = meta["omit_s"] > 0
+    assert len(streams) and list(streams.stream) == list(range(1, len(streams) + 1))
+    assert set(rows.stream) == set(streams.stream)
+    assert len(streams) == meta["streams"] * (2 if meta["bidirectional"] else 1)
+    for table in (streams, rows):
+        figures = table.select_dtypes("float64")
+        assert not np.isinf(figures).any(axis=None)
+        signed = ["lost_packets", "loss"] if table is rows or omits else []
+        assert not (figures.drop(columns=signed) < 0).any(axis=None)
+        assert (table.start_s <= table.end_s).all() and not (table.rtt_s == 0).any()
+        assert omits or not (table.loss > 1).any()
+        assert not (figures > 2.0**64).any(axis=None)
+        for text in [*table.src, *table.dst]:
+            assert isinstance(text, str) and text.isprintable()
+    assert not (streams.rtt_min_s > streams.rtt_s).any()
+    assert not (streams.rtt_s > streams.rtt_max_s).any()
+    sent = 8 * streams.sent_bytes - streams.sent_bps * (streams.end_s - streams.start_s)
+    assert not (sent.abs() > 0.02 * 8 * streams.sent_bytes + 16).any()
+    assert omits or not (streams.received_bytes > streams.sent_bytes).any()
+    for stream, own in rows[~rows.omitted].groupby("stream"):
+        whole = streams.set_index("stream").loc[stream]
+        seconds = own.end_s - own.start_s
+        assert seconds.sum() <= whole.end_s * 1.01 + 0.01
+        assert not (own.sent_bps * seconds).sum() > 8 * whole.sent_bytes * 1.02 + 16
+        assert not own.retransmits.sum() > whole.retransmits
+        assert not own.rtt_s.max() > whole.rtt_max_s and not own.rtt_s.min() < whole.rtt_min_s
+        assert not own.cwnd_bytes.max() > whole.cwnd_bytes
+    for name, value in meta.items():
+        if isinstance(value, int | float):
+            assert not value < 0 and not math.isinf(value), name
+        else:
+            assert value is None or value.encode("utf-8") is not None
+
+
+def check_ping(out):
+    pings, meta = out.pings, out.meta
+    assert 0 <= meta["received"] <= meta["transmitted"] and meta["transmitted"] >= 1
+    assert len(pings) in (0, meta["transmitted"]) and 0 <= meta["loss"] <= 1
+    assert 0 <= meta["duplicates"] < 2**64 and meta["transmitted"] < 2**64
+    assert not pings.ttl.lt(0).any() and not pings.ttl.gt(255).any() and not pings.rtt_s.lt(0).any()
+    times = [meta[f"rtt_{name}_s"] for name in ("min", "avg", "max", "mdev")]
+    assert not any(time < 0 or math.isinf(time) for time in [*times, meta["duration_s"]])
+    low, mean, high, spread = times
+    assert not low > mean and not mean > high and not spread > (high - low) / 2 + mean * 0.02 + 1e-5
+    assert math.isnan(low) or meta["received"]
+    if len(pings):
+        assert pings.ttl.notna().sum() == meta["received"]
+        # A time of 100 ms or more is printed without decimals, and cut, not rounded.
+        assert not pings.rtt_s.min() < low - 0.001 and not pings.rtt_s.max() > high + 0.001
+        if not meta["duplicates"]:
+            assert not abs(pings.rtt_s.mean() - mean) > 0.001
+
+
+def check_nstat(out):
+    assert all(type(count) is int and 0 <= count < 2**64 for count in out.counts.values())
+    assert math.isnan(out.halving_rate) or 0 <= out.halving_rate <= 1
+
+
+CHECKS = {"iperf3": check_iperf3, "ping": check_ping, "nstat": check_nstat}

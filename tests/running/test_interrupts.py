@@ -1,0 +1,90 @@
+"""Ctrl-C, at whatever moment: it ends what runs, and nothing goes on as if nothing had happened."""
+
+import signal
+
+import pytest
+
+import netlab as nl
+from netlab.engines.agent_line import GuestLine
+
+LOSSY = nl.wan("100mbit", "20ms", "1%")
+
+
+@pytest.fixture
+def press(monkeypatch):
+    """A function: Ctrl-C is pressed as soon as a question is asked for which `when(number,
+    question)` holds; -> the questions, as they are asked.
+    """
+    honest = GuestLine.send
+
+    def arm(when):
+        questions = []
+
+        def send(line, question):
+            honest(line, question)
+            questions.append(question)
+            if when(len(questions), question):
+                signal.raise_signal(signal.SIGINT)
+
+        monkeypatch.setattr(GuestLine, "send", send)
+        return questions
+
+    return arm
+
+
+def test_a_run_ends_at_whatever_question_ctrl_c_comes(press):
+    """Set-up, settling, check pings, servers, traffic, counters."""
+    traffic = nl.Iperf3("h1", "h2", time=1), nl.Nstat("h1")
+    questions = press(lambda number, question: False)
+    nl.run(LOSSY, *traffic, engine="guest")
+    asked = [question["op"] for question in questions]
+    assert asked[:4] == ["up", "sleep", "start", "wait"] and asked.count("wait") == 6
+    for chosen in [number for number, op in enumerate(asked, 1) if op != "start"]:
+        press(lambda number, question, chosen=chosen: number == chosen)
+        with pytest.raises(KeyboardInterrupt):
+            nl.run(LOSSY, *traffic, engine="guest")
+
+
+def test_it_ends_a_command_and_keeps_the_network(network, press):
+    press(lambda number, question: question["op"] == "wait" and number < 4)
+    job = network.run("h1", "ping 10.0.0.2", echo=False)
+    assert job.status == 0 and "packets transmitted" in job.text
+    assert network.run("h1", "echo still here", echo=False).text == "still here\n"
+
+
+@pytest.mark.parametrize(
+    "wait", [lambda network, job: network.wait(job), lambda network, job: job.wait()]
+)
+def test_it_ends_a_wait_and_the_jobs_waited_for(network, press, wait):
+    job = network.start("h1", "ping 10.0.0.2")
+    press(lambda number, question: number == 1)
+    with pytest.raises(KeyboardInterrupt):
+        wait(network, job)
+    assert job.status == 0 and "packets transmitted" in job.text
+    assert network.run("h1", "true").status == 0
+
+
+def test_it_ends_a_sleep(network, press):
+    before = network.clock
+    press(lambda number, question: number == 1)
+    with pytest.raises(KeyboardInterrupt):
+        network.sleep(1000)
+    assert network.clock < before + 1
+
+
+@pytest.mark.parametrize("start", ["run", "start"])
+def test_a_command_that_is_just_being_started_does_not_run_on(network, press, start):
+    press(lambda number, question: number == 1)
+    with pytest.raises(KeyboardInterrupt):
+        getattr(network, start)("h1", "echo begun; sleep 1000")
+    assert network.run("h1", "pgrep -x sleep | wc -l", echo=False).text == "0\n"
+    assert network.run("h1", "echo this one", echo=False).text == "this one\n"
+
+
+def test_it_ends_a_stop(network, press):
+    job = network.start("h1", "trap '' INT; while sleep 1; do :; done")
+    network.sleep(1)
+    press(lambda number, question: number == 1)
+    with pytest.raises(KeyboardInterrupt):
+        job.stop()
+    assert job.status == -signal.SIGKILL

@@ -1,0 +1,153 @@
+"""The labs' network at any rate: its default bucket and queue fit its link, and its messages use
+the caller's words.
+"""
+
+import json
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlab import Experiment, Iperf3, Link, Network, SpecificationError, run, units, wan
+from netlab.topology import nodes
+
+
+def queue(**link):
+    return [
+        command.partition("tbf ")[2]
+        for _, command in wan(**link).setup()
+        if command.startswith("tc") and "tbf" in command
+    ]
+
+
+@pytest.mark.parametrize("delay", [None, "0ms", "5ms", "20ms"])
+def test_at_the_labs_rate_bucket_and_queue_are_the_labs(delay):
+    assert queue(delay=delay) == ["rate 10gbit burst 5000000 limit 15000000"]
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        (dict(rate="1gbit"), "burst 500000 limit 1500000"),
+        (dict(rate="100mbit", delay="100ms"), "burst 50000 limit 750000"),
+        (dict(rate="100kbit"), "burst 1514 limit 15140"),
+        (dict(rate="100tbit", delay="2s"), "burst 4294967295 limit 4294967295"),
+        (dict(rate="1mbit", burst=5_000_000), "burst 5000000 limit 15140"),
+        (dict(rate="1mbit", limit="1mb"), "burst 1514 limit 1048576"),
+    ],
+)
+def test_bucket_and_queue_follow_from_rate_and_delay_unless_given(link, words):
+    assert queue(**link) == [f"rate {link['rate']} {words}"]
+
+
+def test_any_link_has_them_and_changes_them_with_its_rate_unless_given():
+    link = Link("r1", "r2", "20ms", rate="1mbit")
+    assert (link.burst, link.limit) == (1514, 15_140)
+    assert link.but(rate="10gbit") == wan().links[1].but(a="r1", b="r2")
+    given = Link("r1", "r2", "20ms", rate="1mbit", burst=3000, limit=6000).but(rate="10gbit")
+    assert (given.burst, given.limit) == (3000, 6000)
+
+
+def test_without_a_rate_a_link_is_written_as_ever():
+    assert (wan(rate=None).links[1].burst, wan(rate=None).links[1].limit) == (5_000_000, 15_000_000)
+    assert '"burst": 5000000,\n   "limit": 15000000' in wan(pairs=1).to_json()
+
+
+@given(bps=st.integers(8, 10**14), delay_us=st.integers(0, 3_000_000))
+def test_the_bucket_passes_a_frame_and_little_more_and_the_queue_holds_a_window(bps, delay_us):
+    link = Link("s1", "s2", units.format_delay(delay_us / 1e6), rate=units.format_rate(bps))
+    assert nodes.FRAME_BYTES <= link.burst <= max(nodes.FRAME_BYTES, bps / 8 * 0.005)
+    assert 10 * nodes.FRAME_BYTES <= link.limit < 2**32
+    assert Link.from_json(link.to_json()) == link
+
+
+@pytest.mark.parametrize(
+    ("rate", "delay", "parallel", "time", "least"),
+    [
+        ("1mbit", "20ms", 1, 10, 0.8),
+        ("5mbit", "20ms", 8, 10, 0.8),
+        ("10mbit", None, 1, 1, 0.8),
+        ("40mbit", "100ms", 1, 10, 0.8),
+        ("1gbit", "20ms", 8, 2, 0.8),
+        ("500kbit", "100ms", 8, 10, 0.3),  # iperf3's server counts whole blocks of 128 KB
+    ],
+)
+def test_live_a_link_carries_its_rate_and_no_more(rate, delay, parallel, time, least):
+    test = Iperf3("h1", "h2", parallel=parallel, time=time)
+    received_bps = run(wan(rate, delay, pairs=1), test).flows.received_bps.item()
+    assert least < received_bps / units.rate_bps(rate) <= 1448 / 1514 + 0.004 / time
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (dict(delay=20), ["wan.delay = 20:", "'20ms'"]),
+        (dict(loss=1), ["wan.loss = 1:", "'0.01%'"]),
+        (dict(rate=10), ["wan.rate = 10:", "as in '10gbit'"]),
+        (dict(pairs="2"), ["wan.pairs = '2'", "1 to 100"]),
+        (dict(dely="20ms"), ["wan.dely = '20ms': there is no such field", "rate, delay, loss"]),
+        (dict(rate="10 Gbit/s"), ["wan.rate = '10 Gbit/s'", "write '10gbit'"]),
+        (dict(delay="20 ms"), ["wan.delay = '20 ms'", "write '20ms'"]),
+        (dict(delay="20\N{NO-BREAK SPACE}µs"), ["write '20us'"]),
+        (dict(loss="0.1 %"), ["wan.loss = '0.1 %'", "write '0.1%'"]),
+        (dict(limit="5 MB"), ["wan.limit = '5 MB'", "write '5mb'", "1024s"]),
+        (dict(access={"h3": 60}), ["wan.access.h3 = 60", "'20ms'"]),
+        (dict(access="h3"), ["wan.access = 'h3'"]),
+        (dict(buffers=1.5), ["wan.buffers = 1.5", "whole"]),
+        (dict(offload="maybe"), ["wan.offload = 'maybe'"]),
+        (dict(burst=100), ["wan: burst = 100", "1514"]),
+        (dict(rate="1bit"), ["wan: rate = '1bit'", "'8bit'"]),
+        (dict(sysctls={"net.ipv4.tcp_sack": 0.5}), ["wan.sysctls", "tcp_sack = 0.5"]),
+        (dict(delay=20, loss=1), ["wan.delay = 20", "wan.loss = 1"]),
+    ],
+)
+def test_a_refusal_uses_the_callers_words_and_shows_what_is_allowed(asked, words):
+    with pytest.raises(SpecificationError) as refused:
+        wan(**asked)
+    assert all(word in str(refused.value) for word in words), str(refused.value)
+
+
+def test_a_number_is_not_advised_in_place_of_a_number():
+    with pytest.raises(SpecificationError) as refused:
+        wan(rate=10)
+    assert "write '10'" not in str(refused.value)
+
+
+def lines_run(action):
+    """How many lines of netlab an action runs, however fast the machine is."""
+    count = 0
+
+    def trace(frame, event, argument):
+        nonlocal count
+        if "netlab" in frame.f_globals["__name__"]:
+            count += event == "line"
+            return trace
+        return None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        action()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def test_four_times_the_hosts_are_about_four_times_the_work():
+    assert lines_run(lambda: wan(pairs=100)) < 8 * lines_run(lambda: wan(pairs=25))
+
+
+def test_live_a_hundred_kilobits_per_second_pass_at_that_rate():
+    """In blocks of one segment: of 128 KB, iperf3's own, no whole one arrives in this time."""
+    with Network(wan("100kbit", "20ms", pairs=1)) as net:
+        net.start("h2", "iperf3 -s -1 -p 5201")
+        net.sleep(0.5)
+        text = net.run("h1", "iperf3 -c 10.0.0.2 -p 5201 -t 10 -l 1448 -J", echo=False).text
+    received_bps = json.loads(text)["end"]["sum_received"]["bits_per_second"]
+    assert 0.8 < received_bps / 100_000 <= 1
+
+
+def test_an_experiment_of_it_survives_json():
+    experiment = Experiment(wan("1mbit", "100ms"), Iperf3("h1", "h2"), wall_limit_s=1e6)
+    assert Experiment.from_json(experiment.to_json()) == experiment

@@ -1,0 +1,46 @@
+"""What is typed for pings, and the table that they leave."""
+
+import pandas as pd
+import pytest
+
+import netlab as nl
+
+COLUMNS = ["flow", "src", "dst", "seq", "rtt_s", "ttl"]
+
+
+def test_a_ping_s_interval_is_typed_where_it_is_not_a_second():
+    assert nl.Ping("h1", "h2", count=3).command("10.0.0.2") == "ping -c 3 10.0.0.2"
+    assert nl.Ping("h1", "h2", interval=0.2).command("10.0.0.2") == "ping -c 4 -i 0.2 10.0.0.2"
+
+
+@pytest.fixture(scope="module")
+def pinged():
+    return nl.run(nl.wan("100mbit", "20ms"), nl.Ping("h1", "h2", count=3))
+
+
+def test_a_row_per_request(pinged):
+    assert pinged.pings.columns.tolist() == COLUMNS
+    assert pinged.pings.rtt_s.tolist() == pytest.approx([0.04, 0.02, 0.02], abs=1e-4)  # ARP first
+
+
+def test_tables_of_other_traffic_are_empty_and_have_their_columns(pinged, tmp_path):
+    pinged.save(tmp_path)
+    for name, columns in {
+        "flows": {"flow", "src", "dst", "received_bps", "halving_rate"},
+        "streams": {"flow", "stream", "received_bps", "rtt_s"},
+        "intervals": {"flow", "stream", "start_s", "cwnd_bytes"},
+    }.items():
+        table = getattr(pinged, name)
+        assert len(table) == 0 and columns <= set(table.columns)
+        assert pd.read_csv(tmp_path / f"{name}.csv").columns.tolist() == table.columns.tolist()
+    assert nl.load(tmp_path).pings.equals(pinged.pings)
+
+
+def test_a_sweep_of_pings_has_a_row_per_ping():
+    def near(delay):
+        return nl.Experiment(nl.wan("100mbit", delay), nl.Ping("h1", "h2", count=2))
+
+    grid = nl.sweep(near, delay=["10ms", "30ms"])
+    assert grid.columns.tolist()[: 2 + len(COLUMNS)] == ["delay", "seed", *COLUMNS]
+    assert grid.delay.tolist() == ["10ms", "10ms", "30ms", "30ms"]
+    assert (grid.rtt_s[grid.seq == 2] - grid.base_rtt_s[grid.seq == 2]).abs().max() < 1e-4
