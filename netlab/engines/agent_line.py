@@ -44,7 +44,7 @@ class Line:
     def __init__(self, wall_limit_s):
         self.wall_limit_s, self.wall_s = wall_limit_s, 0.0
         self.interrupted, self.closed = False, False
-        # of hang_up and end; the handler of Ctrl-C may run inside either
+        # of keys, hanging up and the end; the handler of Ctrl-C may run inside either
         self.lock = threading.RLock()
 
     def ask(self, question, on_event, look=lambda: None):
@@ -181,7 +181,9 @@ class GuestLine(Line):
                 return json.loads(data)
 
     def send_key(self, key):
-        os.write(self.keys, key.encode())
+        with self.lock:
+            if not self.closed:
+                os.write(self.keys, key.encode())
 
     def drop_keys(self):
         """Take back a key that came too late: the agent waits for a question by now, and would
@@ -235,8 +237,9 @@ class PipeLine(Line):
         return json.loads(text)
 
     def send_key(self, key):
-        with contextlib.suppress(LineDown):
-            self.send({"bell": key})
+        with self.lock, contextlib.suppress(LineDown):
+            if not self.closed:
+                self.send({"bell": key})
 
     def drop_keys(self):
         """Nothing to do: an agent that waits for a question passes over keys."""

@@ -123,7 +123,7 @@ class MininetConnection:
         EngineError
             The agent died, or the wall-clock limit has passed.
         """
-        if self.process is None:
+        if self.process is None and not self.line.interrupted:
             raise EngineError("this network has been closed")
         if question["op"] == "up":
             self.switches = question["switches"]

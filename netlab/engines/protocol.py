@@ -76,7 +76,7 @@ class Connection(Protocol):
         EngineError
             The network has gone, or its limit on the wall has passed. The connection is closed.
         KeyboardInterrupt
-            See above; or `interrupt` was called. After `interrupt` the connection is closed.
+            See above; or `interrupt` was called. After that, every `ask` raises it.
         """
 
     def send_key(self, key: str) -> None:
@@ -85,8 +85,8 @@ class Connection(Protocol):
     def interrupt(self) -> None:
         """End the network at once; may be called from any thread, at any time.
 
-        An `ask` that is under way in another thread raises KeyboardInterrupt; where there is none,
-        the next `ask` does. A connection that is closed stays closed.
+        An `ask` that is under way in another thread raises KeyboardInterrupt, and so does every
+        later one. On a connection that is closed it does nothing.
         """
 
     def close(self) -> None:

@@ -41,8 +41,8 @@ for delay_s in (0.5, 3):
     net._agent.interrupt()
     try:
         net.run("h1", "true")
-    except nl.EngineError as error:
-        print(error)
+    except KeyboardInterrupt:
+        print("for ever")
 """
 COLLECT = """
 import os, sys, netlab as nl
@@ -131,7 +131,8 @@ def test_it_gives_what_the_guest_gives(machine, tmp_path):
         ), name
     assert len(there.streams) == 3
     assert there.pings.rtt_s.min() == pytest.approx(0.020, abs=0.010)
-    assert 0 < there.flows.received_bps.sum() < 20e6
+    # each for itself: they do not begin and end at the same instant
+    assert there.flows.received_bps.between(0, 20e6, inclusive="neither").all()
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ def test_nothing_outlives_it(machine, kill):
 
 def test_it_is_ended_from_another_thread(machine):
     job = machine.run("pc", python(STOPPED), echo=False, limit_s=120)
-    assert job.text.splitlines() == ["interrupted", "this network has been closed"] * 2
+    assert job.text.splitlines() == ["interrupted", "for ever"] * 2
     assert left(machine) == []
 
 

@@ -27,7 +27,9 @@ def parameters(function):
 )
 def test_ours_have_every_method_with_these_parameters(protocol, kind):
     names = [name for name, value in vars(protocol).items() if inspect.isfunction(value)]
-    assert {"ask", "interrupt", "close"} <= set(names) or {"connect", "recall"} <= set(names)
+    assert {"ask", "send_key", "interrupt", "close"} <= set(names) or {"connect", "recall"} <= set(
+        names
+    )
     for name in names:
         if name.startswith("_"):
             continue
@@ -53,6 +55,9 @@ class OwnConnection:
         answer = self.guest.ask(on_event, **question)
         assert answer["clock_ns"] > 0 and "done" not in answer
         return answer
+
+    def send_key(self, key):
+        self.guest.send_key(key)
 
     def interrupt(self):
         self.guest.interrupt()

@@ -18,9 +18,9 @@ from pathlib import Path
 from netlab.engines import evidence
 from netlab.engines.agent_line import GuestLine, Interrupted, LineDown, OutOfTime
 from netlab.engines.guest import store
+from netlab.engines.guest.failure import KILLED, LOST, lost_a_process, spare_sockets, why_it_died
 from netlab.engines.guest.places import (
     fixed_layout,
-    free_mb,
     memory_folder,
     one_cpu,
     remove_leftovers,
@@ -32,12 +32,11 @@ from netlab.errors import GuestError
 
 CLOCKS = {
     # The clock jumps to the next event whenever nothing is left to compute, and computing takes no
-    # time: what happens depends on the seed alone. Without it every run differs, and takes as long
-    # as it lasts.
+    # time; without it a run takes as long as it lasts, and no two are alike.
     "virtual": ["time-travel=inf-cpu"],
-    # Waiting is skipped, computing takes the time it takes here: no two runs are alike.
+    # Waiting is skipped, computing takes the time it takes here; no two runs are alike.
     "cpu": ["time-travel"],
-    # The wall's clock, for what has to keep pace with the world outside.
+    # The clock on the wall.
     "real": [],
 }
 # The shell that becomes the guest first tells its process group to the watcher, which could not
@@ -49,15 +48,6 @@ TELL_GROUP_AND_START = 'echo $$ >&2; exec "$@" 2>&1'
 CLEAN_UP_AFTER_PARENT = (
     'read -r group && read -r closed && exit 0; [ -n "$group" ] && kill -s KILL -- "-$group"; sleep'
     ' 0.2; rm -rf -- "$1"'
-)
-# A program that ends, or begins, in the guest looks for a moment as if it had been killed from
-# outside: it was, if it looks so in all of this many looks.
-LOOKS, BETWEEN_LOOKS_S = 20, 0.05
-# What the kernel writes to the console when it goes on with a program whose process was killed.
-LOST = "failed to wait for stub"
-KILLED = (
-    "one of its processes was killed from outside, perhaps because this machine ran out of memory."
-    " Run it again, and fewer at once."
 )
 
 
@@ -104,32 +94,30 @@ class Guest:
             "-c",
             TELL_GROUP_AND_START,
             "netlab-guest",
-            # on one CPU: handing over between CPUs makes a guest 4 to 10 times slower
+            # on one CPU: its processes take turns, and handing over to another CPU takes longer
             "taskset",
             "-c",
             str(self.cpu),
-            # the same addresses every time, or its physical memory, and the size of its socket
-            # buffers, would vary
+            # at fixed addresses, where the host allows it; else UML starts itself a second time
             *fixed_layout(),
             str(build.linux),
             *CLOCKS[clock],
             *store.COMMAND_LINE,
-            # the one folder that the root file system and the job are found in, as r and j. The
-            # kernel takes this word out of its command line: the host's path is not mixed into the
-            # random numbers
+            # where the links r and j are found; else there is no root file system. UML takes this
+            # word off before the kernel mixes the command line into its random numbers.
             f"hostfs={self.folder}",
         ]
         environment = {
-            # without it the kernel takes random numbers from the host: no two runs are alike
+            # random numbers from the seed; else from the host, and no two runs are alike
             "LD_PRELOAD": str(build.shim),
-            # what it draws them from instead
+            # the seed, for that library; else it is 1
             "NETLAB_SEED": str(seed),
-            # where the kernel keeps its memory file: by default a folder that may be too small,
-            # or that no program may run from
+            # for the file that is the guest's memory; else it may not fit (Docker's /dev/shm)
             "TMPDIR": str(memory_folder()),
-            # for taskset and setarch; nothing else of the host's environment reaches the guest
+            # for taskset and setarch
             "PATH": os.environ["PATH"],
-            # /dev/netlab does not exist without these two: its socket is standard input
+            # the socket of the line, which is standard input, and the pipe for keys; without both
+            # there is no /dev/netlab, and the guest powers itself off
             "NETLAB_FD": "0",
             "NETLAB_INT_FD": str(self.line.guest_keys),
         }
@@ -156,7 +144,7 @@ class Guest:
         GuestError
             The guest died, or the wall-clock limit has passed.
         """
-        if self.process is None:
+        if self.process is None and not self.line.interrupted:
             raise GuestError("this guest has been closed")
         try:
             answer = self.line.ask(question, on_event, self._look)
@@ -183,17 +171,8 @@ class Guest:
         self.line.interrupt()
 
     def _look(self):
-        """Notice that one of the guest's processes was killed from outside. The program there ends
-        when its kernel goes on with it, and others may wait for it for ever.
-        """
-        for _ in range(LOOKS):
-            if LOST in self._console():
-                break
-            now = spare_sockets(self.process.pid)
-            if self.sockets is None or now is None or now <= self.sockets:
-                return
-            time.sleep(BETWEEN_LOOKS_S)
-        raise LineDown(KILLED)
+        if lost_a_process(self.process.pid, self.sockets, self._console):
+            raise LineDown(KILLED)
 
     def _console(self):
         with contextlib.suppress(OSError):
@@ -230,58 +209,6 @@ class Guest:
         """End the guest at once and leave nothing behind."""
         self.cleanup.close()
         self.process = None
-
-
-def why_it_died(status, console):
-    """What the end of a guest's kernel and its console tell, and what to do about it."""
-    folder = memory_folder()
-    too_small = (
-        f"its memory file did not fit into {folder}, which has {free_mb(folder)} MB free now; it"
-        f" may take {store.MEMORY_MB}. Set TMPDIR to a folder with more room."
-    )
-    full = (
-        "it ran out of memory. Its programs, and the files they write (/tmp, /root, /var, /run and"
-        f" /dev/shm lie in memory), have {store.MEMORY_MB} MB together: let the commands keep and"
-        " write less."
-    )
-    ending = signal.strsignal(-status) if status < 0 else f"status {status}"
-    damaged = (
-        f"its kernel ended ({ending}). `netlab doctor` tells whether this machine can run it; if it"
-        f" can, the engine is damaged: {store.HOW_TO_GET_ONE}"
-    )
-    signs = [
-        (LOST in console, KILLED),
-        ("Out of memory" in console, full),
-        ("ran out of space" in console, too_small),
-        ("Kernel panic" in console, "its kernel panicked"),
-        ("Power down" in console, "it powered itself off"),
-        (
-            status == -signal.SIGKILL,
-            "it was killed, perhaps because this machine ran out of memory",
-        ),
-        (free_mb(folder) < store.MEMORY_MB, too_small),
-    ]
-    return next((text for seen, text in signs if seen), damaged)
-
-
-def spare_sockets(pid):
-    """How many more sockets than child processes a guest's kernel has; None where /proc does not
-    tell.
-
-    The number is always the same as long as nobody kills one of its processes: the kernel keeps a
-    socket to each of them, one for each program in the guest, and closes it when it ends the
-    process itself.
-    """
-    try:
-        children = sockets = 0
-        for task in os.listdir(f"/proc/{pid}/task"):
-            children += len(Path(f"/proc/{pid}/task/{task}/children").read_text().split())
-        for descriptor in os.listdir(f"/proc/{pid}/fd"):
-            with contextlib.suppress(FileNotFoundError):  # closed since
-                sockets += os.readlink(f"/proc/{pid}/fd/{descriptor}").startswith("socket:")
-        return sockets - children
-    except OSError:
-        return None
 
 
 @contextlib.contextmanager

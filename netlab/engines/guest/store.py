@@ -25,45 +25,43 @@ RECIPE = sorted([*KERNEL_RECIPE, HERE / "rootfs.txt"])
 # What else decides a run's bytes: the scripts a guest boots with, and its kernel's command line.
 BOOTED = [HERE.parent / "agent.py", HERE / "boot.sh"]
 MEMORY_MB = 1024
+# The kernel mixes this text into its random numbers: any change in it changes every result.
 COMMAND_LINE = [
-    # Socket buffers are sized by it: with another size, other results. 256 MB hang when full.
+    # The guest's memory; the default of 64 MB is too small for 10 Gbit/s.
     f"mem={MEMORY_MB}M",
-    # The date on which every run begins, in ns; else the host's, which programs see.
+    # The date on which every run begins, in ns; else the host's, and no two runs are alike.
     "time-travel-start=1700000000000000000",
-    # Programs lie at the same addresses in every run, whatever the seed.
+    # Programs lie at fixed addresses; else at random ones, which depend on the seed.
     "norandmaps",
-    # How system calls are caught; the other way (ptrace) is 1.6 times slower, with other results.
+    # How system calls are caught; the default, ptrace, takes twice as long, with other results.
     "seccomp=on",
-    # Where the kernel leaves its process number: in the guest's folder. By default that is below
-    # HOME, and the kernel panics where it may not write there.
+    # UML's own files go to the guest's folder; else below HOME, and it panics where it may not.
     "uml_dir=.",
-    # ... and under this name; by default it is a random one.
+    # ... under this name; else under a random one.
     "umid=u",
-    # The root file system is a folder of the host,
+    # The root file system is a folder of the host; else there is none, and the kernel panics.
     "rootfstype=hostfs",
-    # ... the one that the link r in the guest's folder leads to,
+    # ... the one that the link r in the guest's folder leads to; else /netlab-init is not found.
     "rootflags=r",
-    # ... and is mounted read-only, or one run could change the next.
+    # ... mounted read-only; else a run could change the engine in the cache.
     "ro",
-    # The first program: it mounts the job folder and starts boot.sh there.
+    # The first program, which starts boot.sh; else a shell waits for a terminal for ever.
     "init=/netlab-init",
-    # No terminals; by default the kernel opens windows for them on the host.
+    # No terminals; else the kernel opens some on the host.
     "con=null",
-    # But what it has to say goes to standard output, which is the file "console".
+    # But a console that writes to the file "console"; else it reads the socket of the line, too.
     "con0=null,fd:1",
-    # Errors only: every line on the console costs time, and some show the host.
+    # Errors only; else pages of text hide them in "console".
     "quiet",
-    # For /netlab-init: the job folder is where the link j in the guest's folder leads to.
+    # For /netlab-init: where the job folder is, by the link j; else boot.sh is not found.
     "JOB=j",
-    # Python's sets are ordered alike in every run; else by random numbers.
+    # The order of Python's sets; else it is random, and depends on the seed.
     "PYTHONHASHSEED=0",
-    # The C library takes the same functions on every CPU; else sin, exp and the like differ in
-    # their last bit, and looking for libraries takes other times.
+    # The same functions of the C library on every CPU; else sin, exp and the like may differ.
     "GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-FMA4,-POPCNT",
-    # Every system call takes 1000 ns; if it took none, a program that polls would stop time.
+    # Every system call takes 1000 ns; else a program that polls stops time, and runs do not end.
     "tt_syscall_ns=1000",
-    # Reading and writing take 1 ns for every 2**4 bytes; if they took none, a transfer that nothing
-    # limits (iperf3 -n) would stop time.
+    # Reading and writing take 1 ns for each 2**4 bytes; else 128 KB take no longer than one byte.
     "tt_byte_shift=4",
 ]
 HOW_TO_GET_ONE = (

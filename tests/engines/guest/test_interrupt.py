@@ -25,7 +25,7 @@ def press():
         os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=press).start()
 try:
-    net._agent.ask(op="wait", numbers=[net.start("pc", sys.argv[1]).number], limit_s=1e9)
+    net.run("pc", sys.argv[1], limit_s=1e6)
 except KeyboardInterrupt:
     print("interrupted")
     print("closed:", net._agent.process is None, not net._agent.folder.exists())
@@ -72,9 +72,10 @@ def alive(process):
         return False
 
 
-def closed(net):
-    with pytest.raises(nl.GuestError, match="closed"):
-        net.run("pc", "true")
+def ended(net):
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            net.run("pc", "true")
 
 
 @pytest.mark.parametrize("asked_in", ["main thread", "another thread"])
@@ -82,20 +83,19 @@ def test_a_run_is_ended_from_another_thread(net, nothing_left, asked_in):
     def run():
         with pytest.raises(KeyboardInterrupt):
             net.run("pc", FOR_EVER, limit_s=1e6)
-        ended.append(True)
+        stopped.append(True)
 
-    ended = []
-    stop = threading.Timer(1, net._agent.interrupt)
-    stop.start()
+    stopped = []
+    threading.Timer(1, net._agent.interrupt).start()
     if asked_in == "main thread":
         run()
     else:
         thread = threading.Thread(target=run)
         thread.start()
         thread.join(100)
-    assert ended
+    assert stopped
     nothing_left()
-    closed(net)
+    ended(net)
     net._agent.interrupt()
 
 
@@ -106,14 +106,16 @@ def test_an_interrupt_between_two_questions_ends_the_next(net, nothing_left):
     with pytest.raises(KeyboardInterrupt):
         net.run("pc", "true")
     nothing_left()
-    closed(net)
+    ended(net)
 
 
 def test_an_interrupt_after_closing_does_nothing(net, nothing_left):
     net.close()
     net._agent.interrupt()
+    net._agent.send_key("I")
     nothing_left()
-    closed(net)
+    with pytest.raises(nl.GuestError, match="closed"):
+        net.run("pc", "true")
     net.close()
 
 

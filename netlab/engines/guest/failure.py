@@ -1,0 +1,93 @@
+"""Notice that a guest has failed, and say why and what to do about it."""
+
+import contextlib
+import os
+import signal
+import time
+from pathlib import Path
+
+from netlab.engines.guest import store
+from netlab.engines.guest.places import free_mb, memory_folder
+
+# What the kernel writes to the console when it goes on with a program whose process was killed.
+LOST = "failed to wait for stub"
+KILLED = (
+    "one of its processes was killed from outside, perhaps because this machine ran out of memory."
+    " Run it again, and fewer at once."
+)
+# A program that ends, or begins, looks for a moment as if it had been killed: it was, if it looks
+# so each of this many times.
+LOOKS, BETWEEN_LOOKS_S = 20, 0.05
+
+
+def lost_a_process(pid, sockets, console):
+    """Was one of a guest's processes killed from outside? Its kernel notices when it goes on with
+    the program there, which then ends; and others may wait for that program for ever.
+
+    Parameters
+    ----------
+    pid : int
+        The process of the guest's kernel.
+    sockets : int or None
+        Its `spare_sockets` when all was well; None while that is not known.
+    console : callable
+        Gives what the kernel has written to its console so far.
+    """
+    for _ in range(LOOKS):
+        if LOST in console():
+            return True
+        now = spare_sockets(pid)
+        if sockets is None or now is None or now <= sockets:
+            return False
+        time.sleep(BETWEEN_LOOKS_S)
+    return True
+
+
+def spare_sockets(pid):
+    """How many more sockets than child processes a guest's kernel has; None where /proc does not
+    tell.
+
+    The number is always the same as long as nobody kills one of its processes: the kernel keeps a
+    socket to each of them, one for each program in the guest, and closes it when it ends the
+    process itself.
+    """
+    try:
+        children = sockets = 0
+        for task in os.listdir(f"/proc/{pid}/task"):
+            children += len(Path(f"/proc/{pid}/task/{task}/children").read_text().split())
+        for descriptor in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):  # closed since
+                sockets += os.readlink(f"/proc/{pid}/fd/{descriptor}").startswith("socket:")
+        return sockets - children
+    except OSError:
+        return None
+
+
+def why_it_died(status, console):
+    """What the end of a guest's kernel and its console tell."""
+    folder = memory_folder()
+    too_small = (
+        f"its memory file did not fit into {folder}, which has {free_mb(folder)} MB free now; it"
+        f" may take {store.MEMORY_MB}. Set TMPDIR to a folder with more room."
+    )
+    full = (
+        "it ran out of memory. Its programs, and the files they write (/tmp, /root, /var, /run and"
+        f" /dev/shm lie in memory), have {store.MEMORY_MB} MB together: let the commands keep and"
+        " write less."
+    )
+    killed = "it was killed, perhaps because this machine ran out of memory"
+    ending = signal.strsignal(-status) if status < 0 else f"status {status}"
+    damaged = (
+        f"its kernel ended ({ending}). `netlab doctor` tells whether this machine can run it; if it"
+        f" can, the engine is damaged: {store.HOW_TO_GET_ONE}"
+    )
+    signs = [
+        (LOST in console, KILLED),
+        ("Out of memory" in console, full),
+        ("ran out of space" in console, too_small),
+        ("Kernel panic" in console, "its kernel panicked"),
+        ("Power down" in console, "it powered itself off"),
+        (status == -signal.SIGKILL, killed),
+        (free_mb(folder) < store.MEMORY_MB, too_small),
+    ]
+    return next((text for seen, text in signs if seen), damaged)
