@@ -98,9 +98,11 @@ class MininetConnection:
     def __init__(self, python, wall_limit_s):
         self.switches = []
         self.folder = Path(tempfile.mkdtemp(prefix="netlab-mininet-"))
+        # a copy: beside the original is a module mininet, which is not the one to import
+        script = shutil.copy(agent.__file__, self.folder)
         self.log = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
-            as_root(python, "-B", agent.__file__, "--pipe", str(self.folder)),
+            as_root(python, "-B", script, "--pipe", str(self.folder)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,

@@ -28,6 +28,22 @@ EXPERIMENT = nl.Experiment(
     nl.Iperf3("h3", "h4", time=2, congestion="bbr"),
     clock="real",
 )
+STOPPED = """
+import threading, netlab as nl
+for delay_s in (0.5, 3):
+    net = nl.Network(nl.wan("20mbit", "20ms"), engine="mininet")
+    threading.Timer(delay_s, net._agent.interrupt).start()
+    try:
+        while True:
+            net.run("h1", "trap '' INT; ping 10.0.0.2 >/dev/null; sleep 100", limit_s=1000)
+    except KeyboardInterrupt:
+        print("interrupted")
+    net._agent.interrupt()
+    try:
+        net.run("h1", "true")
+    except nl.EngineError as error:
+        print(error)
+"""
 COLLECT = """
 import os, sys, netlab as nl
 before = sorted(os.listdir("/sys/class/net"))
@@ -142,6 +158,12 @@ def test_nothing_outlives_it(machine, kill):
         if not left(machine):
             break
     assert left(machine) == [], job.text
+
+
+def test_it_is_ended_from_another_thread(machine):
+    job = machine.run("pc", python(STOPPED), echo=False, limit_s=120)
+    assert job.text.splitlines() == ["interrupted", "this network has been closed"] * 2
+    assert left(machine) == []
 
 
 def test_another_network_of_these_names_is_refused(machine):

@@ -201,35 +201,10 @@ class Guest:
         return ""
 
     def _why_it_died(self):
-        """Why the line went down, and what to do about it."""
         try:
-            status = self.process.wait(5)
+            return why_it_died(self.process.wait(5), self._console())
         except subprocess.TimeoutExpired:
             return "it closed its line"
-        console, folder = self._console(), memory_folder()
-        if LOST in console:
-            return KILLED
-        if "Out of memory" in console:
-            return (
-                f"it ran out of memory. Its programs, and the files they write (/tmp, /root, /var,"
-                f" /run and /dev/shm lie in memory), have {store.MEMORY_MB} MB together: let the"
-                " commands keep and write less."
-            )
-        if "Kernel panic" in console:
-            return "its kernel panicked"
-        if status == -signal.SIGKILL:
-            return "it was killed, perhaps because this machine ran out of memory"
-        if "Power down" in console:
-            return "it powered itself off"
-        if free_mb(folder) < store.MEMORY_MB:
-            return (
-                f"its memory file did not fit into {folder}, which has {free_mb(folder)} MB free of"
-                f" the {store.MEMORY_MB} it may take. Set TMPDIR to a folder with more room."
-            )
-        return (
-            f"its kernel ended with {ending(status)}. `netlab doctor` tells whether this machine"
-            f" can run it; if it can, the engine is damaged: {store.HOW_TO_GET_ONE}"
-        )
 
     def _fail(self, message):
         """End the guest, keep everything it left, raise."""
@@ -257,9 +232,36 @@ class Guest:
         self.process = None
 
 
-def ending(status):
-    """A process's status in words."""
-    return f"status {status}" if status > 0 else signal.Signals(-status).name
+def why_it_died(status, console):
+    """What the end of a guest's kernel and its console tell, and what to do about it."""
+    folder = memory_folder()
+    too_small = (
+        f"its memory file did not fit into {folder}, which has {free_mb(folder)} MB free now; it"
+        f" may take {store.MEMORY_MB}. Set TMPDIR to a folder with more room."
+    )
+    full = (
+        "it ran out of memory. Its programs, and the files they write (/tmp, /root, /var, /run and"
+        f" /dev/shm lie in memory), have {store.MEMORY_MB} MB together: let the commands keep and"
+        " write less."
+    )
+    ending = signal.strsignal(-status) if status < 0 else f"status {status}"
+    damaged = (
+        f"its kernel ended ({ending}). `netlab doctor` tells whether this machine can run it; if it"
+        f" can, the engine is damaged: {store.HOW_TO_GET_ONE}"
+    )
+    signs = [
+        (LOST in console, KILLED),
+        ("Out of memory" in console, full),
+        ("ran out of space" in console, too_small),
+        ("Kernel panic" in console, "its kernel panicked"),
+        ("Power down" in console, "it powered itself off"),
+        (
+            status == -signal.SIGKILL,
+            "it was killed, perhaps because this machine ran out of memory",
+        ),
+        (free_mb(folder) < store.MEMORY_MB, too_small),
+    ]
+    return next((text for seen, text in signs if seen), damaged)
 
 
 def spare_sockets(pid):
