@@ -47,8 +47,7 @@ class Network:
 
     Examples
     --------
-    # doctest: +SKIP
-    >>> with Network(wan("100mbit", "20ms")) as net:
+    >>> with Network(wan("100mbit", "20ms")) as net:  # doctest: +SKIP
     ...     net.run("h1", "ping -c 4 10.0.0.2")
     """
 

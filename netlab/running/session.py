@@ -2,13 +2,20 @@
 
 import contextlib
 
-from netlab.errors import CommandError
+from netlab.errors import CommandError, NetlabError
 from netlab.running.job import Job
 from netlab.running.progress import progress
 
 
 def nothing(*_):
     """Listens to what nobody wants to know."""
+
+
+def end_quietly(jobs):
+    """Stop what still runs of these jobs, where their network is still up."""
+    for job in jobs:
+        with contextlib.suppress(NetlabError):
+            job.stop()
 
 
 class Session:
@@ -51,13 +58,8 @@ class Session:
             elif not flooding:
                 on_output(job, out)
 
-        try:
-            answer = self.agent.ask(on_event, **question)
-        except KeyboardInterrupt:
-            if not flooding:
-                raise
-        else:
-            self.clock_ns = answer["clock_ns"]
+        answer = self.agent.ask(on_event, **question)
+        self.clock_ns = answer["clock_ns"]
         if flooding:
             raise flooding[0].stop().flooded()
         if "error" in answer:
@@ -71,8 +73,7 @@ class Session:
             job.number = self.ask(op="start", host=host, command=command)["job"]
         except KeyboardInterrupt:  # where the question reached the agent, it runs, as this number
             self.jobs[job.number] = job
-            with contextlib.suppress(CommandError):
-                job.stop()
+            end_quietly([job])
             raise
         self.jobs[job.number] = job
         return job
@@ -89,8 +90,7 @@ class Session:
                     limit_s=f"{limit_s:016.6f}",
                 )
             except KeyboardInterrupt:
-                for job in jobs:
-                    job.stop()
+                end_quietly(jobs)
                 raise
         for job, status in zip(jobs, answer["status"], strict=True):
             job.status = status

@@ -60,11 +60,20 @@ def report(file, *received_bps, of="3.12-tcp-8.json", later_s=0):
     """A report of iperf3 whose streams got this; the first ones of eight."""
     doc = json.loads((REPORTS / of).read_text())
     del doc["end"]["streams"][len(received_bps) :], doc["start"]["connected"][len(received_bps) :]
-    kept = {stream["sender"]["socket"] for stream in doc["end"]["streams"]}
+    scale = {
+        stream["sender"]["socket"]: bps / stream["receiver"]["bits_per_second"]
+        for stream, bps in zip(doc["end"]["streams"], received_bps, strict=True)
+    }
     for interval in doc["intervals"]:
-        interval["streams"] = [stream for stream in interval["streams"] if stream["socket"] in kept]
-    for stream, bps in zip(doc["end"]["streams"], received_bps, strict=True):
-        stream["receiver"]["bits_per_second"] = bps
+        interval["streams"] = [row for row in interval["streams"] if row["socket"] in scale]
+    ends = [end for stream in doc["end"]["streams"] for end in stream.values()]
+    for row in [*ends, *(row for interval in doc["intervals"] for row in interval["streams"])]:
+        for figure in ("bytes", "bits_per_second"):
+            row[figure] *= scale[row["socket"]]
+    for name, way in (("sum_sent", "sender"), ("sum_received", "receiver")):
+        for figure in ("bytes", "bits_per_second"):
+            doc["end"][name][figure] = sum(end[way][figure] for end in doc["end"]["streams"])
+    doc["start"]["test_start"]["num_streams"] = len(received_bps)
     doc["start"]["timestamp"]["timesecs"] += later_s
     file.write_text(json.dumps(doc))
     return file

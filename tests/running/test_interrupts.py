@@ -1,6 +1,7 @@
 """Ctrl-C, at whatever moment: it ends what runs, and nothing goes on as if nothing had happened."""
 
 import signal
+import threading
 
 import pytest
 
@@ -88,3 +89,23 @@ def test_it_ends_a_stop(network, press):
     with pytest.raises(KeyboardInterrupt):
         job.stop()
     assert job.status == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("what", ["run", "start", "wait", "sleep"])
+def test_another_thread_ends_whatever_the_network_does(network, monkeypatch, what):
+    job, honest = network.start("h2", "sleep 1000"), GuestLine.send
+
+    def send(line, question):
+        honest(line, question)
+        other = threading.Thread(target=network.interrupt)
+        other.start()
+        other.join()
+
+    monkeypatch.setattr(GuestLine, "send", send)
+    with pytest.raises(KeyboardInterrupt):
+        {
+            "run": lambda: network.run("h1", "sleep 1000"),
+            "start": lambda: network.start("h1", "sleep 1000"),
+            "wait": lambda: network.wait(job),
+            "sleep": lambda: network.sleep(1000),
+        }[what]()

@@ -8,7 +8,8 @@ import pytest
 import netlab as nl
 
 LINK_BPS = 100e6
-PATH = nl.wan("100mbit", "20ms", limit=250_000)  # with a bucket of 5 MB, which is full at the start
+BUCKET = dict(burst=5_000_000)  # which is full at the start
+PATH = nl.wan("100mbit", "20ms", limit=250_000, **BUCKET)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def counted():
 def omitting():
     """Three tests that leave out 2 s, 1 s and nothing."""
     return nl.run(
-        nl.wan("100mbit", "20ms", limit=250_000, pairs=3),
+        nl.wan("100mbit", "20ms", limit=250_000, pairs=3, **BUCKET),
         nl.Iperf3("h1", "h2", time=2, omit=2, interval=0.5, parallel=2, get_server_output=True),
         nl.Iperf3("h3", "h4", time=3, omit=1),
         nl.Iperf3("h5", "h6", time=4),
@@ -46,7 +47,8 @@ def test_with_the_servers_output_intervals_say_what_was_received(counted):
 
 def test_no_more_is_received_than_the_link_carries_but_more_is_sent():
     alone = nl.run(
-        nl.wan("100mbit", "20ms"), nl.Iperf3("h1", "h2", parallel=2, time=5, get_server_output=True)
+        nl.wan("100mbit", "20ms", limit=15_000_000, **BUCKET),
+        nl.Iperf3("h1", "h2", parallel=2, time=5, get_server_output=True),
     )
     each = alone.intervals.groupby(alone.intervals.groupby("stream").cumcount())[
         ["sent_bps", "received_bps"]

@@ -1,0 +1,125 @@
+"""Who got what in iperf3's reports, and how fair that is: what `netlab fairness` prints."""
+
+import os
+
+import pandas as pd
+
+from netlab.errors import NetlabError
+from netlab.fairness import jain_index, shares
+from netlab.readers import read_iperf3
+
+COLUMNS = ["stream", "from -> to", "congestion", "throughput", "share"]
+LEFT = ["file", "from -> to", "congestion"]
+
+
+def report(files):
+    """The text to print about these reports of iperf3: one, or those of tests that ran together.
+
+    Raises
+    ------
+    NetlabError
+        A file is not the report of a whole test, or is named twice; or no data went through.
+    """
+    twice = pd.Series([os.path.realpath(file) for file in files]).duplicated()
+    if twice.any():
+        raise NetlabError(f"{files[twice.idxmax()]}: named twice; name each test's file once")
+    tests = pd.DataFrame([read(file) for file in files])
+    streams = pd.concat(list(tests.streams), ignore_index=True)
+    if not streams.bps.any():
+        raise NetlabError(
+            f"{', '.join(tests.file)}: no data went through, so there is nothing to share. Run the"
+            " test again."
+        )
+    indices = {}
+    if len(files) > 1:
+        indices[f"{len(files)} files"] = jain_index(streams.groupby("file").bps.sum())
+    if len(files) == 1 or len(streams) > len(files):
+        indices[plural(len(streams), "stream")] = jain_index(streams.bps)
+    width = max(map(len, indices)) + 1
+    heads = [
+        f"{one.file}: iperf3 {one.version}, {one.protocol}, {plural(len(one.streams), 'stream')}"
+        for one in tests.itertuples()
+    ]
+    fair = [f"Jain's index of {of + ':':<{width}} {index:.5f}" for of, index in indices.items()]
+    return "\n".join([*heads, "", table(streams), "", *fair, "", *notes(tests, streams)])
+
+
+def read(file):
+    """What one report says of itself, and its ``streams`` with their throughput."""
+    try:
+        out = read_iperf3(file)
+    except OSError as error:
+        hint = "Give a file that iperf3 -J wrote, as in: iperf3 -c 10.0.0.2 -P 8 -J > out.json"
+        raise NetlabError(f"{file}: {error.strerror}. {hint}") from error
+    if out.meta["interrupted"]:
+        raise NetlabError(
+            f"{file}: this test was cut short ({out.meta['error']}). Run it again, to its end."
+        )
+    bps = out.streams.received_bps.fillna(out.streams.sent_bps)
+    if bps.isna().any():
+        raise NetlabError(
+            f"{file}: not every stream has a throughput here. Give the client's report, and not the"
+            " server's."
+        )
+    return out.meta | {"file": str(file), "streams": out.streams.assign(file=str(file), bps=bps)}
+
+
+def table(streams):
+    """A line per stream, and per file and in all where there are several."""
+    units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (0, "bit/s")]
+    least, unit = next((least, unit) for least, unit in units if least <= streams.bps.max())
+    several, received = streams.file.nunique() > 1, streams.received_bps.notna()
+    streams = streams.assign(
+        share=100 * shares(streams.bps), mark=received.map({True: " ", False: "*"})
+    )
+    streams["from -> to"] = streams.src + " -> " + streams.dst
+
+    def total(part, **labels):
+        return pd.DataFrame([part[["bps", "share"]].sum().to_dict() | {"mark": " "} | labels])
+
+    rows = []
+    for file, own in streams.groupby("file", sort=False):
+        rows += [own, total(own, file=file, stream="all")] if several and len(own) > 1 else [own]
+    if len(streams) > 1:
+        rows.append(total(streams, file="all", stream="" if several else "all"))
+    rows = pd.concat(rows)
+    marks = rows.mark if received.any() and not received.all() else ""
+    rows["throughput"] = (rows.bps / (least or 1)).map(f"{{:.3f}} {unit}".format) + marks
+    rows["share"] = rows.share.map("{:.2f} %".format)
+
+    # old versions do not tell the congestion control
+    rows = rows[[*["file"] * several, *COLUMNS]].dropna(axis=1, how="all").fillna("").astype(str)
+    columns = []
+    for name in rows:
+        cells = pd.Series([name, *rows[name]])
+        columns.append(cells.str.pad(cells.str.len().max(), "right" if name in LEFT else "left"))
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+
+
+def notes(tests, streams):
+    """What one has to know to read the numbers."""
+    received = streams.received_bps.notna()
+    starts = tests.set_index("file").started_unix_s
+    ends = starts + [t.omit_s + t.streams.end_s.max() for t in tests.itertuples()]
+    remarks = {
+        "One stream alone always has 1: give a test with -P 8, or the files of tests that ran"
+        " together.": len(streams) == 1,
+        "Of n, it is 1 when all get the same, and 1/n when one gets everything.": len(streams) > 1,
+        "Throughput is what the receiver counted.": received.all(),
+        "Throughput is what the receiver counted; where there is a *, the file has only what the"
+        " sender counted.": received.any() and not received.all(),
+        "Throughput is what the sender counted, lost data included: there is no receiver's"
+        " figure.": not received.any(),
+        **{
+            f"Note: {file} sent both ways (--bidir); the two directions do not compete for the same"
+            " queue.": True
+            for file in tests.file[tests.bidirectional]
+        },
+        f"Note: {starts.idxmax()} began after {ends.idxmin()} had ended; only tests that run"
+        " together share a link.": starts.max() >= ends.min(),
+    }
+    return [text for text, holds in remarks.items() if holds]
+
+
+def plural(number, noun):
+    return f"{number} {noun}{'s' * (number != 1)}"

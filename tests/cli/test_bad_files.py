@@ -1,0 +1,117 @@
+"""What `netlab run` and `netlab fairness` say of a file that is not what they need: one message
+that names the file, status 1, and no traceback.
+"""
+
+import json
+import os
+import random
+import re
+import sys
+
+import pytest
+
+import netlab as nl
+from netlab.cli import main
+from tests.readers import mutations
+
+EXPERIMENT = nl.Experiment(nl.wan("100mbit", "20ms"), nl.Iperf3("h1", "h2"), nl.Ping("h1", "h2"))
+
+
+def folder(path):
+    path.mkdir()
+
+
+def loop(path):
+    path.symlink_to(path.name)
+
+
+def unreadable(path):
+    path.touch()
+    path.chmod(0)
+    if os.access(path, os.R_OK):
+        pytest.skip("root may read every file")
+
+
+def holds(data):
+    return lambda path: path.write_bytes(data)
+
+
+BAD = {
+    "missing": lambda path: None,
+    "folder": folder,
+    "link to itself": loop,
+    "unreadable": unreadable,
+    "empty": holds(b""),
+    "binary": holds(random.Random(1).randbytes(5000)),
+    "half an UTF-16": holds(b"\xff\xfe\x00"),
+    "text": holds(b"# Notes\n\nnothing of use\n"),
+    "escapes": holds(b"\x1b[31m\x07{"),
+    "other JSON": holds(b'{"a": [1, 2]}'),
+    "a list": holds(b"[1, 2]"),
+    "deep lists": holds(b"[" * 100_000),
+    "deep objects": holds(b'{"error":' * 100_000),
+    "a huge number": holds(b'{"start": ' + b"9" * 5000 + b', "intervals": [], "end": {}}'),
+    "an error with escapes": holds(rb'{"error": "\u001b[31m busy \ud800"}'),
+}
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    """Call `netlab`; -> (status, what it prints, what it says when it refuses)."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["netlab", *map(str, words)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        return left.value.code, *capsys.readouterr()
+
+    return call
+
+
+def is_refusal(status, out, err):
+    assert status == 1 and out == "" and err.startswith("netlab: "), err
+    assert "Traceback" not in err and err.replace("\n", "").isprintable(), err
+    return True
+
+
+@pytest.mark.parametrize("name", ["file.json", b"\xff.json"], ids=["name", "bytes"])
+@pytest.mark.parametrize("kind", BAD)
+@pytest.mark.parametrize("what", ["run", "fairness"])
+def test_a_file_that_is_none_is_named(what, kind, name, tmp_path, command):
+    file = tmp_path / os.fsdecode(name)
+    BAD[kind](file)
+    more = ["-o", tmp_path / "out"] if what == "run" else []
+    status, out, err = command(what, file, *more)
+    assert is_refusal(status, out, err) and ".json: " in err and not (tmp_path / "out").exists()
+
+
+def test_damaged_reports(tmp_path, command):
+    rng, file, printed = random.Random(5), tmp_path / "out.json", 0
+    for _ in range(150):
+        file.write_text(mutations.mutated(rng, "iperf3"), errors="surrogatepass")
+        status, out, err = command("fairness", file)
+        if status == 0:  # where it was damaged, nothing is read
+            rates = re.findall(r"(\S+) [GMk]?bit/s", out)
+            assert rates and all(float(rate) >= 0 for rate in rates)
+            printed += 1
+        else:
+            assert is_refusal(status, out, err) and "out.json: " in err
+    assert 0 < printed < 75
+
+
+def test_damaged_experiments(tmp_path, command):
+    """With no such engine, so that what is still an experiment does not run."""
+    rng, file = random.Random(5), tmp_path / "experiment.json"
+    for _ in range(200):
+        text = mutations.mutate_json(rng, EXPERIMENT.to_json())
+        file.write_text(text, errors="surrogatepass")
+        assert is_refusal(*command("run", file, "-o", tmp_path / "out", "--engine", "none"))
+
+
+def test_a_negative_rate_names_its_file(tmp_path, command):
+    doc = json.loads((mutations.DATA / "iperf3" / "3.18-tcp-1.json").read_text())
+    doc["end"]["streams"][0]["receiver"]["bits_per_second"] = -5
+    (tmp_path / "out.json").write_text(json.dumps(doc))
+    status, out, err = command("fairness", tmp_path / "out.json")
+    assert is_refusal(status, out, err)
+    assert "out.json: bits_per_second = -5: this must be a number from 0" in err
