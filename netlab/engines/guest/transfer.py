@@ -137,4 +137,4 @@ def tar(*words):
     """Run tar, which keeps modes and times, and never writes outside the folder it unpacks into."""
     done = subprocess.run(["tar", *map(str, words)], capture_output=True, text=True)
     if done.returncode:
-        raise OSError("; ".join(done.stderr.splitlines()))
+        raise OSError(done.stderr.strip().partition("\n")[0])
