@@ -193,6 +193,9 @@ def _side(doc):
             ends = {"sender": udp, "receiver": {k: udp[k] for k in ("jitter_ms", "lost_packets")}}
         ends |= {"kernel": ends["sender"], "anyone": ends["sender"]}
         row = stream | _figures("end", ends["sender"], {who: ends[who] for who in known})
+        # a client that receives may print the other side's end as its own
+        own_end = "sender" in measured or not told
+        row["until_s"] = row["end_s"] if own_end else NAN
         if udp and "receiver" in known:
             whole = total("received", row["back"])
             if whole and test["num_streams"] == 1:
