@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.engines.guest.test_start import run_one, survivors
+from tests.engines.guest.test_process import run_one, survivors
 from tests.running.test_delay_check import behind_a_router, coming_up, direct
 
 
