@@ -81,7 +81,7 @@ class MininetEngine:
         return MininetConnection(self.python, wall_limit_s)
 
     def recall(self, experiment):
-        """None: it runs experiments."""
+        """Always None: this engine keeps no results."""
 
 
 class MininetConnection:

@@ -16,9 +16,9 @@ Questions, as ``connection.ask(on_event, op="start", host="h1", command="ls")``:
     job is 1.
 ``wait``: ``numbers, limit_s``
     Let time pass until these jobs have ended. After `limit_s` [virtual s], or at Ctrl-C, they are
-    ended as Ctrl-C on their terminal would, and a second later by SIGKILL. Answer: ``{"status":
-    [one for each job], "rung": what}``. A status is as in `subprocess`, None while the job runs;
-    `what` is ``""``, ``"limit"`` or ``"interrupt"`` (Ctrl-C).
+    ended as Ctrl-C on their terminal would; at the limit, SIGKILL follows a second later. Answer:
+    ``{"status": [one for each job], "rung": what}``. A status is as in `subprocess`, None while the
+    job runs; `what` is ``""``, ``"limit"`` or ``"interrupt"`` (Ctrl-C).
 ``stop``: ``number``
     End one job in the same two steps. Answer: as ``wait``.
 ``sleep``: ``seconds``

@@ -15,7 +15,7 @@ RTT_SHORT_S = 0.0001  # what it may fall short of it
 ATTEMPTS = 10  # how often one path is pinged at most
 PROBES = 20  # echo requests of one ping where the path loses some
 ARP_REQUESTS = 3  # the kernel sends so many, a second apart, before it gives up
-# Silence refutes a network where fewer correct ones than this would be so silent.
+# A network is refused if a correct one would be as silent with a lower probability than this.
 IMPROBABLE = 1e-4
 
 

@@ -19,7 +19,7 @@ class Job:
     text : str
         What it has printed so far, without the escape sequences that set colours on a terminal.
     raw : str
-        The same with them.
+        The same with escape sequences.
     status : int or None
         Its exit status; negative where a signal ended it; None while it runs.
     """

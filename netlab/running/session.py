@@ -8,7 +8,7 @@ from netlab.running.progress import progress
 
 
 def nothing(*_):
-    """Listens to what nobody wants to know."""
+    """Ignores what it is told."""
 
 
 def end_quietly(jobs):
@@ -19,7 +19,7 @@ def end_quietly(jobs):
 
 
 class Session:
-    """What has been run on a network.
+    """Sends questions to the agent; keeps the jobs and the clock.
 
     A question that Ctrl-C ends raises KeyboardInterrupt, whatever it waited for; only `let_run`
     says so in its answer.

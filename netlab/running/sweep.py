@@ -90,7 +90,8 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
         submit = (executor or own).submit
         with counting(len(experiments), len(measured)) as one_done:
             for number in waiting:
-                work = experiments[number], chosen.name, chosen.digest
+                # another process finds its own engine of this name; this one may use ours
+                work = experiments[number], chosen if own else chosen.name, chosen.digest
                 future = submit(stop.covering(measure), *work) if own else submit(measure, *work)
                 futures[future] = number
             for future in as_completed(futures):
@@ -175,9 +176,9 @@ def table_of(experiment):
     )
 
 
-def measure(experiment, name, digest):
+def measure(experiment, engine, digest):
     """One run, wherever an executor has it done."""
-    engine = engines.pick(name)
+    engine = engines.pick(engine)
     if engine.digest != digest:
         raise EngineError(
             f"the worker on {platform.node()} has the engine {engine.digest}, the sweep was asked"

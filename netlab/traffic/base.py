@@ -26,15 +26,13 @@ class Program(NamedTuple):
     host, command : str
         Where it runs, and a line for bash.
     name : str
-        What distinguishes it from the other programs of the same traffic; one of them may have
-        none.
+        Key of its output in `read`; at most one program of a traffic has the name ``""``.
     when : {"server", "begin", "start", "end"}
-        "server": before everything else, and it ends by itself. "begin": when the first traffic may
-        start. "start": at the time that the seed gave this traffic. "end": when all other programs
-        have ended.
+        "server": before everything else; it must end by itself, within 10 s after the others.
+        "begin": when the first traffic may start. "start": at the time that the seed gave this
+        traffic. "end": when all other programs have ended.
     may_fail : bool
-        Its exit status says nothing that its output does not say better: the traffic's `read`
-        decides.
+        Ignore its exit status: `read` finds a failure in its output.
     """
 
     host: str
@@ -86,7 +84,8 @@ class Traffic(Description):
         Columns that it adds to the tables of other kinds (see `annotate`); NaN where nothing adds
         them.
     measures : str or None
-        The table that a sweep of this traffic collects.
+        The table that a sweep of this traffic collects: a frame with the columns ``src`` and
+        ``dst``.
     """
 
     kind: str
@@ -125,7 +124,7 @@ class Traffic(Description):
 
     @property
     def duration_s(self):
-        """Virtual seconds after which it should certainly have ended. [s]"""
+        """Virtual seconds after which a run of it is ended, with an error, as something hangs. [s]"""
         raise NotImplementedError(f"{type(self).__name__} does not say how long it takes")
 
     @property

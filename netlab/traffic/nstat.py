@@ -5,9 +5,8 @@ from typing import ClassVar, Literal
 from netlab.readers import NstatOutput, read_nstat
 from netlab.traffic.base import Program, Traffic, by_host
 
-COMMAND = (
-    "nstat -a -s -z -j"  # all counters since the host came up, those that are zero too, as JSON
-)
+# -a: since the host came up, -s: no history, -z: those that are zero too, -j: as JSON
+COMMAND = "nstat -a -s -z -j"
 
 
 class Nstat(Traffic):
@@ -26,7 +25,8 @@ class Nstat(Traffic):
     A test from this host gets the column ``halving_rate`` in `Result.flows`: how often its window
     was reduced per segment that it sent. The counters are those of the whole host, and
     acknowledgements count as segments. So the rate is that of one test only where no other traffic
-    sends or receives TCP on the host; elsewhere it is NaN.
+    sends or receives TCP on the host; elsewhere it is NaN. A `Shell` on any host makes it NaN, as
+    nobody knows to whom its command talks.
     """
 
     kind: Literal["nstat"] = "nstat"

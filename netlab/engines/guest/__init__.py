@@ -55,4 +55,4 @@ class GuestEngine:
         return Guest(self.build, seed, clock, wall_limit_s)
 
     def recall(self, experiment):
-        """None: it runs experiments."""
+        """Always None: this engine keeps no results."""
