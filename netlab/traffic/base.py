@@ -124,7 +124,7 @@ class Traffic(Description):
 
     @property
     def duration_s(self):
-        """Virtual seconds after which a run of it is ended, with an error, as something hangs. [s]"""
+        """A run of it that takes longer is ended with an error. [virtual s]"""
         raise NotImplementedError(f"{type(self).__name__} does not say how long it takes")
 
     @property
