@@ -18,6 +18,7 @@ FLOW_COLUMNS = [
     "start_s", "end_s", "rtt_s", "rtt_min_s", "mss_bytes", "jain_index",
 ]  # fmt: skip
 WHO = ["flow", "src", "dst"]
+MOST_WINDOW_BYTES = 512 * 1024**2
 
 
 class Iperf3(BetweenHosts):
@@ -81,6 +82,13 @@ class Iperf3(BetweenHosts):
         if seconds != int(seconds):
             raise ValueError(f"iperf3 takes whole seconds only, such as {int(seconds) + 1}")
         return seconds
+
+    @field_validator("window")
+    @classmethod
+    def _not_more_than_iperf3_takes(cls, size):
+        if size is not None and not 0 < units.size_bytes(size) <= MOST_WINDOW_BYTES:
+            raise ValueError(f"from 1 byte to {MOST_WINDOW_BYTES}, iperf3's most, such as '1mb'")
+        return size
 
     @model_validator(mode="after")
     def _check(self):

@@ -57,6 +57,17 @@ def test_a_test_of_no_time_is_refused():
         nl.Iperf3("h1", "h2", time=0)
 
 
+@pytest.mark.parametrize("window", ["1gb", 0])
+def test_a_window_that_iperf3_refuses_is_refused_first(window):
+    with pytest.raises(nl.SpecificationError, match=rf"Iperf3.window = {window!r}: from 1 byte"):
+        nl.Iperf3("h1", "h2", window=window)
+
+
+def test_a_window_that_the_kernel_refuses_is_an_error_with_a_remedy():
+    with pytest.raises(nl.ReadError, match=r"Ask for a smaller window.*4 MiB in the guest"):
+        nl.run(nl.wan("100mbit", pairs=1), nl.Iperf3("h1", "h2", time=1, window="200mb"))
+
+
 def test_an_interval_is_typed_to_the_last_digit_that_was_given():
     assert " -i 1.234567 " in nl.Iperf3("h1", "h2", interval=1.234567).command("10.0.0.2", 5201)
 
