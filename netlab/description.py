@@ -29,6 +29,33 @@ Fraction = Annotated[str, _checked(units.fraction)]
 Size = Annotated[int | str, _checked(units.size_bytes)]
 
 
+COMMAND_BYTES = 131_071  # the longest argument that Linux passes to a program
+
+
+def short(value):
+    """As Python writes it, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:80]} ... {text[-20:]}"
+
+
+def check_command_line(line):
+    """A text that bash can be given as one command."""
+    if not line.strip():
+        raise ValueError("a line for bash, such as 'ping -c 4 10.0.0.2'")
+    if "\0" in line:
+        raise ValueError(r"no command line can have the character NUL: printf '\0' prints one")
+    try:
+        length = len(line.encode(errors="surrogateescape"))
+    except UnicodeEncodeError:
+        raise ValueError("it has half of a surrogate pair, which is no character") from None
+    if length > COMMAND_BYTES:
+        raise ValueError(
+            f"it has {length} bytes, and Linux takes at most {COMMAND_BYTES}; write a file in /tmp"
+            " in several commands, and use that"
+        )
+    return line
+
+
 class Description(BaseModel):
     """A frozen description. Fields may be given by position, in the order they are declared."""
 
@@ -116,8 +143,12 @@ class speaking:
     def __exit__(self, kind, error, trace):
         if not isinstance(error, ValidationError):
             return
-        lines = []
-        for found in error.errors(include_url=False):
+        lines, all_found = [], error.errors(include_url=False)
+        for found in all_found:
+            place = found["loc"]
+            inner = any(other["loc"][: len(place)] == place != other["loc"] for other in all_found)
+            if found["type"] == "too_short" and inner:
+                continue  # what is too short lacks only those that are refused themselves
             cause = found.get("ctx", {}).get("error")
             if isinstance(cause, SpecificationError):
                 lines.append(str(cause))
@@ -130,9 +161,11 @@ class speaking:
                 lines.append(f"{field} is missing: it is required")
             elif found["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
                 there_are = f"; there are {', '.join(self.fields)}" * (len(found["loc"]) == 1)
-                lines.append(f"{field} = {found['input']!r}: there is no such field{there_are}")
+                lines.append(
+                    f"{field} = {short(found['input'])}: there is no such field{there_are}"
+                )
             elif not found["loc"]:
                 lines.append(f"{self.name}: {problem}")
             else:
-                lines.append(f"{field} = {found['input']!r}: {problem}")
+                lines.append(f"{field} = {short(found['input'])}: {problem}")
         raise SpecificationError("\n".join(lines)) from None

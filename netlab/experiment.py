@@ -7,6 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from netlab import units
 from netlab.description import Delay, Description
+from netlab.errors import SpecificationError
 from netlab.topology import Topology
 from netlab.traffic.base import AnyTraffic, Place
 
@@ -40,6 +41,8 @@ class Experiment(Description):
     wall_limit_s: float | None = Field(default=None, gt=0, le=1_000_000)
 
     def __init__(self, topology=None, *traffic, **fields):
+        if traffic and "traffic" in fields:
+            raise SpecificationError("Experiment.traffic was given twice: by position and by name")
         if traffic:
             fields["traffic"] = traffic
         super().__init__(**{"topology": topology} if topology is not None else {}, **fields)

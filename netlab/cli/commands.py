@@ -66,8 +66,12 @@ def run(
         ) from error
     except SpecificationError as error:
         raise NetlabError(f"{experiment}: {error}") from error
-    result = netlab.run(described, engine=engine)
-    result.save(output)
+    try:
+        output.mkdir(parents=True, exist_ok=True)  # before the run, which may take long
+        result = netlab.run(described, engine=engine)
+        result.save(output)
+    except OSError as error:
+        raise NetlabError(f"--output {output}: {error.strerror}; name another folder") from error
     typer.echo(repr(result))
 
 

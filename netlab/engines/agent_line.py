@@ -29,6 +29,17 @@ class Interrupted(Exception):
     """`Line.interrupt` was called: nothing more can be asked."""
 
 
+def message(data):
+    """What an agent has sent. Anything but a JSON object is not from it, and ends the line."""
+    try:
+        found = json.loads(data)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise LineDown("it sent what no agent sends")
+    return found
+
+
 class Line:
     """What both kinds of line share: how questions are asked, how long answers may take, and what
     Ctrl-C does meanwhile.
@@ -178,7 +189,7 @@ class GuestLine(Line):
             self.begun += piece[1:]
             if piece[:1] == b".":
                 data, self.begun = self.begun, b""
-                return json.loads(data)
+                return message(data)
 
     def send_key(self, key):
         with self.lock:
@@ -234,7 +245,7 @@ class PipeLine(Line):
                 raise LineDown
             self.read += piece
         text, _, self.read = self.read.partition(b"\n")
-        return json.loads(text)
+        return message(text)
 
     def send_key(self, key):
         with self.lock, contextlib.suppress(LineDown):

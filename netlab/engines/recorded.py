@@ -14,6 +14,7 @@ import json
 import lzma
 import os
 import threading
+import warnings
 from pathlib import Path
 
 from netlab.engines.protocol import Record
@@ -80,6 +81,16 @@ def record(result):
         if alike(read(path), vars(result)):
             return
     write(result, path)
+
+
+def record_if_wanted(result):
+    """Record a result where NETLAB_RECORD asks for it; what cannot be written is a warning."""
+    if wanted():
+        try:
+            record(result)
+        except OSError as error:
+            text = f"this result is not recorded, as {folder()} cannot be written to: {error}"
+            warnings.warn(text, stacklevel=2)
 
 
 def write(result, path):

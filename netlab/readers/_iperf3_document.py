@@ -15,6 +15,8 @@ _REMEDIES = {
     "unable to connect": "Start iperf3 -s on the other host first, and check its address and port.",
     "terminated": _BOTH,
     "stream socket": _BOTH,
+    "socket buffer size": "Ask for a smaller window: a program gets at most the kernel's"
+    " net.core.rmem_max and wmem_max (4 MiB in the guest).",
 }
 # printed by old versions
 _NAN_TOKEN = re.compile(r'(?<!\\)(":\s*)-?(?:nan|inf)(?:\(\w*\))?(?=\s*[,}\]])', re.I)

@@ -42,8 +42,9 @@ class NstatOutput:
         """Reductions of the window per segment sent, the p of Mathis's model where losses come in
         bursts; NaN where none was sent. [1]
         """
-        sent = self.counts["TcpOutSegs"]
-        return self.halvings / sent if sent else float("nan")
+        sent, halvings = self.counts["TcpOutSegs"], self.halvings
+        # a reduction before the first reading may be taken back after it
+        return halvings / sent if sent and 0 <= halvings <= sent else float("nan")
 
     def since(self, before):
         """What was counted since an earlier `NstatOutput` of the same host.

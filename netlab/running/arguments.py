@@ -2,9 +2,9 @@
 
 from numbers import Real
 
+from netlab.description import check_command_line, short
 from netlab.errors import SpecificationError
 
-COMMAND_BYTES = 131_071  # the longest argument that Linux passes to a program
 LONGEST_S = 1_000_000_000  # the timers of the engines end at nine times as much
 
 
@@ -34,27 +34,9 @@ def check_command(topology, host, command):
     nodes = topology.node_names
     if not isinstance(host, str) or host not in nodes:
         raise SpecificationError(f"host = {host!r}: this network's nodes are {', '.join(nodes)}")
-    if not isinstance(command, str) or not command.strip():
-        raise SpecificationError(
-            f"command = {command!r}: a line for bash, such as 'ping -c 4 10.0.0.2'"
-        )
-    if "\0" in command:
-        raise SpecificationError(
-            f"command = {short(command)}: it has a NUL character, which no command line can have"
-        )
+    if not isinstance(command, str):
+        raise SpecificationError(f"command = {command!r}: a line for bash, 'ping -c 4 10.0.0.2'")
     try:
-        length = len(command.encode(errors="surrogateescape"))
-    except UnicodeEncodeError:
-        raise SpecificationError(
-            f"command = {short(command)}: it has half of a surrogate pair, which is no character"
-        ) from None
-    if length > COMMAND_BYTES:
-        raise SpecificationError(
-            f"command = {short(command)}: it has {length} bytes, and Linux takes at most"
-            f" {COMMAND_BYTES}; write a file in /tmp in several commands, and use that"
-        )
-
-
-def short(text):
-    """As Python writes it, cut where it is long."""
-    return repr(text) if len(text) <= 80 else f"{text[:80]!r}..."
+        check_command_line(command)
+    except ValueError as error:
+        raise SpecificationError(f"command = {short(command)}: {error}") from None

@@ -53,10 +53,7 @@ class Result:
             commands,
             provenance,
         )
-        try:
-            self.tables = read_tables(experiment, raw)
-        except ReadError as error:
-            raise ReadError(f"{error}\n{keep_evidence(experiment, raw)}", error.raw) from None
+        self.tables = read_tables(experiment, raw)
         vars(self).update(self.tables)
 
     def __repr__(self):
@@ -113,7 +110,7 @@ def load(directory):
         raise
     except (OSError, ValueError) as error:
         why = error
-    raise NetlabError(f"{folder} is not a folder that Result.save left: {why}")
+    raise NetlabError(f"{folder} cannot be read as a folder that Result.save left: {why}")
 
 
 def read_tables(experiment, raw):

@@ -4,8 +4,9 @@ import json
 
 from netlab import engines
 from netlab.engines import recorded
-from netlab.errors import SpecificationError
+from netlab.errors import CommandError, ReadError, SpecificationError
 from netlab.experiment import Experiment
+from netlab.running.arguments import LONGEST_S, check_command
 from netlab.running.network import Network
 from netlab.running.result import Result, keep_evidence
 
@@ -56,12 +57,14 @@ def on_engine(experiment, engine):
 
 def run_on(experiment, engine):
     """Run an experiment on an engine, or have the engine recall it; -> `Result`."""
-    for item in experiment.traffic:
+    for item, place in experiment.places:
         item.check_engine(engine.about)
+        for program in item.programs(place):
+            check_command(experiment.topology, program.host, program.command)
     if (record := engine.recall(experiment)) is not None:
         return Result(experiment, *record)
     limit_s = experiment.virtual_limit_s or experiment.duration_s
-    wall_limit_s = experiment.wall_limit_s or 120 + 30 * limit_s
+    wall_limit_s = experiment.wall_limit_s or min(120 + 30 * limit_s, LONGEST_S)
     with Network(
         experiment.topology, experiment.seed, experiment.clock, engine, wall_limit_s
     ) as net:
@@ -76,9 +79,11 @@ def run_on(experiment, engine):
             "wall_s": net.wall_s,
             "experiment": json.loads(experiment.to_json()),
         }
-    result = Result(experiment, raw, net.commands, provenance)
-    if recorded.wanted():
-        recorded.record(result)
+    try:
+        result = Result(experiment, raw, net.commands, provenance)
+    except ReadError as error:
+        raise ReadError(f"{error}\n{keep_evidence(experiment, raw)}", error.raw) from None
+    recorded.record_if_wanted(result)
     return result
 
 
@@ -111,18 +116,28 @@ def carry_out(experiment, net, limit_s):
             began_s = start_s
         jobs[name] = net.start(program.host, program.command)
     sends_s = max(item.sends_s for item in experiment.traffic)
-    ended_by = net.wait(*jobs.values(), limit_s=limit_s, total_s=sends_s or None)
-    if not ended_by:
-        net.wait(*servers.values(), limit_s=10)
-        for _, name, program in at("end", programs):
-            jobs[name] = net.start(program.host, program.command)
-            net.wait(jobs[name])
-    raw = {name: job.raw for name, job in (jobs | servers).items()}
+    ended_by = ""
+    try:
+        ended_by = net.wait(*jobs.values(), limit_s=limit_s, total_s=sends_s or None)
+        if not ended_by:
+            net.wait(*servers.values(), limit_s=10)
+            for _, name, program in at("end", programs):
+                jobs[name] = net.start(program.host, program.command)
+                net.wait(jobs[name])
+    except CommandError as error:  # a program printed too much
+        kept = keep_evidence(experiment, outputs(jobs | servers))
+        message = f"{error}\n{kept}"
+        raise CommandError(message, error.command, error.output, error.status) from None
+    raw = outputs(jobs | servers)
     may_fail = {name for _, name, program in programs if program.may_fail}
-    for name, job in jobs.items():
+    for name, job in (jobs | ({} if ended_by else servers)).items():
         if ended_by or (job.status and name not in may_fail):
             raise job.failed(f"{failure(job, limit_s, ended_by)}. {keep_evidence(experiment, raw)}")
     return raw
+
+
+def outputs(jobs):
+    return {name: job.raw for name, job in jobs.items()}
 
 
 def at(when, programs):

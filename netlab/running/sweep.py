@@ -102,11 +102,17 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
                     unfinished.add(future.result())
                     measured[number] = rows(places[number], experiments[number], future.result())
                 one_done()
-    except BaseException:
-        for future in futures:
-            future.cancel()
-        if own:
-            end(own, stop, sum(future.running() for future in futures))
+    except BaseException as error:
+        try:
+            for future in futures:
+                future.cancel()
+            if own:
+                running = sum(future.running() for future in futures)
+                if running and isinstance(error, KeyboardInterrupt):
+                    tell_interrupted(running)
+                own.shutdown()
+        except KeyboardInterrupt:  # a second one
+            stop.now()
         for future in futures:
             if future.done() and not future.cancelled() and not future.exception():
                 unfinished.add(future.result())
@@ -114,8 +120,8 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     finally:
         if own:
             own.shutdown(cancel_futures=True)
-    if len(errors) == len(experiments):
-        raise errors[0]
+    if len(errors) == len(experiments) or (errors and recorded.anew()):
+        raise errors[min(errors)]  # records are only made of what ran
     if errors:
         warnings.warn(report(places, experiments, errors), stacklevel=2)
         for number, error in errors.items():
@@ -125,16 +131,10 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     return pd.concat([measured[number] for number in range(len(experiments))], ignore_index=True)
 
 
-def end(own, stop, running):
-    """Wait for the runs under way, so that their results are kept; a further Ctrl-C ends them."""
-    if running:
-        what = "one run is" if running == 1 else f"{running} runs are"
-        more = "kept when they end; press Ctrl-C again to end them now"
-        print(f"sweep: interrupted; {what} still under way, and {more}", flush=True)
-    try:
-        own.shutdown()
-    except KeyboardInterrupt:
-        stop.now()
+def tell_interrupted(running):
+    what = "one run is" if running == 1 else f"{running} runs are"
+    more = "kept when they end; press Ctrl-C again to end them now"
+    print(f"sweep: interrupted; {what} still under way, and {more}", flush=True)
 
 
 def cells(function, seeds, axes, engine):
@@ -146,14 +146,18 @@ def cells(function, seeds, axes, engine):
         axes[name] = list(values)
         if not axes[name]:
             raise SpecificationError(f"{name} = []: give it at least one value")
+    if reserved := {"seed", "error"} & axes.keys():
+        raise SpecificationError(
+            f"{reserved.pop()}: a column of its own; give seeds as seeds=[...]"
+        )
     seeds = axes.pop("seeds")
     for values in itertools.product(*axes.values()):
         place = dict(zip(axes, values, strict=True))
         experiment = function(**place)
         if not isinstance(experiment, Experiment):
             raise SpecificationError(
-                f"{function.__name__}(**{place}) gave {experiment!r}: it must return a"
-                " netlab.Experiment"
+                f"{getattr(function, '__name__', function)}(**{place}) gave {experiment!r}: it must"
+                " return a netlab.Experiment"
             )
         table_of(experiment)
         for item in experiment.traffic:
@@ -209,9 +213,9 @@ def beside(place, experiment, table):
     )
     known = cache(lambda src, dst: of_path(experiment.topology, src, dst))
     path = [known(row.src, row.dst) for row in table.itertuples()]
+    measured = pd.concat([table, pd.DataFrame(path, index=table.index)], axis=1)
     # an axis keeps its own column
-    measured = table.drop(columns=[name for name in place if name in table])
-    return pd.concat([frame, measured, pd.DataFrame(path, index=table.index)], axis=1)
+    return pd.concat([frame, measured.drop(columns=measured.columns.intersection(place))], axis=1)
 
 
 def said(error):

@@ -10,7 +10,7 @@ import warnings
 
 from netlab.engines import recorded
 from netlab.engines.cache import cache_folder
-from netlab.errors import EngineError
+from netlab.errors import EngineError, ReadError
 from netlab.running.result import Result
 
 WEEK_S = 7 * 86_400
@@ -42,11 +42,10 @@ class UnfinishedSweep:
         """The result of an experiment; None where there is none, or its file is damaged."""
         try:
             found = recorded.read(self.path(experiment))
-        except EngineError:
+            result = Result(experiment, found["raw"], found["commands"], found["provenance"])
+        except (EngineError, ReadError, LookupError, TypeError, AttributeError):
             return None
-        result = Result(experiment, found["raw"], found["commands"], found["provenance"])
-        if recorded.wanted():
-            recorded.record(result)
+        recorded.record_if_wanted(result)
         return result
 
     def add(self, result):

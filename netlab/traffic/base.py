@@ -190,7 +190,7 @@ def _as_its_kind(value):
     """A traffic of any kind: itself, or made from the fields that a file has of it."""
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     known = KINDS.get(kind) if isinstance(kind, str) else None
-    if known and isinstance(value, dict):
+    if known and isinstance(value, dict) and "self" not in value:
         return known(**value)
     if known is None or type(value) is not known:
         raise ValueError(f"one of netlab's kinds of traffic ({', '.join(sorted(KINDS))})")
@@ -245,8 +245,8 @@ def by_host(parts):
 
 
 def plain(number):
-    """A number as people type it, exact to a millionth."""
-    return f"{number:.6f}".rstrip("0").rstrip(".")
+    """A number as people type it: six digits, as every recorded command has it."""
+    return f"{number:g}"
 
 
 def owned(frame, place, ends):

@@ -1,12 +1,11 @@
 """Any command on a host."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field
 
+from netlab.description import check_command_line
 from netlab.traffic.base import Program, Traffic
-
-LONGEST_BYTES = 128 * 1024 - 1  # the kernel's MAX_ARG_STRLEN, which counts the NUL at the end
 
 
 class Shell(Traffic):
@@ -29,20 +28,8 @@ class Shell(Traffic):
     """
 
     kind: Literal["shell"] = "shell"
-    line: str = Field(min_length=1)
+    line: Annotated[str, AfterValidator(check_command_line)]
     time: float = Field(default=60, gt=0, le=86_400)
-
-    @field_validator("line")
-    @classmethod
-    def _fits_a_command_line(cls, line):
-        if "\0" in line:
-            raise ValueError(r"a command cannot hold the character NUL: printf '\0' prints one")
-        if len(line.encode(errors="surrogatepass")) > LONGEST_BYTES:
-            raise ValueError(
-                f"at most {LONGEST_BYTES} bytes, the longest that the kernel takes; let the"
-                " command make its data itself"
-            )
-        return line
 
     @property
     def duration_s(self):

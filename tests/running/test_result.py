@@ -164,7 +164,7 @@ def test_a_folder_with_a_missing_or_damaged_file_is_refused_by_name(
     else:
         (tmp_path / "copy" / file).write_bytes(content.encode(errors="surrogateescape"))
     with pytest.raises(
-        nl.NetlabError, match=rf"copy is not a folder that Result.save left.*({words})"
+        nl.NetlabError, match=rf"copy cannot be read as a folder that Result.save left.*({words})"
     ):
         nl.load(tmp_path / "copy")
 

@@ -46,7 +46,7 @@ def test_a_server_that_counts_for_the_client_reports_as_often():
 
 
 @pytest.mark.parametrize("field", ["time", "omit"])
-@pytest.mark.parametrize("seconds", [0.5, 1.9, 2.000001])
+@pytest.mark.parametrize("seconds", [1.5, 1.9, 2.000001])
 def test_parts_of_a_second_which_iperf3_would_cut_off_are_refused(field, seconds):
     with pytest.raises(nl.SpecificationError, match=rf"Iperf3.{field} = {seconds}.*whole seconds"):
         nl.Iperf3("h1", "h2", **{field: seconds})
@@ -64,12 +64,8 @@ def test_a_window_that_iperf3_refuses_is_refused_first(window):
 
 
 def test_a_window_that_the_kernel_refuses_is_an_error_with_a_remedy():
-    with pytest.raises(nl.ReadError, match=r"Ask for a smaller window.*4 MiB in the guest"):
+    with pytest.raises(nl.ReadError, match=r"(?s)Ask for a smaller window.*4 MiB in the guest"):
         nl.run(nl.wan("100mbit", pairs=1), nl.Iperf3("h1", "h2", time=1, window="200mb"))
-
-
-def test_an_interval_is_typed_to_the_last_digit_that_was_given():
-    assert " -i 1.234567 " in nl.Iperf3("h1", "h2", interval=1.234567).command("10.0.0.2", 5201)
 
 
 def test_every_algorithm_of_the_kernel_fills_a_link_and_is_named_in_the_flow():

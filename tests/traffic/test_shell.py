@@ -7,7 +7,12 @@ import netlab as nl
 
 @pytest.mark.parametrize(
     ("line", "words"),
-    [("printf 'a\0b'", "NUL"), ("echo " + 200_000 * "x", "131071 bytes"), ("", "at least 1")],
+    [
+        ("printf 'a\0b'", "NUL"),
+        ("echo " + 200_000 * "x", "131071 bytes"),
+        ("", "a line for bash"),
+        (" ", "a line for bash"),
+    ],
 )
 def test_a_line_that_no_kernel_takes_is_refused(line, words):
     with pytest.raises(nl.SpecificationError, match=words):
