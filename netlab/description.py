@@ -160,7 +160,7 @@ class speaking:
             if found["type"] == "missing":
                 lines.append(f"{field} is missing: it is required")
             elif found["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-                there_are = f"; there are {', '.join(self.fields)}" * (len(found["loc"]) == 1)
+                there_are = f"; there are {', '.join(self.fields)}" * (len(place) == 1)
                 lines.append(
                     f"{field} = {short(found['input'])}: there is no such field{there_are}"
                 )
