@@ -1,9 +1,9 @@
 """What the tools printed, as tidy tables: SI units, one row per thing, the same columns for every
 file.
 
-A reader takes a path or the text itself. What the tool did not measure is NaN, never 0; a text that
-is broken, cut off or not that tool's raises :class:`netlab.errors.ReadError`, which keeps the text
-in its ``raw``.
+A reader takes a path or the text itself. What the tool did not measure is NaN, never 0. A text that
+is broken, cut off or not that tool's, and figures that cannot be or that contradict each other,
+raise :class:`netlab.errors.ReadError`, which keeps the text in its ``raw``.
 """
 
 from netlab.readers.iperf3 import Iperf3Output, read_iperf3

@@ -112,7 +112,8 @@ def read_iperf3(source):
     Raises
     ------
     ReadError
-        If the text is not one complete report: says what is wrong, and what to do next.
+        If the text is not one complete report, or its figures cannot be, or contradict each other:
+        says what is wrong, and what to do next.
 
     Notes
     -----

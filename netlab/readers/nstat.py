@@ -87,7 +87,7 @@ def read_nstat(source):
     ------
     ReadError
         The text is not what nstat prints as JSON, or lacks one of TCP's counters (without ``-z``,
-        those that are zero).
+        those that are zero), or its counters cannot be.
 
     Notes
     -----
