@@ -1,12 +1,15 @@
 """What all tests share: quiet progress, and no test that depends on another's engine."""
 
 import os
+import signal
 
 import pytest
 
 from netlab import Network, wan
 
 os.environ["NETLAB_PROGRESS"] = "off"
+# a shell's background job ignores Ctrl-C, and so would every program that the tests start
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
