@@ -203,7 +203,7 @@ def test_a_run_that_takes_too_long_is_ended_with_what_it_printed():
 
 
 def test_a_folder_that_is_no_result_is_refused(tmp_path):
-    with pytest.raises(nl.NetlabError, match=r"not a folder that Result.save left"):
+    with pytest.raises(nl.NetlabError, match=r"cannot be read as a folder that Result.save left"):
         nl.load(tmp_path)
 
 
