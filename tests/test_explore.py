@@ -138,7 +138,7 @@ def test_the_button_measures_what_the_sliders_say(grid, monkeypatch):
 
 
 def test_stop_ends_the_run_and_a_double_click_starts_only_one(monkeypatch):
-    explorer = explore.aimd()
+    explorer = explore.mathis()
     path, test = nl.wan(buffers="50mb"), nl.Iperf3("h1", "h2", parallel=8, time=20_000)
     monkeypatch.setattr(explorer, "experiment", lambda: ([path, test], dict(seed=1)))
     points = len(explorer.measured)
