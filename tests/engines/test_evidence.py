@@ -1,5 +1,6 @@
 """What a failed run left is kept, or a sentence says why not; the run's own error stays."""
 
+import contextlib
 import os
 import resource
 import signal
@@ -16,13 +17,15 @@ def cache(tmp_path, monkeypatch):
     return tmp_path / "cache"
 
 
-@pytest.fixture
+@contextlib.contextmanager
 def full_disk():
-    """No file may get longer than 100 bytes."""
+    """No file may get longer than 100 bytes: the log that pytest itself writes, neither."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_it_is_kept_to_the_byte(cache):
@@ -33,8 +36,9 @@ def test_it_is_kept_to_the_byte(cache):
     assert (place / "a.txt").read_text() == "naïve \\ud800"
 
 
-def test_a_full_disk_is_said_and_nothing_half_is_left(cache, full_disk):
-    said = evidence.save("today-1", {"short": "x", "long": "x" * 200})
+def test_a_full_disk_is_said_and_nothing_half_is_left(cache):
+    with full_disk():
+        said = evidence.save("today-1", {"short": "x", "long": "x" * 200})
     assert said == f"It could not be kept in {cache / 'evidence' / 'today-1'}: File too large"
     assert not (cache / "evidence" / "today-1").exists()
 
