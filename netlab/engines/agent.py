@@ -11,6 +11,7 @@ has answered.  What this script does costs virtual time, so its text is part of 
 import codecs
 import ctypes
 import fcntl
+import itertools
 import json
 import os
 import select
@@ -24,12 +25,92 @@ import time
 PIECE = 60_000
 TICK_NS = 50_000_000  # between two looks for an interrupt while something runs
 GRACE_NS = 1_000_000_000  # between ^C and SIGKILL
+MARK = "--netlab--"  # between the outputs of set-up commands
+# What programs may do, as root: all that concerns networks, users and files, and nothing that concerns the machine
+# (mount, enter another host, look into another process, power off).
+CAPABILITIES = (
+    "net_admin net_raw net_bind_service net_broadcast chown dac_override fowner fsetid kill setgid setuid sys_nice".split()
+)
 
 
-class GuestLine:
+def shell(pid, script):
+    """Run a script beside a process, in its namespaces."""
+    command = ["mnexec", "-a", str(pid), "sh", "-c", script]
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+class Batch:
+    """What Mininet has done one command after the other, through an interactive shell for each node, is written down here
+    and done at once: a process costs milliseconds in a guest."""
+
+    links = []  # for ip -batch, on the machine of the switches
+
+    @classmethod
+    def node_classes(cls):
+        from mininet.link import Intf, Link
+        from mininet.node import Host, Switch
+
+        class BatchIntf(Intf):
+            def ifconfig(self, *words):
+                if words == ("up",):
+                    self.node.lines.append(f"link set {self.name} up")
+                elif len(words) == 2 and words[1] == "up":
+                    self.node.lines.append(f"addr add {words[0]} broadcast + dev {self.name}")
+                else:
+                    raise ValueError(words)
+                return ""
+
+            def setMAC(self, mac):
+                self.mac = mac
+                self.node.lines.append(f"link set {self.name} address {mac}")
+
+        class BatchLink(Link):
+            def __init__(self, *ends, **options):
+                super().__init__(*ends, **{**options, "intf": BatchIntf})
+
+            @classmethod
+            def makeIntfPair(cls, name1, name2, addr1, addr2, node1, node2, deleteIntfs):
+                Batch.links.append(f"link add name {name1} netns {node1.pid} type veth peer name {name2} netns {node2.pid}")
+
+        class BatchHost(Host):
+            def startShell(self, mnopts=None):
+                self.lines = ["link set lo up"]
+                # the host's namespaces live as long as this process, which waits for an end of its input
+                self.shell = subprocess.Popen(["mnexec", "-n", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                self.pid = self.shell.pid
+
+            def cmd(self, *words, **options):
+                if words != ("ifconfig lo up",):
+                    raise ValueError(words)
+
+        class BatchSwitch(Switch):
+            def startShell(self, mnopts=None):
+                self.lines, self.pid = [], os.getpid()
+
+            def start(self, controllers):
+                self.lines[:0] = [f"link add name {self.name} type bridge", f"link set {self.name} up"]
+                self.lines += [f"link set {port} master {self.name}" for port in self.intfList() if port.name != "lo"]
+
+        return {"host": BatchHost, "switch": BatchSwitch, "link": BatchLink}
+
+    @classmethod
+    def carry_out(cls, net):
+        cls.run(os.getpid(), cls.links)
+        for node in (*net.switches, *net.hosts):
+            cls.run(node.pid, node.lines)
+
+    @staticmethod
+    def run(pid, lines):
+        done = shell(pid, "ip -batch - <<END\n" + "\n".join(lines) + "\nEND")
+        if done.returncode:
+            raise RuntimeError(f"ip -batch said: {done.stdout}")
+
+
+class GuestLine(Batch):
     """The line to the parent of a guest. Messages travel in pieces, each behind ``+`` (more follows) or ``.`` (the last)."""
 
     epoch_ns = 0  # the guest's clock begins with it
+    confined = ["setpriv", "--bounding-set", "-all," + ",".join("+" + name for name in CAPABILITIES)]
 
     def __init__(self):
         self.wire = os.open("/dev/netlab", os.O_RDWR)
@@ -67,6 +148,16 @@ class GuestLine:
 class PipeLine:
     """The line to a parent on the same machine: a JSON text per line, and ``{"bell"}`` among them."""
 
+    confined = []  # programs are this machine's own, and run with all its rights
+
+    def node_classes(self):
+        from mininet.link import Link
+        from mininet.nodelib import LinuxBridge
+
+        return {"switch": LinuxBridge, "link": Link}
+
+    def carry_out(self, net):
+        """Nothing: these classes have done it."""
     def __init__(self):
         self.epoch_ns, self.read = time.monotonic_ns(), b""
         self.there, self.back = os.dup(0), os.dup(1)
@@ -113,7 +204,7 @@ class PipeLine:
 class Job:
     """A program on a host, with a terminal of its own."""
 
-    def __init__(self, number, node, command):
+    def __init__(self, number, node, command, confined):
         self.number, self.status = number, None
         self.terminal, theirs = os.openpty()
         modes = termios.tcgetattr(theirs)
@@ -123,7 +214,7 @@ class Job:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
         # setsid makes the terminal the session's, so that Ctrl-C works on it
         self.process = subprocess.Popen(
-            ["mnexec", "-a", str(node.pid), "setsid", "-c", "bash", "-c", command],
+            ["mnexec", "-a", str(node.pid), *confined, "setsid", "-c", "bash", "-c", command],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -182,13 +273,11 @@ class Agent:
             if os.path.exists(f"/sys/class/net/{name}"):
                 why = "this machine has one: another network is up, or a crash left it (`sudo mn -c` removes every such network)"
                 return {"failed": [name, f"ip link add {name} type bridge", why]}
-        from mininet.link import Link
         from mininet.log import setLogLevel
         from mininet.net import Mininet
-        from mininet.nodelib import LinuxBridge
 
         setLogLevel("warning")
-        self.net = Mininet(switch=LinuxBridge, controller=None, link=Link, autoSetMacs=True)
+        self.net = Mininet(controller=None, autoSetMacs=True, **self.line.node_classes())
         for name, address in hosts:
             self.net.addHost(name, ip=address)
         for name in switches:
@@ -196,20 +285,19 @@ class Agent:
         for ends in links:
             self.net.addLink(*ends)
         self.net.start()
-        for name, command in setup:
-            done = subprocess.run(
-                ["mnexec", "-a", str(self.net[name].pid), "sh", "-c", command],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-            )
+        self.line.carry_out(self.net)
+        for name, group in itertools.groupby(setup, key=lambda pair: pair[0]):
+            commands = [command for _, command in group]
+            script = "\n".join(f"echo {MARK}; {{ {command}\n}} || exit 1" for command in commands)
+            done = shell(self.net[name].pid, script)
             if done.returncode:
-                return {"failed": [name, command, done.stdout]}
+                printed = done.stdout.split(MARK + "\n")
+                return {"failed": [name, commands[len(printed) - 2], printed[-1]]}
         return {}
 
     def do_start(self, host, command):
         number = len(self.jobs) + 1
-        job = self.jobs[number] = Job(number, self.net[host], command)
+        job = self.jobs[number] = Job(number, self.net[host], command, self.line.confined)
         self.open.append(job)
         return {"job": number}
 

@@ -151,10 +151,17 @@ class GuestLine(Line):
     guest_keys : int
         The end of the pipe that the guest reads. This side keeps it open, too: so it can take back
         a key, and the guest never sees the end of the pipe.
+
+    Parameters
+    ----------
+    wall_limit_s : float
+    hooks : netlab.engines.guest.hooks.Hooks
+        Heard whenever the guest is waited for, and before a message that came later.
     """
 
-    def __init__(self, wall_limit_s):
+    def __init__(self, wall_limit_s, hooks):
         super().__init__(wall_limit_s)
+        self.hooks = hooks
         self.socket, self.guest_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (self.socket, self.guest_socket):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
@@ -178,10 +185,16 @@ class GuestLine(Line):
             if left <= 0:
                 return None
             try:
-                self.socket.settimeout(left)
-                piece = self.socket.recv(65536)
-            except TimeoutError:
+                ready = select.select([*self.hooks.sockets, self.socket], [], [], left)[0]
+            except (OSError, ValueError) as error:  # closed by another thread
+                raise LineDown from error
+            if not ready:
                 return None
+            if ready[0] is not self.socket:
+                self.hooks.serve(ready[0])
+                continue
+            try:
+                piece = self.socket.recv(65536)
             except OSError as error:
                 raise LineDown from error
             if not piece:

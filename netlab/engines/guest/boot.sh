@@ -14,6 +14,7 @@ ip link set lo up
 sysctl -qw net.ipv4.tcp_mem='1048576 1048576 1048576' net.ipv4.udp_mem='1048576 1048576 1048576'
 sysctl -qw vm.panic_on_oom=1 kernel.panic=-1
 cd /root
-python3 -B /job/agent.py </dev/null >/job/agent.log 2>&1
-echo "the agent ended with status $?" >>/job/agent.log
+exec >/dev/console 2>&1
+python3 -B /job/agent.py </dev/null
+echo "the agent ended with status $?"
 python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321fedc)'

@@ -19,6 +19,7 @@ from netlab.engines import evidence
 from netlab.engines.agent_line import GuestLine, Interrupted, LineDown, OutOfTime
 from netlab.engines.guest import store
 from netlab.engines.guest.failure import KILLED, LOST, lost_a_process, spare_sockets, why_it_died
+from netlab.engines.guest.hooks import HookFailed, Hooks
 from netlab.engines.guest.places import (
     fixed_layout,
     memory_folder,
@@ -75,7 +76,9 @@ class Guest:
             self.cleanup.callback(os.close, try_lock(self.folder / "lock"))
             self.watcher = self.cleanup.enter_context(cleaned_up_after_parent(self.folder))
             self.cpu = self.cleanup.enter_context(one_cpu())
-            self.line = GuestLine(wall_limit_s)
+            self.hooks = Hooks()
+            self.cleanup.callback(self.hooks.close)
+            self.line = GuestLine(wall_limit_s, self.hooks)
             self.cleanup.callback(self.line.close)
             self._start(build, seed, clock)
         except BaseException:
@@ -107,7 +110,8 @@ class Guest:
             # word off before the kernel mixes the command line into its random numbers.
             f"hostfs={self.folder}",
         ]
-        environment = {
+        hooks, descriptors = self.hooks.environment
+        environment = hooks | {
             # random numbers from the seed; else from the host, and no two runs are alike
             "LD_PRELOAD": str(build.shim),
             # the seed, for that library; else it is 1
@@ -120,6 +124,8 @@ class Guest:
             # there is no /dev/netlab, and the guest powers itself off
             "NETLAB_FD": "0",
             "NETLAB_INT_FD": str(self.line.guest_keys),
+            # the two folders that the guest sees of the host; else it sees none
+            "NETLAB_ROOTS": f"{self.folder}/r:{self.folder}/j",
         }
         with open(self.folder / "console", "wb") as console:
             # a session of its own: Jupyter's interrupt goes to the whole process group
@@ -131,10 +137,11 @@ class Guest:
                 stdout=console,
                 stderr=self.watcher,
                 start_new_session=True,
-                pass_fds=[self.line.guest_keys],
+                pass_fds=[self.line.guest_keys, *descriptors],
             )
         self.cleanup.callback(self._kill)
         self.line.guest_socket.close()
+        self.hooks.started()
 
     def ask(self, on_event=ignore, **question):
         """One question to the agent; see `netlab.engines.protocol.Connection.ask`.
@@ -156,6 +163,9 @@ class Guest:
         except Interrupted:
             self.close()
             raise KeyboardInterrupt from None
+        except HookFailed as error:
+            self.close()
+            raise error.__cause__ from None
         except OutOfTime as error:
             failure = f"the guest {error}"
         except LineDown as error:
@@ -189,9 +199,8 @@ class Guest:
         """End the guest, keep everything it left, raise."""
         self._kill()
         files = {}
-        for path in (self.folder / "console", self.folder / "j" / "agent.log"):
-            with contextlib.suppress(OSError):
-                files[path.name] = path.read_bytes()
+        with contextlib.suppress(OSError):
+            files["console"] = (self.folder / "console").read_bytes()
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{self.folder.name}"
         kept, place = evidence.save(name, files), evidence.folder(name)
         self.close()
