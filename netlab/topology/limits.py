@@ -7,6 +7,7 @@ import math
 from netlab import units
 from netlab.topology import addressing
 
+FRAME_BYTES = 1514  # the largest Ethernet frame of an MTU of 1500 bytes, as tbf counts it
 NAME_LENGTH = 15  # the longest name that Linux gives an interface
 LEAST_BUFFER_BYTES = 87_380  # the default size of a new socket's buffer
 MOST_BUFFER_BYTES = 2**31 - 1  # the kernel counts them in an int
@@ -64,8 +65,13 @@ def check_delays(topology):
 def farthest(topology, start, names):
     """The longest round-trip time from a node to one of these [s], and the name of that one."""
     paths = topology.paths(start)
+    noises_s = topology.noises_s
     rtts_s = {
-        name: math.fsum(link.delay_s * len(link.ends) for link, _ in paths[name]) for name in names
+        name: math.fsum(
+            [noises_s.get(start, 0), noises_s.get(name, 0)]
+            + [link.delay_s * len(link.ends) for link, _ in paths[name]]
+        )
+        for name in names
     }
     found = max(rtts_s, key=rtts_s.get)
     return rtts_s[found], found

@@ -10,10 +10,15 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from netlab import units
 from netlab.description import Delay, Description, Fraction, Rate, Size
 from netlab.topology import addressing
+from netlab.topology.limits import FRAME_BYTES
+from netlab.topology.qdisc import check_qdisc
 
 # netem's own default, 1000 packets, would make the delay line a second bottleneck
 NETEM_PACKETS = 1_000_000
-FRAME_BYTES = 1514  # the largest Ethernet frame of an MTU of 1500 bytes, as tbf counts it
+# Above any link's rate: with a rate, netem keeps the packets in order that it delays at random, and
+# this one takes no time of its own.
+NOISE_RATE = "100tbit"
+NOISE_S = 0.1  # the most; netem computes a jitter in ns with 32 bits
 BURST_BYTES, LIMIT_BYTES = 5_000_000, 15_000_000  # the labs', at 10 Gbit/s over 20 ms
 SIZE_BYTES = 2**32 - 1  # tc's largest size
 
@@ -88,9 +93,25 @@ def check_sysctls(sysctls):
     return sysctls
 
 
+def check_noise(text):
+    """A time that netem can draw from in whole nanoseconds."""
+    if not (units.delay_s(text) == 0 or 1e-8 <= units.delay_s(text) <= NOISE_S):
+        raise ValueError("at least '0.01us' and at most '100ms', such as '10us'; '0us' is none")
+    return text
+
+
+def unless_given():
+    """A field that JSON leaves out where it is None, so that what was written before the field
+    existed is still the same text.
+    """
+    return Field(default=None, exclude_if=lambda value: value is None)
+
+
 Name = Annotated[str, AfterValidator(check_name)]
 Address = Annotated[str, AfterValidator(addressing.check_address)]
 Sysctls = Annotated[dict[str, str | int], BeforeValidator(check_sysctls)]
+Noise = Annotated[Delay, AfterValidator(check_noise)]
+Qdisc = Annotated[str, BeforeValidator(check_qdisc)]
 
 
 class Host(Description):
@@ -107,16 +128,52 @@ class Host(Description):
     sysctls : dict
         Settings of its kernel, such as ``{"net.ipv4.tcp_sack": 0}``. Only some of those in
         ``net.`` are a host's own.
+    noise : str, optional
+        Every packet that arrives waits a random time, uniform between 0 and this one, such as
+        ``"10us"``, as if the processor were busy with something else; packets stay in order. The
+        times are drawn from the seed. It costs half of this time on average, and up to all of it
+        where packets arrive at shorter intervals.
+    qdisc : str, optional
+        The queueing discipline of its network card in tc's notation, such as ``"fq"``, which paces
+        each flow; see `Link` for what there is. The card itself is never busy, so that a discipline
+        other than ``fq`` has a queue only where it has a rate of its own (``"cake bandwidth
+        1gbit"``).
+
+    Notes
+    -----
+    Without noise, the hosts are infinitely fast and do equal things at equal times. A flow may then
+    win for ever because its packets always come just before another's: the *phase effects* of Floyd
+    and Jacobson [1]_, who recommend random processing time against them.
+
+    The noise is netem's, on the interface at the other end of the host's cable, so that the host's
+    own card has its place for `qdisc`. What arrives in one piece, with segmentation offload up to
+    64 KB, waits once.
+
+    References
+    ----------
+    .. [1] Sally Floyd, Van Jacobson: On Traffic Phase Effects in Packet-Switched Gateways.
+       Internetworking: Research and Experience 3 (1992).
+
+    Examples
+    --------
+    >>> Host("h1", "10.0.0.1/8", noise="10us", qdisc="fq").noise_s
+    1e-05
     """
 
     name: Name
     address: Address
     route: str | None = None
     sysctls: Sysctls = Field(default_factory=dict)
+    noise: Noise | None = unless_given()
+    qdisc: Qdisc | None = unless_given()
 
     @property
     def ip(self):
         return self.address.partition("/")[0]
+
+    @property
+    def noise_s(self):
+        return units.delay_s(self.noise) if self.noise else 0.0
 
 
 class Switch(Description):
@@ -176,6 +233,11 @@ class Link(Description):
         the loss, and the RTT grows by twice the delay.
     queue_packets : int, optional
         The queue's length in packets, Mininet's ``max_queue_size``.
+    qdisc : str, optional
+        The queueing discipline before the bottleneck, in place of tbf's queue, with its parameters
+        in tc's notation: pfifo, bfifo, pfifo_fast, sfq, fq, codel, fq_codel, red, pie or cake, such
+        as ``"fq_codel limit 1000"``. It needs a rate, and takes the place of `limit` and
+        `queue_packets`.
 
     Notes
     -----
@@ -184,6 +246,20 @@ class Link(Description):
     Mininet's ``TCLink`` puts netem's limit there, which counts the packets in flight on the delayed
     line, too: its queue is shorter by rate times delay. Without a rate, `queue_packets` is netem's
     limit, that is, how many packets fit on the line.
+
+    A discipline marks packets (ECN) instead of dropping them where it is told to (``ecn``; fq_codel
+    and cake need no telling) *and* the hosts have agreed on it, which they do only with the sysctl
+    ``net.ipv4.tcp_ecn`` set to 1; see `wan` for an example. ``red`` computes how its average decays
+    in idle times from its ``bandwidth``: give the link's rate there, or tc takes 10 Mbit/s.
+
+    All hosts and switches share one kernel. Therefore ``fq`` on a link finds the sending sockets,
+    and would pace them as if it were on their host: ``"fq nopacing"`` is what a switch does.
+
+    Examples
+    --------
+    >>> link = Link("s1", "s2", rate="100mbit", qdisc="fq_codel limit 1000")
+    >>> list(link.setup("s1-eth2"))[-1]
+    'tc qdisc add dev s1-eth2 parent 2:1 handle 3: fq_codel limit 1000'
     """
 
     a: str
@@ -195,6 +271,7 @@ class Link(Description):
     limit: Size | None = None
     both: bool = False
     queue_packets: int | None = Field(default=None, ge=1, le=2_000_000)
+    qdisc: Qdisc | None = unless_given()
 
     @property
     def delay_s(self):
@@ -203,6 +280,11 @@ class Link(Description):
     @property
     def lossy(self):
         return units.fraction(self.loss) > 0
+
+    @property
+    def counts_packets(self):
+        """Whether it loses, counts or drops what its qdisc sees as a packet."""
+        return bool(self.lossy or self.queue_packets or self.qdisc)
 
     @property
     def ends(self):
@@ -236,6 +318,17 @@ class Link(Description):
             if getattr(self, name) is None:
                 self.__dict__[name] = value  # a frozen model allows no other way
                 self.model_fields_set.discard(name)  # not given: `but` computes it anew
+        if self.qdisc and not self.rate:
+            raise ValueError(
+                f"qdisc = {self.qdisc!r}: it needs a rate, as no queue builds up without one"
+            )
+        if self.qdisc and (self.queue_packets or units.size_bytes(self.limit) != own["limit"]):
+            name = "queue_packets" if self.queue_packets else "limit"
+            raise ValueError(
+                f"{name} = {getattr(self, name)!r} and qdisc = {self.qdisc!r}: give one of them, as"
+                " the discipline is the queue. Its own limit goes into its text, such as 'pfifo"
+                " limit 100'"
+            )
         if self.queue_packets and units.size_bytes(self.limit) != LIMIT_BYTES:
             raise ValueError(
                 f"limit = {self.limit!r} and queue_packets = {self.queue_packets}: give one of"
@@ -253,9 +346,17 @@ class Link(Description):
             )
         return self
 
-    def setup(self, interface):
-        """The tc commands that make one interface emulate this link."""
+    def setup(self, interface, noise_s=0.0):
+        """The tc commands that make one interface emulate this link, and the noise of the host that
+        the interface leads to.
+        """
         parent, netem = "root", [f"delay {self.delay}"] if self.delay else []
+        if noise_s:
+            delay, jitter = (
+                units.format_delay(round(time_s, 9))
+                for time_s in (self.delay_s + noise_s / 2, noise_s / 2)
+            )
+            netem = [f"delay {delay} {jitter}", f"rate {NOISE_RATE}"]
         netem += [f"loss {self.loss}"] if self.lossy else []
         packets = NETEM_PACKETS if self.rate or not self.queue_packets else self.queue_packets
         if netem or packets != NETEM_PACKETS:
@@ -270,3 +371,5 @@ class Link(Description):
                 f" {self.queue_bytes}"
             )
             yield f"tc qdisc add dev {interface} {parent} handle 2: {words}"
+        if self.qdisc:
+            yield f"tc qdisc add dev {interface} parent 2:1 handle 3: {self.qdisc}"

@@ -41,10 +41,10 @@ class Topology(Description):
         Maximum of ``tcp_rmem`` and ``tcp_wmem`` on every host [byte, or tc's notation]; None leaves
         Mininet's, 16 MiB.
     offload : bool, optional
-        Segmentation offload on hosts and routers. None turns it off where a link loses packets or
-        counts its queue in packets, and leaves it on elsewhere: netem drops what the qdisc sees as
-        a packet, and with offload that is up to 64 KB, so that "1 % loss" would be far less than
-        one segment in a hundred.
+        Segmentation offload on hosts and routers. None turns it off where a link loses packets,
+        counts its queue in packets or has a `qdisc`, and leaves it on elsewhere: netem drops what
+        the qdisc sees as a packet, and with offload that is up to 64 KB, so that "1 % loss" would
+        be far less than one segment in a hundred.
     routers : sequence of Router
 
     Notes
@@ -101,12 +101,32 @@ class Topology(Description):
                     f"addresses = {router.addresses!r} of router {router.name!r}: one for each of"
                     f" its {len(own)} links, in their order: {', '.join(own)}"
                 )
+        self._check_cards(links)
         limits.check_names(links, {switch.name for switch in self.switches})
         addressing.check(self)
         limits.check_delays(self)
         if self.buffers is not None:
             limits.check_buffers(self.buffers)
         return self
+
+    def _check_cards(self, links):
+        """Refuse a host's qdisc where netem or tbf has the place at the root of its card."""
+        for host in self.hosts:
+            if not host.qdisc:
+                continue
+            start = f"qdisc = {host.qdisc!r} of host {host.name!r}: its card {host.name}-eth0"
+            for link in links[host.name]:
+                (other,) = {link.a, link.b} - {host.name}
+                if host.name in link.ends and list(link.setup("")):
+                    raise ValueError(
+                        f"{start} emulates the link {link.a}-{link.b} already. Emulate it at"
+                        f" {other!r}, in the other direction, or on a link behind a switch"
+                    )
+                if self.noises_s.get(other):
+                    raise ValueError(
+                        f"{start} makes the noise of {other!r}, at the other end of its cable: put"
+                        " a switch between the two"
+                    )
 
     @property
     def node_names(self):
@@ -164,7 +184,7 @@ class Topology(Description):
     def offloading(self):
         """Whether segmentation offload is on."""
         return (
-            not any(link.lossy or link.queue_packets for link in self.links)
+            not any(link.counts_packets for link in self.links)
             if self.offload is None
             else self.offload
         )
@@ -216,6 +236,11 @@ class Topology(Description):
         return math.fsum(
             link.delay_s for link in [*self.emulated(start, end), *self.emulated(end, start)]
         )
+
+    @property
+    def noises_s(self):
+        """By host, how long a packet that arrives there waits at most. [s]"""
+        return {host.name: host.noise_s for host in self.hosts}
 
     def bottleneck_bps(self, start, end):
         """The lowest rate on the way from one node to another [bit/s]; infinity where no link has
@@ -270,9 +295,15 @@ class Topology(Description):
                     yield router.name, f"ethtool -K {router.name}-eth{number} {OFFLOAD_OFF}"
         for node, destination, gateway in addressing.routes(self):
             yield node, f"ip route add {destination} via {gateway}"
+        noises_s = self.noises_s
         for link in self.links:
-            for node in link.ends:
-                yield from ((node, command) for command in link.setup(self.interface(link, node)))
+            for node, other in ((link.a, link.b), (link.b, link.a)):
+                emulated = link if node in link.ends else Link(link.a, link.b)
+                lines = emulated.setup(self.interface(link, node), noises_s.get(other, 0.0))
+                yield from ((node, command) for command in lines)
+        for host in self.hosts:
+            if host.qdisc and self.links_of(host.name):
+                yield host.name, f"tc qdisc add dev {host.name}-eth0 root {host.qdisc}"
 
     def _repr_html_(self):
         """As a picture: JupyterLab shows SVG itself in trusted notebooks only."""
