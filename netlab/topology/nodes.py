@@ -252,8 +252,9 @@ class Link(Description):
     ``net.ipv4.tcp_ecn`` set to 1; see `wan` for an example. ``red`` computes how its average decays
     in idle times from its ``bandwidth``: give the link's rate there, or tc takes 10 Mbit/s.
 
-    All hosts and switches share one kernel. Therefore ``fq`` on a link finds the sending sockets,
-    and would pace them as if it were on their host: ``"fq nopacing"`` is what a switch does.
+    All hosts and switches share one kernel. Therefore ``fq`` on a link would find the sending
+    sockets, and pace them as if it were on their host. Only ``"fq nopacing"`` is allowed, which
+    does what a switch can do. (Measured with pacing: two BBR flows got 33 and 6 of 100 Mbit/s.)
 
     Examples
     --------
@@ -321,6 +322,12 @@ class Link(Description):
         if self.qdisc and not self.rate:
             raise ValueError(
                 f"qdisc = {self.qdisc!r}: it needs a rate, as no queue builds up without one"
+            )
+        if self.qdisc and self.qdisc.split()[0] == "fq" and "nopacing" not in self.qdisc:
+            raise ValueError(
+                f"qdisc = {self.qdisc!r}: on a link, write 'fq nopacing'. All hosts share one"
+                " kernel, so that fq would find the senders' sockets and pace them, as no switch"
+                " can"
             )
         if self.qdisc and (self.queue_packets or units.size_bytes(self.limit) != own["limit"]):
             name = "queue_packets" if self.queue_packets else "limit"
