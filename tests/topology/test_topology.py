@@ -77,6 +77,7 @@ def trees(draw, most=9):
             {"rate": "10mbit"},
             {"queue_packets": 33},
             {"rate": "2500kbit", "queue_packets": 100},
+            {"rate": "10mbit", "qdisc": "fq_codel limit 1000"},
         ]
     )
     links = [
