@@ -81,7 +81,8 @@ class Description(BaseModel):
 
     def to_json(self):
         """As JSON text; what has its default value is written too, so that a record stays true when
-        a default changes.
+        a default changes. (Fields that came later are left out where they are None, so that earlier
+        records stay found.)
         """
         return self.model_dump_json(indent=1) + "\n"
 

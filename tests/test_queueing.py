@@ -61,6 +61,14 @@ def test_noise_delays_each_packet_that_arrives_by_up_to_its_value():
     assert rtts_s(None, 1).std() < 5e-6
 
 
+def test_noise_keeps_packets_in_order():
+    """Where no packet is lost, nothing ever waits at the receiver for one before it."""
+    path = wan("100mbit", "20ms", pairs=1, noise="1ms", qdisc="fq_codel", sysctls=ECN)
+    result = run(path, Iperf3("h1", "h2", time=2), Nstat("h2"))
+    assert result.flows.received_bps.item() > 80e6
+    assert result.counts["h2"]["TcpExtTCPOFOQueue"] == 0
+
+
 def two_pairs(noise, first, seed=1):
     """Two Reno flows that start at the same instant, so that nothing but noise tells them apart."""
     pairs = [("h1", "h2"), ("h3", "h4")]

@@ -146,8 +146,8 @@ class Host(Description):
     and Jacobson [1]_, who recommend random processing time against them.
 
     The noise is netem's, on the interface at the other end of the host's cable, so that the host's
-    own card has its place for `qdisc`. What arrives in one piece, with segmentation offload up to
-    64 KB, waits once.
+    own card has its place for `qdisc`. Where that interface emulates the link, it comes before the
+    link's rate. What arrives in one piece, with segmentation offload up to 64 KB, waits once.
 
     References
     ----------
