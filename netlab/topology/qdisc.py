@@ -37,8 +37,8 @@ class Kind(NamedTuple):
 
 
 def whole(text):
-    """Digits alone: tc's ``1k`` and ``0x10`` are numbers to some parameters only."""
-    if not re.fullmatch("[0-9]{1,10}", text):
+    """Digits alone: to tc, ``1k`` is a number for some parameters only, and ``010`` is 8."""
+    if not re.fullmatch("0|[1-9][0-9]{0,9}", text):
         raise ValueError
     return int(text)
 

@@ -90,6 +90,7 @@ def test_what_the_table_allows_is_accepted(text):
         ("codel limit", ["codel's limit needs a whole number from 1"]),
         ("codel limit 0", ["codel's limit needs a whole number from 1 to 4294967295"]),
         ("codel limit 1k", ["codel's limit needs a whole number"]),
+        ("codel limit 010", ["codel's limit needs a whole number"]),
         ("codel target 5", ["codel's target needs a time such as '5ms', from 10us to 4s"]),
         ("codel target 1us", ["from 10us"]),
         ("codel limit 3 limit 4", ["limit was given twice"]),
