@@ -44,6 +44,25 @@ def check_buffers(buffers):
         )
 
 
+def check_cards(topology):
+    """Refuse a host's qdisc where netem or tbf has the place at the root of its card."""
+    noises_s = topology.noises_s
+    for host in topology.hosts:
+        for link in topology.links_of(host.name) if host.qdisc else ():
+            (other,) = {link.a, link.b} - {host.name}
+            start = f"qdisc = {host.qdisc!r} of host {host.name!r}: its card {host.name}-eth0"
+            if host.name in link.ends and list(link.setup("")):
+                raise ValueError(
+                    f"{start} emulates the link {link.a}-{link.b} already. Emulate it at {other!r},"
+                    " in the other direction, or on a link behind a switch"
+                )
+            if noises_s.get(other):
+                raise ValueError(
+                    f"{start} makes the noise of {other!r}, at the other end of its cable: put a"
+                    " switch between the two"
+                )
+
+
 def check_delays(topology):
     """Refuse round-trip times with which hosts could not find each other, or not be checked."""
     if sum(2 * link.delay_s for link in topology.links) <= ARP_S:

@@ -9,7 +9,9 @@ and the kernel replace some values, such as a limit of 0, by others without a wo
 import math
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import BeforeValidator
 
 from netlab import units
 from netlab.topology.limits import FRAME_BYTES
@@ -66,82 +68,45 @@ def rate(most="34gbit"):  # tc has 32 bits for its bytes per second
 
 
 FLAG = None  # a word without a value; of words joined by | at most one is given
+
+
+def each(kind, words):
+    return dict.fromkeys(words.split(), kind)
+
+
 DISCIPLINES = {
     "pfifo": {"limit": count()},
     "bfifo": {"limit": size()},
     "pfifo_fast": {},
     "sfq": {"limit": count(2, 127), "quantum": count(256, 2**20), "perturb": count(1, 3600)},
-    "fq": {
-        "limit": count(),
-        "flow_limit": count(),
-        "quantum": count(256, 2**20),
-        "initial_quantum": count(256, 2**20),
-        "maxrate": rate(),
-        "low_rate_threshold": rate(),
-        "buckets": count(2, 2**18),
-        "orphan_mask": count(),
-        "refill_delay": time(),
-        "ce_threshold": time(),
-        "timer_slack": time(),
-        "horizon": time(most="1000s"),
-        "horizon_cap|horizon_drop": FLAG,
-        "pacing|nopacing": FLAG,
-    },
-    "codel": {
-        "limit": count(),
-        "target": time(),
-        "interval": time(),
-        "ce_threshold": time(),
-        "ecn|noecn": FLAG,
-    },
-    "fq_codel": {
-        "limit": count(),
-        "flows": count(1, 2**16),
-        "target": time(),
-        "interval": time(),
-        "quantum": count(256, 2**20),
-        "ce_threshold": time(),
-        "memory_limit": size(),
-        "drop_batch": count(),
-        "ecn|noecn": FLAG,
-    },
-    "red": {
-        "limit": size(),
-        "min": size(),
-        "max": size(),
-        "avpkt": size(64, FRAME_BYTES),
-        "burst": count(),
-        "bandwidth": rate(),
-        "probability": Kind(decimal, "0.0001", "0.999", "a number such as 0.02,"),
-        "adaptive": FLAG,
-        "ecn": FLAG,
-        "harddrop": FLAG,
-        "nodrop": FLAG,
-    },
-    "pie": {
-        "limit": count(),
-        "target": time(),
-        "tupdate": time("10ms"),
-        "alpha": count(1, 32),
-        "beta": count(1, 32),
-        "ecn|noecn": FLAG,
-        "bytemode|nobytemode": FLAG,
-        "dq_rate_estimator|no_dq_rate_estimator": FLAG,
-    },
-    "cake": {
-        "bandwidth": rate("100tbit"),
-        "rtt": time(most="1000s"),
-        "memlimit": size(),
-        "overhead": count(0, 256),
-        "mpu": count(1, 256),
-        "ptm|atm|noatm": FLAG,
-        "besteffort|diffserv3|diffserv4|diffserv8": FLAG,
-        "flowblind|srchost|dsthost|hosts|flows|dual-srchost|dual-dsthost|triple-isolate": FLAG,
-        "wash|nowash": FLAG,
-        "ack-filter|ack-filter-aggressive|no-ack-filter": FLAG,
-        "split-gso|no-split-gso": FLAG,
-        "ingress|egress": FLAG,
-    },
+    "fq": each(count(), "limit flow_limit orphan_mask")
+    | each(count(256, 2**20), "quantum initial_quantum")
+    | {"buckets": count(2, 2**18), "horizon": time(most="1000s")}
+    | each(rate(), "maxrate low_rate_threshold")
+    | each(time(), "refill_delay ce_threshold timer_slack")
+    | each(FLAG, "horizon_cap|horizon_drop pacing|nopacing"),
+    "codel": {"limit": count()}
+    | each(time(), "target interval ce_threshold")
+    | each(FLAG, "ecn|noecn"),
+    "fq_codel": each(count(), "limit drop_batch")
+    | each(time(), "target interval ce_threshold")
+    | {"flows": count(1, 2**16), "quantum": count(256, 2**20), "memory_limit": size()}
+    | each(FLAG, "ecn|noecn"),
+    "red": each(size(), "limit min max")
+    | {"avpkt": size(64, FRAME_BYTES), "burst": count(), "bandwidth": rate()}
+    | {"probability": Kind(decimal, "0.0001", "0.999", "a number such as 0.02,")}
+    | each(FLAG, "adaptive ecn harddrop nodrop"),
+    "pie": {"limit": count(), "target": time(), "tupdate": time("10ms")}
+    | each(count(1, 32), "alpha beta")
+    | each(FLAG, "ecn|noecn bytemode|nobytemode dq_rate_estimator|no_dq_rate_estimator"),
+    "cake": {"bandwidth": rate("100tbit"), "rtt": time(most="1000s"), "memlimit": size()}
+    | {"overhead": count(0, 256), "mpu": count(1, 256)}
+    | each(FLAG, "ptm|atm|noatm besteffort|diffserv3|diffserv4|diffserv8 wash|nowash")
+    | each(
+        FLAG,
+        "flowblind|srchost|dsthost|hosts|flows|dual-srchost|dual-dsthost|triple-isolate"
+        " ack-filter|ack-filter-aggressive|no-ack-filter split-gso|no-split-gso ingress|egress",
+    ),
 }
 REQUIRED = {"bfifo": ("limit",), "pfifo": ("limit",), "red": ("limit", "min", "max", "avpkt")}
 
@@ -179,6 +144,9 @@ def check_qdisc(text):
     if name == "red":
         check_red(**{word: value for word, value in found.items() if isinstance(value, int)})
     return " ".join([name, *words])
+
+
+Qdisc = Annotated[str, BeforeValidator(check_qdisc)]
 
 
 def check_red(limit, min, max, avpkt, burst=None, **_):

@@ -21,7 +21,8 @@ from netlab.description import Description, Size
 from netlab.errors import SpecificationError
 from netlab.picture.svg import svg
 from netlab.topology import addressing, limits
-from netlab.topology.nodes import Host, Link, Router, Switch
+from netlab.topology.links import Link
+from netlab.topology.nodes import Host, Router, Switch
 
 OFFLOAD_OFF = "tso off gso off gro off"
 
@@ -101,32 +102,13 @@ class Topology(Description):
                     f"addresses = {router.addresses!r} of router {router.name!r}: one for each of"
                     f" its {len(own)} links, in their order: {', '.join(own)}"
                 )
-        self._check_cards(links)
         limits.check_names(links, {switch.name for switch in self.switches})
+        limits.check_cards(self)
         addressing.check(self)
         limits.check_delays(self)
         if self.buffers is not None:
             limits.check_buffers(self.buffers)
         return self
-
-    def _check_cards(self, links):
-        """Refuse a host's qdisc where netem or tbf has the place at the root of its card."""
-        for host in self.hosts:
-            if not host.qdisc:
-                continue
-            start = f"qdisc = {host.qdisc!r} of host {host.name!r}: its card {host.name}-eth0"
-            for link in links[host.name]:
-                (other,) = {link.a, link.b} - {host.name}
-                if host.name in link.ends and list(link.setup("")):
-                    raise ValueError(
-                        f"{start} emulates the link {link.a}-{link.b} already. Emulate it at"
-                        f" {other!r}, in the other direction, or on a link behind a switch"
-                    )
-                if self.noises_s.get(other):
-                    raise ValueError(
-                        f"{start} makes the noise of {other!r}, at the other end of its cable: put"
-                        " a switch between the two"
-                    )
 
     @property
     def node_names(self):

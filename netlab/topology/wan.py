@@ -2,7 +2,9 @@
 
 from netlab.description import Delay, Fraction, Rate, Size, checked
 from netlab.errors import SpecificationError
-from netlab.topology.nodes import Host, Link, Noise, Qdisc, Switch, Sysctls
+from netlab.topology.links import Link
+from netlab.topology.nodes import Host, Noise, Switch, Sysctls
+from netlab.topology.qdisc import Qdisc
 from netlab.topology.topology import Topology
 
 
