@@ -65,7 +65,8 @@ def check_cards(topology):
 
 def check_delays(topology):
     """Refuse round-trip times with which hosts could not find each other, or not be checked."""
-    if sum(2 * link.delay_s for link in topology.links) <= ARP_S:
+    noises_s = topology.noises_s.values()
+    if math.fsum([*(2 * link.delay_s for link in topology.links), *noises_s]) <= ARP_S:
         return
     arp, check = "within a subnet, as ARP gives up then", "as their check waits no longer"
     subnets = [(list(part), ARP_S, arp) for part in addressing.segments(topology)]
