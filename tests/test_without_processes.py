@@ -145,3 +145,36 @@ def test_an_engine_that_needs_processes_says_so():
     assert done.stderr.splitlines()[-1].startswith(
         "netlab.errors.EngineError: it starts processes, which this Python cannot do"
     )
+
+
+MISSING = (
+    "is not installed here, and this part of netlab needs it: `pip install 'netlab[notebooks]'`"
+)
+
+
+def test_explorers_name_the_extra_where_it_is_missing():
+    last = in_browser("from netlab import explore").stderr.splitlines()[-1]
+    assert last.startswith("netlab.errors.MissingPackageError: ipywidgets " + MISSING)
+
+
+@pytest.mark.parametrize("command", ["summary", "record"])
+def test_commands_on_notebooks_name_the_extra_where_it_is_missing(command, tmp_path):
+    (tmp_path / "notebook.ipynb").write_text("{}")
+    code = """
+ABSENT -= {"typer", "click", "rich"}
+from netlab.cli import main
+main()
+"""
+    done = in_browser(code, command, tmp_path / "notebook.ipynb")
+    assert done.returncode == 1 and MISSING in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_missing_package_is_an_import_error():
+    code = """
+try:
+    from netlab import explore
+except ImportError as error:
+    import netlab
+    print(isinstance(error, netlab.NetlabError))
+"""
+    assert printed(code) == "True\n"
