@@ -4,6 +4,7 @@ import json
 import shutil
 
 from netlab.engines.guest import store, transfer
+from netlab.engines.guest.integrity import kernel_digest, tree_digest
 
 
 def copied(cache):
@@ -33,3 +34,27 @@ def packed(folder, path, **changes):
     finally:
         file.write_text(before)
     return path
+
+
+def small(cache):
+    """Make an engine that cannot run, but is sound otherwise, the one in use of a cache."""
+    kernel, rootfs = cache / "kernel-0123456789ab", cache / "rootfs"
+    for folder in (kernel, rootfs / "etc"):
+        folder.mkdir(parents=True)
+    for name, content in (("linux", b"GLIBC_2.4 GLIBC_2.17"), ("shim.so", b"GLIBC_2.9")):
+        (kernel / name).write_bytes(content)
+        (kernel / name).chmod(0o755)
+    for name in ("hosts", "passwd"):
+        (rootfs / "etc" / name).write_text("the same\n")
+    (rootfs / "hosts").symlink_to("etc/hosts")
+    about = {"kernel": "7", "iperf3": "3", "mininet": "2", "congestion": ["reno"]}
+    record = {
+        "recipe": store.recipe_digest(),
+        "kernel": "0123456789ab",
+        "kernel_binary": kernel_digest(kernel),
+        "rootfs": tree_digest(rootfs),
+        "about": about,
+    }
+    rootfs.rename(cache / f"rootfs-{record['rootfs']}")
+    (cache / "engine.json").write_text(json.dumps(record))
+    return store.Build(cache, record)
