@@ -27,11 +27,6 @@ def pip(*words):
     subprocess.run([sys.executable, "-m", "pip", *map(str, words)], check=True)
 
 
-def install(folder, *wheels):
-    """Install wheels as pip does, without a network."""
-    pip("install", "--quiet", "--no-index", "--no-deps", "--target", folder, *wheels)
-
-
 @pytest.fixture
 def written(tmp_path, monkeypatch):
     """The wheel of a small engine."""
@@ -49,8 +44,9 @@ def elsewhere(tmp_path, monkeypatch):
 
 @pytest.fixture
 def package(written, elsewhere, tmp_path, monkeypatch):
-    """The folder of the package, installed where Python finds it, beside an empty cache."""
-    install(tmp_path / "site", written)
+    """The folder of the package, unpacked where Python finds it, beside an empty cache."""
+    with zipfile.ZipFile(written) as file:
+        file.extractall(tmp_path / "site")
     monkeypatch.syspath_prepend(tmp_path / "site")
     return tmp_path / "site" / "netlab_engine"
 
@@ -185,7 +181,8 @@ def test_two_wheels_and_an_empty_machine_give_the_bytes_of_this_one(elsewhere, t
     *_, tags = parse_wheel_filename(engine.name)
     assert tags & set(sys_tags())
     pip("wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", dist, ROOT)
-    install(site, *dist.glob("*.whl"))
+    offline = ("--quiet", "--no-index", "--no-deps")
+    pip("install", *offline, "--target", site, *dist.glob("*.whl"))
     tools.mkdir()
     for tool in ("sh", "tar", "setarch", "taskset", "true"):
         (tools / tool).symlink_to(shutil.which(tool))
