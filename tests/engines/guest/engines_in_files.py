@@ -38,19 +38,23 @@ def packed(folder, path, **changes):
 
 def small(cache):
     """Make an engine that cannot run, but is sound otherwise, the one in use of a cache."""
-    kernel, rootfs = cache / "kernel-0123456789ab", cache / "rootfs"
+    source = {"source_sha256": "ab" * 32}
+    name = transfer.kernel_id(source)
+    kernel, rootfs = cache / f"kernel-{name}", cache / "rootfs"
     for folder in (kernel, rootfs / "etc"):
         folder.mkdir(parents=True)
-    for name, content in (("linux", b"GLIBC_2.4 GLIBC_2.17"), ("shim.so", b"GLIBC_2.9")):
-        (kernel / name).write_bytes(content)
-        (kernel / name).chmod(0o755)
-    for name in ("hosts", "passwd"):
-        (rootfs / "etc" / name).write_text("the same\n")
+    for file, content in (("linux", b"GLIBC_2.4 GLIBC_2.17"), ("shim.so", b"GLIBC_2.9")):
+        (kernel / file).write_bytes(content)
+        (kernel / file).chmod(0o755)
+    for file in ("hosts", "passwd"):
+        (rootfs / "etc" / file).write_text("the same\n")
     (rootfs / "hosts").symlink_to("etc/hosts")
     about = {"kernel": "7", "iperf3": "3", "mininet": "2", "congestion": ["reno"]}
+    about["source"] = "linux.tar.xz"
     record = {
+        **source,
         "recipe": store.recipe_digest(),
-        "kernel": "0123456789ab",
+        "kernel": name,
         "kernel_binary": kernel_digest(kernel),
         "rootfs": tree_digest(rootfs),
         "about": about,
