@@ -14,7 +14,7 @@ from netlab.errors import EngineError
 # The same engine gives the same file, whenever and by whomever it was built.
 REPRODUCIBLE = (
     *("--format=gnu", "--sort=name", "--hard-dereference"),
-    *("--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"),
+    *("--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=a+rX"),
 )
 
 
