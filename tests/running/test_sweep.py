@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import netlab as nl
+from netlab.engines.guest import GuestEngine
 from netlab.running.unfinished import WEEK_S, UnfinishedSweep
 
 
@@ -86,9 +87,7 @@ def test_a_sweep_has_a_row_per_cell_and_seed_in_the_order_of_its_axes(grid):
     ],
 )
 def test_a_bad_cell_is_refused_before_anything_starts(arguments, words, monkeypatch):
-    monkeypatch.setattr(
-        nl.engines.guest.GuestEngine, "connect", lambda *_: pytest.fail("nothing must start")
-    )
+    monkeypatch.setattr(GuestEngine, "connect", lambda *_: pytest.fail("nothing must start"))
     with pytest.raises(nl.SpecificationError, match=words):
         nl.sweep(lossy, **arguments)
 
@@ -273,7 +272,7 @@ def test_what_an_interrupted_sweep_left_is_recorded_too(grid, tmp_path, monkeypa
 
 
 def test_an_engine_with_a_clock_of_its_own_sets_the_experiments_clock(monkeypatch):
-    class RealTime(nl.engines.guest.GuestEngine):
+    class RealTime(GuestEngine):
         clocks = ("real",)
 
     monkeypatch.setitem(nl.engines.ENGINES, "mininet", RealTime)
