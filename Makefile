@@ -4,7 +4,7 @@ SHELL := bash
 bin := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine demo test lab bench lock clean
+.PHONY: help setup engine wheel demo test lab bench lock clean
 
 help: ## list what there is to make
 	@sed -En 's/^([a-z]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
@@ -14,6 +14,11 @@ setup: ## install what is missing: system packages (binder/apt.txt), then .venv 
 
 engine: setup ## build the virtual-time guest: a few minutes, once
 	$(bin)/netlab engine build
+
+wheel: engine ## write netlab and its engine as two wheels, to dist/: pip installs them without a compiler, apt or root
+	rm -f dist/netlab*.whl
+	$(bin)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+	$(bin)/netlab engine wheel dist
 
 demo: engine ## run the notebook on parallel streams live: prints a table, leaves out/02-parallel-streams.html
 	mkdir -p out
@@ -40,5 +45,5 @@ lock: setup ## renew requirements.lock from pyproject.toml: the newest versions 
 	binder/setup && $(bin)/python -m pip check
 
 clean: ## remove what was made here (the engine is kept, in its cache)
-	rm -rf .venv .setup out .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .setup out dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -8,6 +8,7 @@ from netlab.errors import (
     EmulationError,
     EngineError,
     GuestError,
+    MissingPackageError,
     NetlabError,
     ReadError,
     SpecificationError,
@@ -19,8 +20,9 @@ from netlab.running.result import Result, load
 from netlab.running.run import run
 from netlab.running.sweep import sweep
 from netlab.topology import Topology, wan
+from netlab.topology.links import Link
 from netlab.topology.miniedit import read_miniedit
-from netlab.topology.nodes import Host, Link, Router, Switch
+from netlab.topology.nodes import Host, Router, Switch
 from netlab.traffic import Iperf3, Nstat, Ping, Shell
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "Host",
     "Iperf3",
     "Link",
+    "MissingPackageError",
     "NetlabError",
     "Network",
     "Nstat",

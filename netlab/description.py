@@ -7,7 +7,7 @@ import inspect
 import re
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, validate_call
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, validate_call
 
 from netlab import units
 from netlab.errors import SpecificationError
@@ -27,6 +27,13 @@ Rate = Annotated[str, _checked(units.rate_bps)]
 Delay = Annotated[str, _checked(units.delay_s)]
 Fraction = Annotated[str, _checked(units.fraction)]
 Size = Annotated[int | str, _checked(units.size_bytes)]
+
+
+def unless_given():
+    """A field that JSON leaves out where it is None, so that what was written before the field
+    existed is still the same text.
+    """
+    return Field(default=None, exclude_if=lambda value: value is None)
 
 
 COMMAND_BYTES = 131_071  # the longest argument that Linux passes to a program
@@ -81,7 +88,7 @@ class Description(BaseModel):
 
     def to_json(self):
         """As JSON text; what has its default value is written too, so that a record stays true when
-        a default changes.
+        a default changes; see `unless_given` for the exception.
         """
         return self.model_dump_json(indent=1) + "\n"
 

@@ -6,12 +6,15 @@ NetlabError
  │   └─ GuestError        a running guest died or reached a limit; its evidence is kept
  ├─ CommandError          a command on a host failed; its output is kept
  ├─ EmulationError        the network that came up is not the network that was asked for
- └─ ReadError             a tool's output that cannot be read; the raw text is kept
+ ├─ ReadError             a tool's output that cannot be read; the raw text is kept
+ └─ MissingPackageError   a Python package that only a part of netlab needs is not installed
 
 The pure functions (models, fairness, units) raise plain ``ValueError`` for a bad argument.
 ``SpecificationError`` and ``ReadError`` are ``ValueError`` too, so ``except ValueError`` catches
-every kind of bad input.
+every kind of bad input. ``MissingPackageError`` is an ``ImportError`` too.
 """
+
+import contextlib
 
 
 class NetlabError(Exception):
@@ -80,3 +83,22 @@ class ReadError(NetlabError, ValueError):
     def __init__(self, message, raw=""):
         super().__init__(message)
         self.raw = raw
+
+
+class MissingPackageError(NetlabError, ImportError):
+    """A Python package that only a part of netlab needs, such as Jupyter's, is not installed."""
+
+
+@contextlib.contextmanager
+def needs_notebooks():
+    """Around imports of Jupyter's packages: one that is missing makes a `MissingPackageError`."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = error.name.partition(".")[0]
+        if package == "netlab":
+            raise
+        raise MissingPackageError(
+            f"{package} is not installed here, and this part of netlab needs it: `pip install"
+            " 'netlab[notebooks]'` installs everything for notebooks"
+        ) from None

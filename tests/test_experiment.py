@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import netlab as nl
+from netlab.engines.guest import GuestEngine
 
 SMALL = nl.Experiment(
     nl.wan("100mbit", "20ms", "0.1%"),
@@ -171,9 +172,7 @@ def test_shell_output_is_kept():
 
 
 def test_an_algorithm_that_the_kernel_lacks_is_refused_with_those_it_has(monkeypatch):
-    monkeypatch.setattr(
-        nl.engines.guest.GuestEngine, "connect", lambda *_: pytest.fail("nothing must start")
-    )
+    monkeypatch.setattr(GuestEngine, "connect", lambda *_: pytest.fail("nothing must start"))
     with pytest.raises(nl.SpecificationError, match=r"'vivaldi'.*bbr, bic, cubic"):
         nl.run(nl.wan(), nl.Iperf3("h1", "h2", congestion="vivaldi"))
 

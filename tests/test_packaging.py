@@ -2,11 +2,13 @@
 does not need.
 """
 
+import ast
 import contextlib
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -19,11 +21,11 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 DEPENDENCIES = [Requirement(line) for line in PROJECT["project"]["dependencies"]]
-EXTRAS = [
-    Requirement(line)
-    for lines in PROJECT["project"]["optional-dependencies"].values()
-    for line in lines
-]
+OPTIONAL = {
+    extra: [Requirement(line) for line in lines]
+    for extra, lines in PROJECT["project"]["optional-dependencies"].items()
+}
+EXTRAS = [requirement for extra in OPTIONAL.values() for requirement in extra]
 BUILD = [
     Requirement(line)
     for line in PROJECT["build-system"]["requires"] + PROJECT["dependency-groups"]["build"]
@@ -69,11 +71,39 @@ def read_apt():
     ]
 
 
-def test_plotly_7_and_the_notebook_tools_are_dependencies():
+def test_plotly_7_is_a_dependency_and_the_notebook_tools_are_an_extra():
     bounds = {requirement.name: requirement.specifier for requirement in DEPENDENCIES}
-    assert {"ipywidgets", "jupyterlab", "nbval", "pandas", "papermill", "plotly"} <= bounds.keys()
+    assert bounds.keys() == {"numpy", "pandas", "plotly", "pydantic", "tqdm", "typer"}
+    extra = {requirement.name for requirement in OPTIONAL["notebooks"]}
+    assert {"anywidget", "ipywidgets", "jupyterlab", "nbval", "papermill"} <= extra
     assert not bounds["plotly"].contains("6.9.9") and bounds["plotly"].contains("7.1.0")
     assert not bounds["pandas"].contains("2.1.9") and bounds["pandas"].contains("2.2.0")
+
+
+class Imported(ast.NodeVisitor):
+    """The packages that a module imports, but for those that only notebooks need."""
+
+    def __init__(self):
+        self.packages = set()
+
+    def visit_With(self, node):
+        if "needs_notebooks()" not in [ast.unparse(item) for item in node.items]:
+            self.generic_visit(node)
+
+    def visit_Import(self, node):
+        self.packages |= {alias.name.partition(".")[0] for alias in node.names}
+
+    def visit_ImportFrom(self, node):
+        self.packages.add(node.module.partition(".")[0])
+
+
+def test_netlab_without_notebooks_imports_its_dependencies_and_no_other_package():
+    imported = Imported()
+    for path in sorted((ROOT / "netlab").rglob("*.py")):
+        if path.parent.name != "explore" and path.name != "agent.py":  # it runs in the guest
+            imported.visit(ast.parse(path.read_text()))
+    others = imported.packages - sys.stdlib_module_names - {"netlab"}
+    assert others == {requirement.name for requirement in DEPENDENCIES}
 
 
 def test_the_conda_environment_has_the_same_packages_and_bounds():
@@ -83,7 +113,7 @@ def test_the_conda_environment_has_the_same_packages_and_bounds():
     assert pip == "pip"
     assert re.fullmatch(r"python=3\.1[123]", python)  # with =, else repo2docker does not see it
     assert {str(Requirement(package)) for package in packages} == {
-        str(requirement) for requirement in DEPENDENCIES
+        str(requirement) for requirement in DEPENDENCIES + OPTIONAL["notebooks"]
     }
     assert packages == sorted(packages)
 

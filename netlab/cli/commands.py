@@ -138,11 +138,11 @@ def build(
     """Build the engine (about five minutes, once); does nothing when there is one."""
     from netlab.engines.cache import cache_folder
     from netlab.engines.guest import build as building
-    from netlab.engines.guest import store
+    from netlab.engines.guest import wheel
 
     if not again and not kernel_source:
         with contextlib.suppress(NetlabError):
-            typer.echo(f"There is an engine: {store.current()}")
+            typer.echo(f"There is an engine: {wheel.current()}")
             return
     typer.echo(f"Building the engine in {cache_folder()}: a few minutes, once.")
     typer.echo(f"Built: {building.build(kernel_source, again)}")
@@ -151,9 +151,9 @@ def build(
 @engine_app.command()
 def info():
     """What the engine in use is made of, and its digest."""
-    from netlab.engines.guest import store
+    from netlab.engines.guest import wheel
 
-    engine = store.current()
+    engine = wheel.current()
     for key, value in {
         "digest": engine.digest,
         "cache": engine.folder,
@@ -169,6 +169,15 @@ def export(file: Path):
 
     engine = transfer.export(file)
     typer.echo(f"Wrote {engine} to {file} ({file.stat().st_size >> 20} MB)")
+
+
+@engine_app.command()
+def wheel(folder: Annotated[Path, typer.Argument(help="Where to write it.")]):
+    """Write the engine as a wheel, netlab_engine, which pip installs beside netlab."""
+    from netlab.engines.guest import wheel
+
+    file = wheel.write(folder)
+    typer.echo(f"Wrote {file} ({file.stat().st_size >> 20} MB)")
 
 
 @engine_app.command("import")

@@ -1,6 +1,9 @@
 """What an executed notebook found: the text of its cell that is tagged ``summary``."""
 
-import nbformat
+from netlab.errors import needs_notebooks
+
+with needs_notebooks():
+    import nbformat
 
 
 def summary(path):

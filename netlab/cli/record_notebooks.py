@@ -9,6 +9,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from netlab.engines import recorded
+from netlab.errors import needs_notebooks
 
 
 def record(notebooks, every=False):
@@ -29,7 +30,8 @@ def record(notebooks, every=False):
         Per notebook its path, how many experiments it ran, and how many of their records are new;
         then, with `every`, None, how many records there are, and how many were removed.
     """
-    import papermill
+    with needs_notebooks():
+        import papermill
 
     home, used = recorded.folder(), set()
     for path in map(Path, notebooks):

@@ -1,15 +1,40 @@
-"""What a network runs on; `netlab.engines.protocol` says what an engine is."""
+"""What a network runs on; `netlab.engines.protocol` says what an engine is.
 
+Engines that start processes are imported only when they are used: Python in a browser has no
+processes, and everything else of netlab works there.
+"""
+
+import contextlib
 import os
 
 from netlab.engines import recorded
-from netlab.engines.guest import GuestEngine
-from netlab.engines.mininet import MininetEngine
 from netlab.engines.protocol import Engine
 from netlab.engines.recorded import RecordedEngine
 from netlab.errors import EngineError, SpecificationError
 
-ENGINES = {"guest": GuestEngine, "mininet": MininetEngine, "recorded": RecordedEngine}
+
+@contextlib.contextmanager
+def needs_processes():
+    """Within it, a module that this Python lacks makes an `EngineError`."""
+    try:
+        yield
+    except ImportError as error:
+        raise EngineError(f"it starts processes, which this Python cannot do ({error})") from None
+
+
+def new_guest():
+    with needs_processes():
+        from netlab.engines.guest import GuestEngine
+    return GuestEngine()
+
+
+def new_mininet():
+    with needs_processes():
+        from netlab.engines.mininet import MininetEngine
+    return MininetEngine()
+
+
+ENGINES = {"guest": new_guest, "mininet": new_mininet, "recorded": RecordedEngine}
 NOT_ROOT = (
     "it runs as root, and netlab asks `sudo` for that only where you ask for it with"
     ' engine="mininet" (or NETLAB_ENGINE=mininet)'
@@ -45,11 +70,11 @@ def pick(engine=None):
         if engine != "recorded" or not recorded.anew():
             return ENGINES[engine]()
     refused = []
-    for name, kind in ENGINES.items():
+    for name, new in ENGINES.items():
         try:
             if name == "mininet" and os.geteuid() != 0:
                 raise EngineError(NOT_ROOT)
-            chosen = kind()
+            chosen = new()
         except EngineError as error:
             refused.append(f"{name}: {error}")
             continue

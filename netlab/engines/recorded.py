@@ -11,7 +11,6 @@ import contextlib
 import functools
 import hashlib
 import json
-import lzma
 import os
 import threading
 import warnings
@@ -46,6 +45,8 @@ def read(path):
     EngineError
         The file is damaged, or is no record.
     """
+    import lzma  # not part of Python in a browser, where only records need it
+
     try:
         kept = json.loads(lzma.decompress(path.read_bytes()))
         missing = [key for key in PARTS if not isinstance(kept, dict) or key not in kept]
@@ -95,6 +96,8 @@ def record_if_wanted(result):
 
 def write(result, path):
     """Write a result to a file that `read` reads, in one step: nobody reads half of it."""
+    import lzma
+
     content = {
         "experiment": json.loads(result.experiment.to_json()),
         "commands": result.commands,

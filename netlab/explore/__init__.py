@@ -6,9 +6,12 @@ model's curves follow the sliders. The button runs the experiment that the slide
 sliders can be moved while it runs.
 """
 
-from netlab.explore._explorer import Explorer
-from netlab.explore.loss import mathis
-from netlab.explore.plane import aimd
-from netlab.explore.shares import fairness
+from netlab.errors import needs_notebooks
+
+with needs_notebooks():
+    from netlab.explore._explorer import Explorer
+    from netlab.explore.loss import mathis
+    from netlab.explore.plane import aimd
+    from netlab.explore.shares import fairness
 
 __all__ = ["Explorer", "aimd", "fairness", "mathis"]

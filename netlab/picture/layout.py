@@ -77,7 +77,12 @@ def words(link):
         found.append(_scaled(link.delay_s, (("s", 1), ("ms", 1e-3), ("µs", 1e-6))))
     if link.lossy:
         found.append(f"{units.fraction(link.loss) * 100:g} %")
-    return [*found, f"queue {link.queue_packets}"] if link.queue_packets else found
+    return [*found, queue] if (queue := queue_word(link)) else found
+
+
+def queue_word(link):
+    """The queue's length in packets or its discipline; nothing where neither was asked for."""
+    return f"queue {link.queue_packets}" if link.queue_packets else (link.qdisc or "").split(" ")[0]
 
 
 def _scaled(value, names):
@@ -221,7 +226,7 @@ class Arrangement:
     def two_lines(self, link):
         """The label of a horizontal link: the line above it, and the line below it (the queue)."""
         text = words(link)
-        below = text.pop() if link.queue_packets else ""
+        below = text.pop() if queue_word(link) else ""
         return " · ".join(text), below
 
     def put(self, name, x, y):

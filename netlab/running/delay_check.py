@@ -41,7 +41,8 @@ def check_delays(topology, run, margin_s):
     while unchecked:
         start, end, path = topology.across(unchecked[0])
         expected_s = topology.rtt_s(start.name, end.name)
-        check_path(start, end, path, expected_s, run, margin_s)
+        noise_s = sum(topology.noises_s.get(name, 0) for name in (start.name, end.name))
+        check_path(start, end, path, expected_s, run, margin_s + noise_s)
         for name in dict.fromkeys(
             [start.name, end.name, *(router.name for router in topology.routers)]
         ):

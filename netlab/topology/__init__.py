@@ -1,7 +1,8 @@
 """What a network is: hosts, switches, routers and links, and files that describe one."""
 
+from netlab.topology.links import Link
 from netlab.topology.miniedit import read_miniedit
-from netlab.topology.nodes import Host, Link, Router, Switch
+from netlab.topology.nodes import Host, Router, Switch
 from netlab.topology.topology import Topology
 from netlab.topology.wan import wan
 

@@ -7,6 +7,7 @@ import math
 from netlab import units
 from netlab.topology import addressing
 
+FRAME_BYTES = 1514  # the largest Ethernet frame of an MTU of 1500 bytes, as tbf counts it
 NAME_LENGTH = 15  # the longest name that Linux gives an interface
 LEAST_BUFFER_BYTES = 87_380  # the default size of a new socket's buffer
 MOST_BUFFER_BYTES = 2**31 - 1  # the kernel counts them in an int
@@ -43,9 +44,29 @@ def check_buffers(buffers):
         )
 
 
+def check_cards(topology):
+    """Refuse a host's qdisc where netem or tbf has the place at the root of its card."""
+    noises_s = topology.noises_s
+    for host in topology.hosts:
+        for link in topology.links_of(host.name) if host.qdisc else ():
+            (other,) = {link.a, link.b} - {host.name}
+            start = f"qdisc = {host.qdisc!r} of host {host.name!r}: its card {host.name}-eth0"
+            if host.name in link.ends and list(link.setup("")):
+                raise ValueError(
+                    f"{start} emulates the link {link.a}-{link.b} already. Emulate it at {other!r},"
+                    " in the other direction, or on a link behind a switch"
+                )
+            if noises_s.get(other):
+                raise ValueError(
+                    f"{start} makes the noise of {other!r}, at the other end of its cable: put a"
+                    " switch between the two"
+                )
+
+
 def check_delays(topology):
     """Refuse round-trip times with which hosts could not find each other, or not be checked."""
-    if sum(2 * link.delay_s for link in topology.links) <= ARP_S:
+    noises_s = topology.noises_s.values()
+    if math.fsum([*(2 * link.delay_s for link in topology.links), *noises_s]) <= ARP_S:
         return
     arp, check = "within a subnet, as ARP gives up then", "as their check waits no longer"
     subnets = [(list(part), ARP_S, arp) for part in addressing.segments(topology)]
@@ -64,8 +85,13 @@ def check_delays(topology):
 def farthest(topology, start, names):
     """The longest round-trip time from a node to one of these [s], and the name of that one."""
     paths = topology.paths(start)
+    noises_s = topology.noises_s
     rtts_s = {
-        name: math.fsum(link.delay_s * len(link.ends) for link, _ in paths[name]) for name in names
+        name: math.fsum(
+            [noises_s.get(start, 0), noises_s.get(name, 0)]
+            + [link.delay_s * len(link.ends) for link, _ in paths[name]]
+        )
+        for name in names
     }
     found = max(rtts_s, key=rtts_s.get)
     return rtts_s[found], found

@@ -1,36 +1,18 @@
-"""The parts of a network: hosts, switches, routers and links. Each checks here what can be checked
-without the others.
+"""The nodes of a network: hosts, switches and routers. Each checks here what can be checked without
+the others.
 """
 
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from netlab import units
-from netlab.description import Delay, Description, Fraction, Rate, Size
+from netlab.description import Delay, Description, unless_given
 from netlab.topology import addressing
+from netlab.topology.qdisc import Qdisc
 
-# netem's own default, 1000 packets, would make the delay line a second bottleneck
-NETEM_PACKETS = 1_000_000
-FRAME_BYTES = 1514  # the largest Ethernet frame of an MTU of 1500 bytes, as tbf counts it
-BURST_BYTES, LIMIT_BYTES = 5_000_000, 15_000_000  # the labs', at 10 Gbit/s over 20 ms
-SIZE_BYTES = 2**32 - 1  # tc's largest size
-
-
-def default_burst_bytes(rate_bps):
-    """tbf's default bucket: what a rate carries in 4 ms, at least a frame. [byte]"""
-    return min(max(round(rate_bps * 0.004 / 8), FRAME_BYTES), SIZE_BYTES)
-
-
-def default_limit_bytes(rate_bps, delay_s):
-    """tbf's default queue: 0.6 of what a rate carries in its delay, or in 20 ms where the delay is
-    shorter, and at least ten frames, TCP's initial window. [byte]
-    """
-    longest = rate_bps * max(delay_s, 0.020) / 8
-    return min(max(round(0.6 * longest), 10 * FRAME_BYTES), SIZE_BYTES)
-
-
+NOISE_S = 0.1  # the most; netem computes a jitter in ns with 32 bits
 # Settings in net. that all hosts share: a host lacks them, or has them read-only, and then
 # ``sysctl -w`` changes nothing and reports no failure.
 SHARED = re.compile(
@@ -88,9 +70,17 @@ def check_sysctls(sysctls):
     return sysctls
 
 
+def check_noise(text):
+    """A time that netem can draw from in whole nanoseconds."""
+    if not (units.delay_s(text) == 0 or 1e-8 <= units.delay_s(text) <= NOISE_S):
+        raise ValueError("at least '0.01us' and at most '100ms', such as '10us'; '0us' is none")
+    return text
+
+
 Name = Annotated[str, AfterValidator(check_name)]
 Address = Annotated[str, AfterValidator(addressing.check_address)]
 Sysctls = Annotated[dict[str, str | int], BeforeValidator(check_sysctls)]
+Noise = Annotated[Delay, AfterValidator(check_noise)]
 
 
 class Host(Description):
@@ -107,16 +97,52 @@ class Host(Description):
     sysctls : dict
         Settings of its kernel, such as ``{"net.ipv4.tcp_sack": 0}``. Only some of those in
         ``net.`` are a host's own.
+    noise : str, optional
+        Every packet that arrives waits a random time, uniform between 0 and this one, such as
+        ``"10us"``, as if the processor were busy with something else; packets stay in order. The
+        times are drawn from the seed. It costs half of this time on average, and up to all of it
+        where packets arrive at shorter intervals.
+    qdisc : str, optional
+        The queueing discipline of its network card in tc's notation, such as ``"fq"``, which paces
+        each flow; see `Link` for what there is. The card itself is never busy, so that a discipline
+        other than ``fq`` has a queue only where it has a rate of its own (``"cake bandwidth
+        1gbit"``).
+
+    Notes
+    -----
+    Without noise, the hosts are infinitely fast and do equal things at equal times. A flow may then
+    win for ever because its packets always come just before another's: the *phase effects* of Floyd
+    and Jacobson [1]_, who recommend random processing time against them.
+
+    The noise is netem's, on the interface at the other end of the host's cable, so that the host's
+    own card has its place for `qdisc`. Where that interface emulates the link, it comes before the
+    link's rate. What arrives in one piece, with segmentation offload up to 64 KB, waits once.
+
+    References
+    ----------
+    .. [1] Sally Floyd, Van Jacobson: On Traffic Phase Effects in Packet-Switched Gateways.
+       Internetworking: Research and Experience 3 (1992).
+
+    Examples
+    --------
+    >>> Host("h1", "10.0.0.1/8", noise="10us", qdisc="fq").noise_s
+    1e-05
     """
 
     name: Name
     address: Address
     route: str | None = None
     sysctls: Sysctls = Field(default_factory=dict)
+    noise: Noise | None = unless_given()
+    qdisc: Qdisc | None = unless_given()
 
     @property
     def ip(self):
         return self.address.partition("/")[0]
+
+    @property
+    def noise_s(self):
+        return units.delay_s(self.noise) if self.noise else 0.0
 
 
 class Switch(Description):
@@ -149,124 +175,3 @@ class Router(Description):
     def ip(self):
         """The address of its first interface, ``<name>-eth0``."""
         return self.addresses[0].partition("/")[0]
-
-
-class Link(Description):
-    """A cable between two nodes; what it emulates happens on the first one's interface, towards the
-    second.
-
-    Parameters
-    ----------
-    a, b : str
-        Names of the nodes.
-    delay : str, optional
-        netem's one-way delay, such as ``"20ms"``. Where only one direction is delayed, it is also
-        what the link adds to the RTT.
-    loss : str
-        netem's probability of losing a packet, ``"0%"`` to ``"100%"``.
-    rate : str, optional
-        tbf's rate, such as ``"10gbit"``, counted in whole Ethernet frames.
-    burst, limit : int or str, optional
-        tbf's bucket and queue [byte, or tc's notation]. None takes them from the rate and the
-        delay: the bucket is 4 ms of the rate, and at least one frame; the queue is 0.6 of rate
-        times delay (or 20 ms, where the delay is shorter), and at least ten frames. At 10 Gbit/s
-        over 20 ms these are the labs' 5,000,000 and 15,000,000 bytes.
-    both : bool
-        Emulate on both interfaces, as Mininet's ``TCLink`` does: either direction has the rate and
-        the loss, and the RTT grows by twice the delay.
-    queue_packets : int, optional
-        The queue's length in packets, Mininet's ``max_queue_size``.
-
-    Notes
-    -----
-    With a rate, `queue_packets` is the length of the queue before the bottleneck: tbf counts bytes,
-    so its limit is ``queue_packets`` frames of 1514 bytes, and takes the place of `limit`.
-    Mininet's ``TCLink`` puts netem's limit there, which counts the packets in flight on the delayed
-    line, too: its queue is shorter by rate times delay. Without a rate, `queue_packets` is netem's
-    limit, that is, how many packets fit on the line.
-    """
-
-    a: str
-    b: str
-    delay: Delay | None = None
-    loss: Fraction = "0%"
-    rate: Rate | None = None
-    burst: Size | None = None
-    limit: Size | None = None
-    both: bool = False
-    queue_packets: int | None = Field(default=None, ge=1, le=2_000_000)
-
-    @property
-    def delay_s(self):
-        return units.delay_s(self.delay) if self.delay else 0.0
-
-    @property
-    def lossy(self):
-        return units.fraction(self.loss) > 0
-
-    @property
-    def ends(self):
-        """The nodes on whose interfaces it emulates."""
-        return (self.a, self.b) if self.both else (self.a,)
-
-    @property
-    def queue_bytes(self):
-        """The length of tbf's queue. [byte]"""
-        return (
-            units.size_bytes(self.limit)
-            if self.queue_packets is None
-            else self.queue_packets * FRAME_BYTES
-        )
-
-    @model_validator(mode="after")
-    def _check(self):
-        if self.a == self.b:
-            raise ValueError(f"a and b are both {self.a!r}: a link joins two different nodes")
-        own = {"burst": BURST_BYTES, "limit": LIMIT_BYTES}
-        if self.rate:
-            bps = units.rate_bps(self.rate)
-            if bps < 8:
-                raise ValueError(
-                    f"rate = {self.rate!r}: at least '8bit', as tc counts in whole bytes per second"
-                )
-            own["burst"] = default_burst_bytes(bps)
-            if self.queue_packets is None:
-                own["limit"] = default_limit_bytes(bps, self.delay_s)
-        for name, value in own.items():
-            if getattr(self, name) is None:
-                self.__dict__[name] = value  # a frozen model allows no other way
-                self.model_fields_set.discard(name)  # not given: `but` computes it anew
-        if self.queue_packets and units.size_bytes(self.limit) != LIMIT_BYTES:
-            raise ValueError(
-                f"limit = {self.limit!r} and queue_packets = {self.queue_packets}: give one of"
-                " them, both are the queue"
-            )
-        if self.rate and units.size_bytes(self.burst) < FRAME_BYTES:
-            raise ValueError(
-                f"burst = {self.burst!r}: the bucket must hold at least one frame of 1514 bytes, or"
-                " nothing passes"
-            )
-        if self.rate and self.queue_bytes < FRAME_BYTES:
-            raise ValueError(
-                f"limit = {self.limit!r}: the queue must hold at least one frame of 1514 bytes, or"
-                " nothing passes"
-            )
-        return self
-
-    def setup(self, interface):
-        """The tc commands that make one interface emulate this link."""
-        parent, netem = "root", [f"delay {self.delay}"] if self.delay else []
-        netem += [f"loss {self.loss}"] if self.lossy else []
-        packets = NETEM_PACKETS if self.rate or not self.queue_packets else self.queue_packets
-        if netem or packets != NETEM_PACKETS:
-            yield (
-                f"tc qdisc add dev {interface} root handle 1: netem"
-                f" {' '.join([*netem, f'limit {packets}'])}"
-            )
-            parent = "parent 1:"
-        if self.rate:
-            words = (
-                f"tbf rate {self.rate} burst {units.size_bytes(self.burst)} limit"
-                f" {self.queue_bytes}"
-            )
-            yield f"tc qdisc add dev {interface} {parent} handle 2: {words}"

@@ -21,7 +21,8 @@ from netlab.description import Description, Size
 from netlab.errors import SpecificationError
 from netlab.picture.svg import svg
 from netlab.topology import addressing, limits
-from netlab.topology.nodes import Host, Link, Router, Switch
+from netlab.topology.links import Link
+from netlab.topology.nodes import Host, Router, Switch
 
 OFFLOAD_OFF = "tso off gso off gro off"
 
@@ -41,10 +42,10 @@ class Topology(Description):
         Maximum of ``tcp_rmem`` and ``tcp_wmem`` on every host [byte, or tc's notation]; None leaves
         Mininet's, 16 MiB.
     offload : bool, optional
-        Segmentation offload on hosts and routers. None turns it off where a link loses packets or
-        counts its queue in packets, and leaves it on elsewhere: netem drops what the qdisc sees as
-        a packet, and with offload that is up to 64 KB, so that "1 % loss" would be far less than
-        one segment in a hundred.
+        Segmentation offload on hosts and routers. None turns it off where a link loses packets,
+        counts its queue in packets or has a `qdisc`, and leaves it on elsewhere: netem drops what
+        the qdisc sees as a packet, and with offload that is up to 64 KB, so that "1 % loss" would
+        be far less than one segment in a hundred.
     routers : sequence of Router
 
     Notes
@@ -102,6 +103,7 @@ class Topology(Description):
                     f" its {len(own)} links, in their order: {', '.join(own)}"
                 )
         limits.check_names(links, {switch.name for switch in self.switches})
+        limits.check_cards(self)
         addressing.check(self)
         limits.check_delays(self)
         if self.buffers is not None:
@@ -164,7 +166,7 @@ class Topology(Description):
     def offloading(self):
         """Whether segmentation offload is on."""
         return (
-            not any(link.lossy or link.queue_packets for link in self.links)
+            not any(link.counts_packets for link in self.links)
             if self.offload is None
             else self.offload
         )
@@ -216,6 +218,11 @@ class Topology(Description):
         return math.fsum(
             link.delay_s for link in [*self.emulated(start, end), *self.emulated(end, start)]
         )
+
+    @property
+    def noises_s(self):
+        """By host, how long a packet that arrives there waits at most. [s]"""
+        return {host.name: host.noise_s for host in self.hosts}
 
     def bottleneck_bps(self, start, end):
         """The lowest rate on the way from one node to another [bit/s]; infinity where no link has
@@ -270,9 +277,15 @@ class Topology(Description):
                     yield router.name, f"ethtool -K {router.name}-eth{number} {OFFLOAD_OFF}"
         for node, destination, gateway in addressing.routes(self):
             yield node, f"ip route add {destination} via {gateway}"
+        noises_s = self.noises_s
         for link in self.links:
-            for node in link.ends:
-                yield from ((node, command) for command in link.setup(self.interface(link, node)))
+            for node, other in ((link.a, link.b), (link.b, link.a)):
+                emulated = link if node in link.ends else Link(link.a, link.b)
+                lines = emulated.setup(self.interface(link, node), noises_s.get(other, 0.0))
+                yield from ((node, command) for command in lines)
+        for host in self.hosts:
+            if host.qdisc and self.links_of(host.name):
+                yield host.name, f"tc qdisc add dev {host.name}-eth0 root {host.qdisc}"
 
     def _repr_html_(self):
         """As a picture: JupyterLab shows SVG itself in trusted notebooks only."""

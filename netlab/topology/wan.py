@@ -2,7 +2,9 @@
 
 from netlab.description import Delay, Fraction, Rate, Size, checked
 from netlab.errors import SpecificationError
-from netlab.topology.nodes import Host, Link, Switch, Sysctls
+from netlab.topology.links import Link
+from netlab.topology.nodes import Host, Noise, Switch, Sysctls
+from netlab.topology.qdisc import Qdisc
 from netlab.topology.topology import Topology
 
 
@@ -18,6 +20,9 @@ def wan(
     offload: bool | None = None,
     sysctls: Sysctls | None = None,
     access: dict[str, Delay | None] | None = None,
+    noise: Noise | None = None,
+    qdisc: Qdisc | None = None,
+    host_qdisc: Qdisc | None = None,
 ):
     r"""The labs' wide-area network: pairs of hosts, two switches, and one long link between them.
 
@@ -46,18 +51,45 @@ def wan(
     access : dict of str, optional
         By host: netem's delay on its own link, which its path's RTT has on top of `delay`. With
         ``{"h3": "60ms"}``, h3 is 80 ms from h4 where h1 is 20 ms from h2.
+    noise : str, optional
+        How long a packet that arrives at a host waits at most until the host's processor has time
+        for it, such as ``"10us"``; each draws its time from the seed. See `Host`.
+    qdisc : str, optional
+        The queueing discipline before the long link, such as ``"fq_codel"`` or ``"red limit 400kb
+        min 30kb max 90kb avpkt 1000 bandwidth 100mbit ecn"``, in place of tbf's queue. See `Link`.
+    host_qdisc : str, optional
+        The queueing discipline of every host's card, such as ``"fq"``. See `Host`.
 
     Returns
     -------
     Topology
+
+    Examples
+    --------
+    ECN, where the queue marks packets in place of dropping them. The hosts agree on it only when
+    they are told to:
+
+    >>> path = wan("100mbit", qdisc="fq_codel", sysctls={"net.ipv4.tcp_ecn": 1})
+
+    Hosts that are not in lockstep:
+
+    >>> setup = wan("100mbit", noise="10us").setup()
+    >>> next(line for node, line in setup if node == "s1" and "s1-eth1" in line)
+    'tc qdisc add dev s1-eth1 root handle 1: netem delay 5us 5us rate 100tbit limit 1000000'
     """
     if not isinstance(pairs, int) or not 1 <= pairs <= 100:
         raise SpecificationError(f"wan.pairs = {pairs!r}: a whole number from 1 to 100")
     hosts = [
-        Host(f"h{n}", f"10.0.{n // 256}.{n % 256}/8", sysctls=sysctls or {})
+        Host(
+            f"h{n}",
+            f"10.0.{n // 256}.{n % 256}/8",
+            sysctls=sysctls or {},
+            noise=noise,
+            qdisc=host_qdisc,
+        )
         for n in range(1, 2 * pairs + 1)
     ]
-    long_link = Link("s1", "s2", delay, loss, rate, burst, limit)
+    long_link = Link("s1", "s2", delay, loss, rate, burst, limit, qdisc=qdisc)
     own = dict(access or {})
     if unknown := [name for name in own if name not in {host.name for host in hosts}]:
         raise SpecificationError(

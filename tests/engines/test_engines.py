@@ -9,6 +9,8 @@ import netlab as nl
 from netlab import engines
 from netlab.cli import doctor
 from netlab.engines import mininet
+from netlab.engines.guest import GuestEngine
+from netlab.engines.recorded import RecordedEngine
 
 NAMES = ["guest", "mininet", "recorded"]
 
@@ -146,4 +148,5 @@ def test_who_asks_for_mininet_is_asked_for_root(student, monkeypatch):
 
 def test_the_order_is_guest_mininet_recorded():
     assert list(engines.ENGINES) == NAMES
-    assert [kind.name for kind in engines.ENGINES.values()] == NAMES
+    kinds = (GuestEngine, mininet.MininetEngine, RecordedEngine)
+    assert [kind.name for kind in kinds] == NAMES

@@ -22,7 +22,7 @@ HERE = "/tmp/here"
 LINKER = os.path.realpath("/lib64/ld-linux-x86-64.so.2")
 LIBRARIES = [f"{sys.base_prefix}/lib", str(Path(LINKER).parent), "/usr/lib/x86_64-linux-gnu"]
 EXPERIMENT = nl.Experiment(
-    nl.wan("20mbit", "20ms", loss="0.1%", burst=5000, limit=60_000),
+    nl.wan("20mbit", "20ms", "0.1%", burst=5000, limit=60_000, noise="99us", host_qdisc="fq"),
     nl.Ping("h1", "h2", count=2),
     nl.Iperf3("h1", "h2", time=2, congestion="reno", parallel=2),
     nl.Iperf3("h3", "h4", time=2, congestion="bbr"),

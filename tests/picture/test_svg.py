@@ -148,6 +148,7 @@ def test_it_is_one_svg_with_every_name_and_address_and_always_the_same(network):
         ),
         (Link("a", "b", "0ms", "0.0046%"), ["0.0046 %"]),
         (Link("a", "b", "2s", rate="100"), ["100 bit/s", "2 s"]),
+        (Link("a", "b", rate="1mbit", qdisc="fq_codel limit 9"), ["1 Mbit/s", "fq_codel"]),
     ],
 )
 def test_a_link_says_what_it_emulates(link, text):

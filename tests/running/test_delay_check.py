@@ -55,6 +55,14 @@ def test_a_check_ping_decides(rtt_ms, good):
             checked(wan(), answered(rtt_ms))
 
 
+def test_noise_at_both_hosts_may_add_to_a_ping_and_no_more():
+    noisy = wan(noise="5ms")
+    assert checked(noisy, answered(20)) == checked(noisy, answered(31)) == 1
+    for rtt_ms in (19, 31.5):
+        with pytest.raises(EmulationError, match=r"where 20\.000 ms was asked for"):
+            checked(noisy, answered(rtt_ms))
+
+
 def test_what_contradicts_the_network_is_asked_again():
     assert checked(wan(), answered(470), answered(20)) == 2
     assert checked(wan(loss="5%"), SILENT, answered(470), answered(20)) == 3

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import netlab as nl
+from netlab.engines.guest import GuestEngine
 from netlab.running.unfinished import WEEK_S, UnfinishedSweep
 
 
@@ -86,9 +87,7 @@ def test_a_sweep_has_a_row_per_cell_and_seed_in_the_order_of_its_axes(grid):
     ],
 )
 def test_a_bad_cell_is_refused_before_anything_starts(arguments, words, monkeypatch):
-    monkeypatch.setattr(
-        nl.engines.guest.GuestEngine, "connect", lambda *_: pytest.fail("nothing must start")
-    )
+    monkeypatch.setattr(GuestEngine, "connect", lambda *_: pytest.fail("nothing must start"))
     with pytest.raises(nl.SpecificationError, match=words):
         nl.sweep(lossy, **arguments)
 
@@ -273,7 +272,7 @@ def test_what_an_interrupted_sweep_left_is_recorded_too(grid, tmp_path, monkeypa
 
 
 def test_an_engine_with_a_clock_of_its_own_sets_the_experiments_clock(monkeypatch):
-    class RealTime(nl.engines.guest.GuestEngine):
+    class RealTime(GuestEngine):
         clocks = ("real",)
 
     monkeypatch.setitem(nl.engines.ENGINES, "mininet", RealTime)
@@ -308,4 +307,7 @@ def test_ctrl_c_says_what_it_waits_for_and_the_second_ends_it(tmp_path):
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     assert process.wait(120) != 0, "hours of work were ended"
+    until = time.monotonic() + 60  # the watcher of each guest deletes its folder
+    while list(guests.glob("guest-*")) and time.monotonic() < until:
+        time.sleep(0.1)
     assert not list(guests.glob("guest-*"))

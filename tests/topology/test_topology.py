@@ -77,6 +77,7 @@ def trees(draw, most=9):
             {"rate": "10mbit"},
             {"queue_packets": 33},
             {"rate": "2500kbit", "queue_packets": 100},
+            {"rate": "10mbit", "qdisc": "fq_codel limit 1000"},
         ]
     )
     links = [
@@ -523,3 +524,95 @@ def test_pings_take_the_access_delays():
         wan("100mbit", "10ms", access={"h3": "30ms"}), Ping("h1", "h2"), Ping("h3", "h4")
     ).pings
     assert pings.groupby("src").rtt_s.min().round(6).to_dict() == {"h1": 0.010, "h3": 0.040}
+
+
+def tc(network):
+    return [f"{node} {line[13:]}" for node, line in network.setup() if line.startswith("tc")]
+
+
+def test_noise_is_netem_at_the_other_end_of_a_host_s_cable():
+    plain, noisy = tc(wan("1gbit", pairs=1)), tc(wan("1gbit", pairs=1, noise="10us"))
+    words = "netem delay 5us 5us rate 100tbit limit 1000000"
+    assert [line for line in noisy if line not in plain] == [
+        f"s1 dev s1-eth1 root handle 1: {words}",
+        f"s2 dev s2-eth2 root handle 1: {words}",
+    ]
+    assert [line for line in noisy if line in plain] == plain
+
+
+def test_noise_joins_what_an_interface_emulates_already():
+    delayed = tc(wan(None, None, pairs=1, noise="10us", access={"h1": "1ms", "h2": "1ms"}))
+    assert delayed == [
+        "h1 dev h1-eth0 root handle 1: netem delay 1ms limit 1000000",
+        "s1 dev s1-eth1 root handle 1: netem delay 5us 5us rate 100tbit limit 1000000",
+        "s2 dev s2-eth2 root handle 1: netem delay 1005us 5us rate 100tbit limit 1000000",
+    ]
+    hosts = [Host("h1", "10.0.0.1/8", noise="3us"), Host("h2", "10.0.0.2/8")]
+    link = Link("h1", "h2", "20ms", "1%", "10mbit", both=True)
+    assert [line for line in tc(Topology(hosts, links=[link])) if "netem" in line] == [
+        "h1 dev h1-eth0 root handle 1: netem delay 20ms loss 1% limit 1000000",
+        "h2 dev h2-eth0 root handle 1: netem delay 20001.5us 1.5us rate 100tbit loss 1% limit"
+        " 1000000",
+    ]
+
+
+def test_no_noise_is_no_noise():
+    assert tc(wan(noise="0us")) == tc(wan())
+    for noise in ("0.001us", "101ms", "-1us", "10"):
+        with pytest.raises(SpecificationError, match=f"wan.noise = '{noise}'"):
+            wan(noise=noise)
+
+
+def test_a_discipline_is_a_child_of_tbf_or_the_root_of_a_host_s_card():
+    lines = tc(wan("1gbit", "20ms", pairs=1, qdisc="fq_codel  limit 9", host_qdisc="fq"))
+    assert lines == [
+        *tc(wan("1gbit", "20ms", pairs=1)),
+        "s1 dev s1-eth2 parent 2:1 handle 3: fq_codel limit 9",
+        "h1 dev h1-eth0 root fq",
+        "h2 dev h2-eth0 root fq",
+    ]
+
+
+def test_a_discipline_counts_packets_so_offload_is_off():
+    assert not wan(qdisc="codel").offloading and wan(qdisc="codel", offload=True).offloading
+    assert wan(host_qdisc="fq", noise="10us").offloading
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (lambda: wan(rate=None, qdisc="codel"), "wan: qdisc = 'codel': it needs a rate"),
+        (lambda: wan(limit="1mb", qdisc="codel"), "limit = '1mb' and qdisc = 'codel': give one"),
+        (
+            lambda: Link("h1", "h2", rate="1mbit", queue_packets=3, qdisc="codel"),
+            "queue_packets = 3 and qdisc = 'codel': give one",
+        ),
+        (
+            lambda: wan(access={"h3": "5ms"}, host_qdisc="fq"),
+            "qdisc = 'fq' of host 'h3': its card h3-eth0 emulates .* h3-s1 .* at 's1'",
+        ),
+        (
+            lambda: Topology(
+                [Host("h1", "10.0.0.1/8", noise="1us"), Host("h2", "10.0.0.2/8", qdisc="fq")],
+                links=[Link("h1", "h2")],
+            ),
+            "of host 'h2': its card h2-eth0 makes the noise of 'h1'.* put a switch between",
+        ),
+    ],
+)
+def test_a_discipline_that_has_no_place_is_refused(asked, words):
+    with pytest.raises(SpecificationError, match=words):
+        asked()
+
+
+def test_a_network_without_them_is_the_same_text_and_with_them_survives_json():
+    assert "noise" not in wan().to_json() and "qdisc" not in wan().to_json()
+    network = wan("1mbit", noise="10us", qdisc="fq_codel", host_qdisc="fq")
+    assert Topology.from_json(network.to_json()) == network
+    assert network.links[1].but(rate="1gbit", qdisc=None) == wan("1gbit").links[1]
+
+
+def test_noise_counts_where_an_address_must_be_found_in_time():
+    assert wan(delay="2900ms").rtt_s("h1", "h2") == 2.9
+    with pytest.raises(SpecificationError, match=r"round-trip time of 3\.1 s"):
+        wan(delay="2900ms", noise="100ms")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab import Experiment, Iperf3, Link, Network, SpecificationError, run, units, wan
-from netlab.topology import nodes
+from netlab.topology.limits import FRAME_BYTES
 
 
 def queue(**link):
@@ -57,8 +57,8 @@ def test_without_a_rate_a_link_is_written_as_ever():
 @given(bps=st.integers(8, 10**14), delay_us=st.integers(0, 3_000_000))
 def test_the_bucket_passes_a_frame_and_little_more_and_the_queue_holds_a_window(bps, delay_us):
     link = Link("s1", "s2", units.format_delay(delay_us / 1e6), rate=units.format_rate(bps))
-    assert nodes.FRAME_BYTES <= link.burst <= max(nodes.FRAME_BYTES, bps / 8 * 0.005)
-    assert 10 * nodes.FRAME_BYTES <= link.limit < 2**32
+    assert FRAME_BYTES <= link.burst <= max(FRAME_BYTES, bps / 8 * 0.005)
+    assert 10 * FRAME_BYTES <= link.limit < 2**32
     assert Link.from_json(link.to_json()) == link
 
 

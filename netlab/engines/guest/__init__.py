@@ -5,14 +5,14 @@ clock of its own.
 import math
 import time
 
-from netlab.engines.guest import host_checks, store
+from netlab.engines.guest import host_checks, store, wheel
 from netlab.engines.guest.process import CLOCKS, Guest
 
 __all__ = ["GuestEngine"]
 
 
 class GuestEngine:
-    """The engine in the cache.
+    """The engine in the cache, or of the package netlab_engine (`wheel`).
 
     Parameters
     ----------
@@ -30,14 +30,14 @@ class GuestEngine:
     Raises
     ------
     EngineError
-        None is built, or it is damaged; the message says how to get one.
+        There is none, or it is damaged; the message says how to get one.
     """
 
     name = "guest"
     clocks = tuple(CLOCKS)
 
     def __init__(self, build=None):
-        self.build = build or store.current()
+        self.build = build or wheel.current()
         self.sound_until_s = math.inf if build else time.monotonic() + 1
         self.digest, self.about = self.build.digest, self.build.about
         self.at_once = host_checks.guests_at_once()

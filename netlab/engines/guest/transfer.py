@@ -11,6 +11,12 @@ from netlab.engines.guest import store
 from netlab.engines.guest.integrity import hash_of, joined, kernel_digest, tree_digest
 from netlab.errors import EngineError
 
+# The same engine gives the same file, whenever and by whomever it was built.
+REPRODUCIBLE = (
+    *("--format=gnu", "--sort=name", "--hard-dereference"),
+    *("--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=a+rX"),
+)
+
 
 def export(path):
     """Write the engine in use to one file.
@@ -25,6 +31,7 @@ def export(path):
     try:
         tar(
             "--create",
+            *REPRODUCIBLE,
             "--gzip",
             "--file",
             partial.absolute(),

@@ -9,10 +9,12 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from netlab.errors import SpecificationError
+from netlab.topology.limits import FRAME_BYTES
+from netlab.topology.links import Link
 from netlab.topology.miniedit import file, graph
 from netlab.topology.miniedit.addresses import host_address, router_addresses
 from netlab.topology.miniedit.names import names
-from netlab.topology.nodes import FRAME_BYTES, Host, Link, Router, Switch
+from netlab.topology.nodes import Host, Router, Switch
 from netlab.topology.topology import Topology
 
 HTB_BURST = "15kb"  # Mininet's: tc prints it as 15Kb

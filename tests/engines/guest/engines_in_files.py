@@ -4,6 +4,7 @@ import json
 import shutil
 
 from netlab.engines.guest import store, transfer
+from netlab.engines.guest.integrity import kernel_digest, tree_digest
 
 
 def copied(cache):
@@ -33,3 +34,31 @@ def packed(folder, path, **changes):
     finally:
         file.write_text(before)
     return path
+
+
+def small(cache):
+    """Make an engine that cannot run, but is sound otherwise, the one in use of a cache."""
+    source = {"source_sha256": "ab" * 32}
+    name = transfer.kernel_id(source)
+    kernel, rootfs = cache / f"kernel-{name}", cache / "rootfs"
+    for folder in (kernel, rootfs / "etc"):
+        folder.mkdir(parents=True)
+    for file, content in (("linux", b"GLIBC_2.4 GLIBC_2.17"), ("shim.so", b"GLIBC_2.9")):
+        (kernel / file).write_bytes(content)
+        (kernel / file).chmod(0o755)
+    for file in ("hosts", "passwd"):
+        (rootfs / "etc" / file).write_text("the same\n")
+    (rootfs / "hosts").symlink_to("etc/hosts")
+    about = {"kernel": "7", "iperf3": "3", "mininet": "2", "congestion": ["reno"]}
+    about["source"] = "linux.tar.xz"
+    record = {
+        **source,
+        "recipe": store.recipe_digest(),
+        "kernel": name,
+        "kernel_binary": kernel_digest(kernel),
+        "rootfs": tree_digest(rootfs),
+        "about": about,
+    }
+    rootfs.rename(cache / f"rootfs-{record['rootfs']}")
+    (cache / "engine.json").write_text(json.dumps(record))
+    return store.Build(cache, record)

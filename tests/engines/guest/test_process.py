@@ -161,7 +161,8 @@ def test_programs_that_come_and_go_are_not_taken_for_killed_ones():
         assert many.text == "all\n"
 
 
-def test_guests_that_run_at_once_are_pinned_to_different_cpus():
+def test_guests_that_run_at_once_are_pinned_to_different_cpus(tmp_path, monkeypatch):
+    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path))  # nobody else's guests
     with Network(wan("100mbit", "20ms")) as one, Network(wan("100mbit", "20ms")) as two:
         cpus = [os.sched_getaffinity(net._agent.process.pid) for net in (one, two)]
     assert all(len(cpu) == 1 for cpu in cpus)

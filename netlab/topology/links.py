@@ -1,0 +1,203 @@
+"""The links of a network: plain cables, and those that emulate a long, slow or bad line."""
+
+from pydantic import Field, model_validator
+
+from netlab import units
+from netlab.description import Delay, Description, Fraction, Rate, Size, unless_given
+from netlab.topology.limits import FRAME_BYTES
+from netlab.topology.qdisc import Qdisc
+
+# netem's own default, 1000 packets, would make the delay line a second bottleneck
+NETEM_PACKETS = 1_000_000
+# Above any link's rate: with a rate, netem keeps the packets in order that it delays at random, and
+# this one takes no time of its own.
+NOISE_RATE = "100tbit"
+BURST_BYTES, LIMIT_BYTES = 5_000_000, 15_000_000  # the labs', at 10 Gbit/s over 20 ms
+SIZE_BYTES = 2**32 - 1  # tc's largest size
+
+
+def default_burst_bytes(rate_bps):
+    """tbf's default bucket: what a rate carries in 4 ms, at least a frame. [byte]"""
+    return min(max(round(rate_bps * 0.004 / 8), FRAME_BYTES), SIZE_BYTES)
+
+
+def default_limit_bytes(rate_bps, delay_s):
+    """tbf's default queue: 0.6 of what a rate carries in its delay, or in 20 ms where the delay is
+    shorter, and at least ten frames, TCP's initial window. [byte]
+    """
+    longest = rate_bps * max(delay_s, 0.020) / 8
+    return min(max(round(0.6 * longest), 10 * FRAME_BYTES), SIZE_BYTES)
+
+
+class Link(Description):
+    """A cable between two nodes; what it emulates happens on the first one's interface, towards the
+    second.
+
+    Parameters
+    ----------
+    a, b : str
+        Names of the nodes.
+    delay : str, optional
+        netem's one-way delay, such as ``"20ms"``. Where only one direction is delayed, it is also
+        what the link adds to the RTT.
+    loss : str
+        netem's probability of losing a packet, ``"0%"`` to ``"100%"``.
+    rate : str, optional
+        tbf's rate, such as ``"10gbit"``, counted in whole Ethernet frames.
+    burst, limit : int or str, optional
+        tbf's bucket and queue [byte, or tc's notation]. None takes them from the rate and the
+        delay: the bucket is 4 ms of the rate, and at least one frame; the queue is 0.6 of rate
+        times delay (or 20 ms, where the delay is shorter), and at least ten frames. At 10 Gbit/s
+        over 20 ms these are the labs' 5,000,000 and 15,000,000 bytes.
+    both : bool
+        Emulate on both interfaces, as Mininet's ``TCLink`` does: either direction has the rate and
+        the loss, and the RTT grows by twice the delay.
+    queue_packets : int, optional
+        The queue's length in packets, Mininet's ``max_queue_size``.
+    qdisc : str, optional
+        The queueing discipline before the bottleneck, in place of tbf's queue, with its parameters
+        in tc's notation: pfifo, bfifo, pfifo_fast, sfq, fq, codel, fq_codel, red, pie or cake, such
+        as ``"fq_codel limit 1000"``. It needs a rate, and takes the place of `limit` and
+        `queue_packets`.
+
+    Notes
+    -----
+    With a rate, `queue_packets` is the length of the queue before the bottleneck: tbf counts bytes,
+    so its limit is ``queue_packets`` frames of 1514 bytes, and takes the place of `limit`.
+    Mininet's ``TCLink`` puts netem's limit there, which counts the packets in flight on the delayed
+    line, too: its queue is shorter by rate times delay. Without a rate, `queue_packets` is netem's
+    limit, that is, how many packets fit on the line.
+
+    A discipline marks packets (ECN) instead of dropping them where it is told to (``ecn``; fq_codel
+    and cake need no telling) *and* the hosts have agreed on it, which they do only with the sysctl
+    ``net.ipv4.tcp_ecn`` set to 1; see `wan` for an example. ``red`` computes how its average decays
+    in idle times from its ``bandwidth``: give the link's rate there, or tc takes 10 Mbit/s.
+
+    All hosts and switches share one kernel. Therefore ``fq`` on a link would find the sending
+    sockets, and pace them as if it were on their host. Only ``"fq nopacing"`` is allowed, which
+    does what a switch can do. (Measured with pacing: two BBR flows got 33 and 6 of 100 Mbit/s.)
+
+    Examples
+    --------
+    >>> link = Link("s1", "s2", rate="100mbit", qdisc="fq_codel limit 1000")
+    >>> list(link.setup("s1-eth2"))[-1]
+    'tc qdisc add dev s1-eth2 parent 2:1 handle 3: fq_codel limit 1000'
+    """
+
+    a: str
+    b: str
+    delay: Delay | None = None
+    loss: Fraction = "0%"
+    rate: Rate | None = None
+    burst: Size | None = None
+    limit: Size | None = None
+    both: bool = False
+    queue_packets: int | None = Field(default=None, ge=1, le=2_000_000)
+    qdisc: Qdisc | None = unless_given()
+
+    @property
+    def delay_s(self):
+        return units.delay_s(self.delay) if self.delay else 0.0
+
+    @property
+    def lossy(self):
+        return units.fraction(self.loss) > 0
+
+    @property
+    def counts_packets(self):
+        """Whether it loses, counts or drops what its qdisc sees as a packet."""
+        return bool(self.lossy or self.queue_packets or self.qdisc)
+
+    @property
+    def ends(self):
+        """The nodes on whose interfaces it emulates."""
+        return (self.a, self.b) if self.both else (self.a,)
+
+    @property
+    def queue_bytes(self):
+        """The length of tbf's queue. [byte]"""
+        return (
+            units.size_bytes(self.limit)
+            if self.queue_packets is None
+            else self.queue_packets * FRAME_BYTES
+        )
+
+    @model_validator(mode="after")
+    def _check(self):
+        if self.a == self.b:
+            raise ValueError(f"a and b are both {self.a!r}: a link joins two different nodes")
+        own = {"burst": BURST_BYTES, "limit": LIMIT_BYTES}
+        if self.rate:
+            bps = units.rate_bps(self.rate)
+            if bps < 8:
+                raise ValueError(
+                    f"rate = {self.rate!r}: at least '8bit', as tc counts in whole bytes per second"
+                )
+            own["burst"] = default_burst_bytes(bps)
+            if self.queue_packets is None:
+                own["limit"] = default_limit_bytes(bps, self.delay_s)
+        for name, value in own.items():
+            if getattr(self, name) is None:
+                self.__dict__[name] = value  # a frozen model allows no other way
+                self.model_fields_set.discard(name)  # not given: `but` computes it anew
+        if self.qdisc and not self.rate:
+            raise ValueError(
+                f"qdisc = {self.qdisc!r}: it needs a rate, as no queue builds up without one"
+            )
+        if self.qdisc and self.qdisc.split()[0] == "fq" and "nopacing" not in self.qdisc:
+            raise ValueError(
+                f"qdisc = {self.qdisc!r}: on a link, write 'fq nopacing'. All hosts share one"
+                " kernel, so that fq would find the senders' sockets and pace them, as no switch"
+                " can"
+            )
+        if self.qdisc and (self.queue_packets or units.size_bytes(self.limit) != own["limit"]):
+            name = "queue_packets" if self.queue_packets else "limit"
+            raise ValueError(
+                f"{name} = {getattr(self, name)!r} and qdisc = {self.qdisc!r}: give one of them, as"
+                " the discipline is the queue. Its own limit goes into its text, such as 'pfifo"
+                " limit 100'"
+            )
+        if self.queue_packets and units.size_bytes(self.limit) != LIMIT_BYTES:
+            raise ValueError(
+                f"limit = {self.limit!r} and queue_packets = {self.queue_packets}: give one of"
+                " them, both are the queue"
+            )
+        if self.rate and units.size_bytes(self.burst) < FRAME_BYTES:
+            raise ValueError(
+                f"burst = {self.burst!r}: the bucket must hold at least one frame of 1514 bytes, or"
+                " nothing passes"
+            )
+        if self.rate and self.queue_bytes < FRAME_BYTES:
+            raise ValueError(
+                f"limit = {self.limit!r}: the queue must hold at least one frame of 1514 bytes, or"
+                " nothing passes"
+            )
+        return self
+
+    def setup(self, interface, noise_s=0.0):
+        """The tc commands that make one interface emulate this link, and the noise of the host that
+        the interface leads to.
+        """
+        parent, netem = "root", [f"delay {self.delay}"] if self.delay else []
+        if noise_s:
+            delay, jitter = (
+                units.format_delay(round(time_s, 9))
+                for time_s in (self.delay_s + noise_s / 2, noise_s / 2)
+            )
+            netem = [f"delay {delay} {jitter}", f"rate {NOISE_RATE}"]
+        netem += [f"loss {self.loss}"] if self.lossy else []
+        packets = NETEM_PACKETS if self.rate or not self.queue_packets else self.queue_packets
+        if netem or packets != NETEM_PACKETS:
+            yield (
+                f"tc qdisc add dev {interface} root handle 1: netem"
+                f" {' '.join([*netem, f'limit {packets}'])}"
+            )
+            parent = "parent 1:"
+        if self.rate:
+            words = (
+                f"tbf rate {self.rate} burst {units.size_bytes(self.burst)} limit"
+                f" {self.queue_bytes}"
+            )
+            yield f"tc qdisc add dev {interface} {parent} handle 2: {words}"
+        if self.qdisc:
+            yield f"tc qdisc add dev {interface} parent 2:1 handle 3: {self.qdisc}"

@@ -1,0 +1,109 @@
+"""What queueing disciplines and noise do to packets and flows, as they do it on real machines."""
+
+import numpy as np
+import pytest
+
+from netlab import Experiment, Iperf3, Nstat, Ping, run, sweep, wan
+
+ECN = {"net.ipv4.tcp_ecn": 1}
+RED = "red limit 400kb min 30kb max 90kb avpkt 1000 bandwidth 100mbit ecn"
+
+
+@pytest.mark.parametrize("qdisc", ["fq_codel", RED])
+@pytest.mark.parametrize("sysctls", [ECN, {}])
+def test_a_queue_marks_packets_of_hosts_that_agree_on_it_and_drops_those_of_others(qdisc, sysctls):
+    path = wan("100mbit", "20ms", pairs=1, qdisc=qdisc, sysctls=sysctls)
+    result = run(path, Iperf3("h1", "h2", time=4), Nstat("h1"), Nstat("h2"))
+    marked = result.counts["h2"]["IpExtInCEPkts"], result.counts["h1"]["TcpExtTCPDeliveredCE"]
+    resent = result.counts["h1"]["TcpRetransSegs"]
+    assert result.flows.received_bps.item() > 80e6
+    if sysctls:
+        assert min(marked) > 0 and resent == 0
+    else:
+        assert max(marked) == 0 and resent > 0
+
+
+def test_fair_queueing_gives_near_and_far_what_a_common_queue_does_not():
+    def evenness(qdisc):
+        path = wan("100mbit", "20ms", access={"h3": "60ms"}, qdisc=qdisc)
+        near, far = (Iperf3(a, b, 1, 8, "reno", omit=4) for a, b in (("h1", "h2"), ("h3", "h4")))
+        bps = run(path, near, far).flows.received_bps
+        assert bps.sum() > 75e6
+        return bps.min() / bps.max()
+
+    assert evenness("fq nopacing") > 0.75
+    assert evenness(None) < 0.5
+
+
+def test_codel_keeps_the_queue_near_its_target():
+    def queueing_s(qdisc):
+        path = wan("20mbit", "20ms", qdisc=qdisc)
+        pings = run(
+            path, Iperf3("h1", "h2", time=8), Ping("h3", "h4", count=70, interval=0.1)
+        ).pings
+        return pings.rtt_s[30:].median() - 0.020
+
+    assert 0.001 < queueing_s("codel target 5ms") < 0.015
+    assert queueing_s("pfifo limit 1000") > 0.100
+
+
+def test_noise_delays_each_packet_that_arrives_by_up_to_its_value():
+    def rtts_s(noise, seed):
+        path = wan("100mbit", "20ms", pairs=1, noise=noise)
+        return run(path, Ping("h1", "h2", count=101, interval=0.2), seed=seed).pings.rtt_s[1:]
+
+    still, noisy = rtts_s(None, 1), rtts_s("400us", 1)
+    assert still.std() < 5e-6
+    assert noisy.between(0.020, 0.0209).all()  # two hosts, and the programs' own microseconds
+    # the sum of two uniform times: a mean of 400 us, and a deviation of 163 us
+    assert (noisy - still).mean() == pytest.approx(400e-6, abs=40e-6)
+    assert noisy.std() == pytest.approx(400e-6 / 6**0.5, rel=0.2)
+    assert noisy.tolist() == rtts_s("400us", 1).tolist() != rtts_s("400us", 2).tolist()
+
+
+def test_noise_keeps_packets_in_order():
+    """Where no packet is lost, nothing ever waits at the receiver for one before it."""
+    path = wan("100mbit", "20ms", pairs=1, noise="1ms", qdisc="fq_codel", sysctls=ECN)
+    result = run(path, Iperf3("h1", "h2", time=2), Nstat("h2"))
+    assert result.flows.received_bps.item() > 80e6
+    assert result.counts["h2"]["TcpExtTCPOFOQueue"] == 0
+
+
+def two_pairs(noise, first, seed=1):
+    """Two Reno flows that start at the same instant, so that nothing but noise tells them apart."""
+    pairs = [("h1", "h2"), ("h3", "h4")]
+    if first == "h3":
+        pairs.reverse()
+    tests = [Iperf3(*ends, congestion="reno", time=5, omit=5) for ends in pairs]
+    path = wan("100mbit", "20ms", noise=noise)
+    return Experiment(path, *tests, seed=seed, stagger="0ms")
+
+
+def shares_of_h1(noise, seeds):
+    grid = sweep(two_pairs, noise=[noise], first=["h1", "h3"], seeds=seeds)
+    bps = grid.pivot(index=["first", "seed"], columns="src", values="received_bps")
+    return bps.h1 / (bps.h1 + bps.h3)
+
+
+def test_a_run_with_noise_repeats_to_the_byte():
+    one, two = (run(two_pairs("200us", "h1")) for _ in range(2))
+    assert one.raw == two.raw and one.raw != run(two_pairs("200us", "h1", seed=2)).raw
+
+
+def test_in_lockstep_whoever_is_named_first_wins_whatever_the_seed():
+    shares = shares_of_h1(None, range(3))
+    assert shares["h1"].min() > 0.55 > 0.45 > shares["h3"].max()
+    assert np.ptp(shares["h1"]) < 0.01
+
+
+def test_with_noise_it_does_not_matter_which_pair_is_which():
+    """A permutation test of the mean share over 30 seeds each."""
+    shares = shares_of_h1("200us", range(30))
+    assert len(shares) == 60 and shares["h1"].std() > 0.02, "seeds differ"
+    for one, two in [
+        (shares["h1"], shares["h3"]),  # the share of h1, named first and named second
+        (shares["h1"], 1 - shares["h3"]),  # the share of whoever is named first
+    ]:
+        both, rng = np.concatenate([one, two]), np.random.default_rng(1)
+        chance = [rng.permutation(both)[:30].mean() - both.mean() for _ in range(2000)]
+        assert np.mean(np.abs(chance) >= abs(one.mean() - both.mean())) > 0.01
