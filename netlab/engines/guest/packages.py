@@ -6,6 +6,8 @@ SHA-256 that the lock has for it, so it does not matter who hands it out.
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import tempfile
 import time
@@ -97,8 +99,8 @@ def refusal(missing, reasons):
 
 
 def mirror():
-    """The Debian mirror that this machine's apt uses, or $NETLAB_DEBIAN_MIRROR; None where there
-    is none.
+    """$NETLAB_DEBIAN_MIRROR, or the Debian mirror that this machine's apt uses, or else
+    mmdebstrap's, where that is installed; None where nobody knows one.
     """
     if site := os.environ.get("NETLAB_DEBIAN_MIRROR"):
         return site.rstrip("/")
@@ -107,12 +109,25 @@ def mirror():
     if not sites:  # apt has no lists yet, or this is not Debian
         uris = steps.output_of("apt-get", "--print-uris", "update")
         sites = re.findall(r"'(\S+/debian)/dists/", uris)
+    if not sites and shutil.which("mmdebstrap"):
+        sites = mmdebstrap_mirrors()
     for site, _ in Counter(sites).most_common(1):
         if site.startswith("mirror+file:"):  # a list of mirrors, as in Debian's cloud images
             listed = Path(site.removeprefix("mirror+file:")).read_text()
             site = re.findall(r"^[^#\s]\S*", listed, re.M)[0]
         return site.rstrip("/")
     return None
+
+
+def mmdebstrap_mirrors():
+    """Asked by a hook that ends it before it fetches anything."""
+    with tempfile.TemporaryDirectory() as folder:
+        listed = Path(folder, "sources.list")
+        listed.touch()
+        hook = f'--setup-hook=cat "$1/etc/apt/sources.list" >{shlex.quote(str(listed))}; exit 1'
+        options = ["--mode=chrootless", "--variant=extract", hook]
+        steps.output_of("mmdebstrap", *options, "stable", f"{folder}/root")
+        return re.findall(r"^deb (?:\[.*\] )?(\S+)", listed.read_text(), re.M)[:1]
 
 
 def snapshot_archive(moment):

@@ -9,7 +9,6 @@ import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from netlab.engines.cache import replace_text
 from netlab.engines.guest import packages, steps, store
 from netlab.engines.guest.integrity import hash_of
 from netlab.errors import EngineError
@@ -51,7 +50,7 @@ def renew(series=None):
             "kernel": kernel | {"tarball_sha256": hash_of(tarball(kernel, moment, folder))},
             "sources": apt.sources([*chosen, kernel]),
         }
-    replace_text(packages.LOCK, text_of(lock))
+    packages.LOCK.write_text(text_of(lock))
     return lock
 
 
