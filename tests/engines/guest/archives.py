@@ -63,10 +63,12 @@ def make_package(pool, name, version="1.0+a~1-1", architecture="amd64", fields="
     tree = pool.parent / "trees" / f"{name}_{version}"
     files = {"usr/share/doc/" + name + "/copyright": f"Copyright of {name}\n", **files}
     control = f"Package: {name}\nVersion: {version}\nArchitecture: {architecture}\n{fields}"
-    files["DEBIAN/control"] = f"{control}Maintainer: Nobody <nobody@example.org>\nDescription: tiny\n"
+    files["DEBIAN/control"] = (
+        f"{control}Maintainer: Nobody <nobody@example.org>\nDescription: tiny\n"
+    )
     for path, content in files.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (tree / path).write_text(content)
+        (tree / path).write_bytes(content if isinstance(content, bytes) else content.encode())
     folder = pool / "main" / name[0] / name
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}_{version}_{architecture}.deb"
