@@ -132,8 +132,8 @@ def build_kernel(folder, tarball):
         "Preloaded library",
         ["gcc", "-O2", "-shared", "-fPIC", "-o", out / "shim.so", store.HERE / "shim.c"],
     )
-    texts = [source / name for name in ("COPYING", "LICENSES/preferred/GPL-2.0")]
-    (out / "copyright").write_text("\n".join(text.read_text() for text in texts))
+    licence = ("COPYING", "LICENSES/preferred/GPL-2.0", "LICENSES/exceptions/Linux-syscall-note")
+    (out / "copyright").write_text("\n".join((source / name).read_text() for name in licence))
     return out
 
 

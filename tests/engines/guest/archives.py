@@ -1,4 +1,4 @@
-"""Debian archives on 127.0.0.1, with tiny packages in them, that have, lack, cut or falsify files."""
+"""Debian archives on 127.0.0.1, with tiny packages, that have, lack, cut or falsify files."""
 
 import contextlib
 import hashlib
