@@ -69,12 +69,14 @@ def build_rootfs(folder, packages):
 
 def unpack(packages, root):
     """Unpack package files in the order of their names, but base-files first: it has the links
-    that make /bin, /lib and /sbin parts of /usr.
+    that make /bin, /lib and /sbin parts of /usr, which others must not replace by folders.
     """
     ordered = sorted(packages, key=lambda path: (not path.name.startswith("base-files_"), path))
-    script = 'root=$1; shift; for file; do dpkg-deb -x "$file" "$root" || exit; echo; done'
+    extract = 'dpkg-deb --fsys-tarfile "$file" | tar -x --keep-directory-symlink -C "$1"'
+    script = f'for file in "${{@:2}}"; do {extract} || exit; echo; done'
+    command = ["bash", "-o", "pipefail", "-c", script, "unpack", root, *ordered]
     root.mkdir()
-    steps.step("Root file system", ["sh", "-c", script, "unpack", root, *ordered], len(ordered))
+    steps.step("Root file system", command, len(ordered))
 
 
 def trim(root):
