@@ -102,7 +102,13 @@ def fetch_sources(folder):
     """
     lock = packages.read_lock()
     files = [file for source in lock["sources"] for file in source["files"]]
-    paths = packages.fetch([*files, lock["kernel"]], folder, lock["snapshot"], "Sources")
+    paths = packages.fetch(
+        [*files, lock["kernel"]],
+        folder,
+        lock["snapshot"],
+        "Sources",
+        f"The others are in {folder}; the same command goes on from there.",
+    )
     for path in store.RECIPE:
         shutil.copy(path, folder)
         paths.append(folder / path.name)

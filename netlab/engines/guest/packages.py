@@ -23,6 +23,7 @@ LOCK = Path(__file__).with_name("engine.lock")
 # apt's own downloader: it knows apt's proxies, passwords and kinds of addresses; it tries again
 # and continues what was cut off.
 APT_HELPER = "/usr/lib/apt/apt-helper"
+IMPORT = "Or take an engine built elsewhere: `netlab engine import FILE`."
 OTHER_BYTES = "has other bytes than engine.lock says: refused"
 
 
@@ -41,7 +42,7 @@ def read_lock():
     return json.loads(LOCK.read_text())
 
 
-def fetch(files, folder, snapshot, title):
+def fetch(files, folder, snapshot, title, otherwise=IMPORT):
     """Bring files of Debian's archive into a folder; those that are there already stay.
 
     Parameters
@@ -53,6 +54,8 @@ def fetch(files, folder, snapshot, title):
         A moment at which the archive had all of them, as ``20260101T000000Z``.
     title : str
         For the progress bar.
+    otherwise : str
+        What else one can do where some are missing.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def fetch(files, folder, snapshot, title):
         if path not in missing and any(OTHER_BYTES in reason for reason in found):
             print(f"NOTE: {path.name}: {'; '.join(found)}; taken elsewhere.", flush=True)
     if missing:
-        raise EngineError(refusal(missing, reasons))
+        raise EngineError(f"{refusal(missing, reasons)} {otherwise}")
     return list(wanted)
 
 
@@ -93,8 +96,7 @@ def refusal(missing, reasons):
     return (
         f"{len(missing)} of the files that engine.lock names cannot be had: {', '.join(shown)}"
         f"{', ...' if len(missing) > 5 else ''}. NETLAB_DEBIAN_MIRROR names another mirror, and"
-        " NETLAB_DEBIAN_SNAPSHOT Debian's snapshot archive, which keeps every version; or take an"
-        " engine built elsewhere: `netlab engine import FILE`."
+        " NETLAB_DEBIAN_SNAPSHOT Debian's snapshot archive, which keeps every version."
     )
 
 

@@ -155,7 +155,7 @@ def test_a_truncated_package_is_noticed(site, tree, tmp_path):
     with serve(site, cuts=["apple"]) as (mirror, asked):
         message = refused(tree, mirror, match="apple_.*")
     assert "cherry" not in message
-    assert len([path for path in asked if "apple" in path]) == 2, "it was tried again"
+    assert len([path for path in asked if "apple" in path]) > 1, "it was tried again"
     assert not list((tmp_path / "fetched").glob("apple*")), "and half of it is not kept"
 
 
