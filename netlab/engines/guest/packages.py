@@ -155,12 +155,11 @@ def download(site, files, title):
     dict
         By path: why it did not come.
     """
-    urls = {f"{site}/{quote(file['path'])}": path for path, file in files.items()}
     words = []
-    for url, path in urls.items():
+    for path, file in files.items():
         path.unlink(missing_ok=True)
-        file = files[path]
-        words += [url, path, f"SHA256:{file['sha256']}", f"Checksum-FileSize:{file['size']}"]
+        words += [f"{site}/{quote(file['path'])}", path]
+        words += [f"SHA256:{file['sha256']}", f"Checksum-FileSize:{file['size']}"]
     command = [APT_HELPER, "-o", "APT::Sandbox::User=", "download-file", *map(str, words)]
     environment = os.environ | {"LC_ALL": "C"}  # its messages are read
     with (
@@ -183,13 +182,14 @@ def download(site, files, title):
             process.kill()
             raise
         errors.seek(0)
-        said = dict(re.findall(r"^E: Failed to fetch (\S+)\s+(.*)", errors.read(), re.M))
+        # by the file's name: the rest is another address where the server redirects
+        said = dict(re.findall(r"^E: Failed to fetch \S*/(\S+)\s+(.*)", errors.read(), re.M))
     reasons = {}
-    for url, path in urls.items():
+    for path, file in files.items():
         path.with_name(f"{path.name}.FAILED").unlink(missing_ok=True)
-        if not sound(path, files[path]):
+        if not sound(path, file):
             path.unlink(missing_ok=True)
-            reason = " ".join(said.get(url, "it did not come").split())
+            reason = " ".join(said.get(quote(path.name), "it did not come").split())
             other = re.match("Hash Sum mismatch|File has unexpected size|Maximum file size", reason)
             reasons[path] = OTHER_BYTES if other else reason
     return reasons

@@ -11,7 +11,9 @@ SNAPSHOT = "20260101T000000Z"
 
 
 class Archive(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder, but some files other than they are, by what their names contain."""
+    """Serves a folder, but some files other than they are, by what their names contain. What is
+    asked for below /elsewhere is redirected.
+    """
 
     protocol_version = "HTTP/1.1"
 
@@ -21,7 +23,12 @@ class Archive(http.server.SimpleHTTPRequestHandler):
 
     def do_GET(self):
         self.asked.append(self.path)
-        if any(name in self.path for name in self.lacks):
+        if self.path.startswith("/elsewhere/"):
+            self.send_response(302)
+            self.send_header("Location", self.path.removeprefix("/elsewhere"))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        elif any(name in self.path for name in self.lacks):
             self.send_error(404)
         elif any(name in self.path for name in self.cuts):
             self.answer(lambda content: content[: len(content) // 2])

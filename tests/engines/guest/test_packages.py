@@ -1,6 +1,7 @@
 """The files of the lock come from the mirror, else from the snapshot archive, else not at all."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -145,6 +146,13 @@ def test_a_falsified_package_is_taken_elsewhere_and_said(site, snapshots, tree, 
     assert "cherry" in said and mirror in said and "refused" in said and "apple" not in said
 
 
+def test_a_server_may_redirect(site, snapshots, tree, expected):
+    with serve(site, falsifies=["cherry"]) as (mirror, _):
+        refused(tree, f"{mirror}/elsewhere", match=r"cherry_.*refused")
+        with serve(snapshots) as (snapshot, _):
+            assert tree(f"{mirror}/elsewhere", f"{snapshot}/elsewhere") == expected
+
+
 def test_a_longer_file_is_refused(site, tree, files):
     files[0]["size"] -= 1
     with serve(site) as (mirror, _):
@@ -176,9 +184,21 @@ def test_what_nobody_has_is_named_with_what_to_do(tmp_path, tree):
     assert f"{mirror}: 404" in message and f"{snapshot}/{SNAPSHOT}: 404" in message
 
 
-def test_a_machine_that_knows_no_mirror_says_so(files, tmp_path, monkeypatch):
+@pytest.fixture
+def apt_knows_nothing(tmp_path, monkeypatch):
+    """As where this is not Debian, or apt has no sources."""
     monkeypatch.delenv("NETLAB_DEBIAN_MIRROR", raising=False)
-    monkeypatch.setattr(packages, "mirror", lambda: None)
+    with (tmp_path / "apt.conf").open("a") as conf:
+        conf.write('Dir::Etc::sourcelist "/dev/null";\nDir::Etc::sourceparts "/dev/null";\n')
+        conf.write(f'Dir::State::Lists "{tmp_path}/lists";\n')
+
+
+def test_mmdebstrap_knows_a_mirror_where_apt_knows_none(apt_knows_nothing):
+    assert re.fullmatch(r"\w+://\S+/debian", packages.mirror())
+
+
+def test_a_machine_that_knows_no_mirror_says_so(apt_knows_nothing, files, tmp_path, monkeypatch):
+    monkeypatch.setattr(packages.shutil, "which", lambda tool: None)
     with pytest.raises(EngineError, match=r"apt .* knows no Debian mirror.*NETLAB_DEBIAN_MIRROR"):
         packages.fetch(files, tmp_path / "fetched", SNAPSHOT, "Trial")
 
