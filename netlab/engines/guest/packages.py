@@ -128,7 +128,7 @@ def mmdebstrap_mirrors():
         listed.touch()
         hook = f'--setup-hook=cat "$1/etc/apt/sources.list" >{shlex.quote(str(listed))}; exit 1'
         options = ["--mode=chrootless", "--variant=extract", hook]
-        steps.output_of("mmdebstrap", *options, "stable", f"{folder}/root")
+        steps.output_of("mmdebstrap", *options, "trixie", f"{folder}/root")
         return re.findall(r"^deb (?:\[.*\] )?(\S+)", listed.read_text(), re.M)[:1]
 
 
