@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from netlab.engines.guest import packages, steps, store
+from netlab.engines.guest.build import tarball_in
 from netlab.engines.guest.integrity import hash_of
 from netlab.errors import EngineError
 
@@ -63,9 +64,7 @@ def text_of(lock):
 def tarball(kernel, moment, folder):
     """The source tarball in a kernel's package."""
     (package,) = packages.fetch([kernel], folder, moment, "Kernel download")
-    steps.step("Kernel unpacking", ["dpkg-deb", "-x", package, folder / "package"])
-    (path,) = folder.glob("package/usr/src/linux-source-*.tar.xz")
-    return path
+    return tarball_in(package, folder)
 
 
 class Apt:
