@@ -4,10 +4,10 @@ SHELL := bash
 bin := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine wheel demo test lab bench lock clean
+.PHONY: help setup engine engine-lock wheel demo test lab bench lock clean
 
 help: ## list what there is to make
-	@sed -En 's/^([a-z]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -En 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
 
 setup: ## install what is missing: system packages (binder/apt.txt), then .venv (requirements.lock)
 	@binder/setup
@@ -19,6 +19,9 @@ wheel: engine ## write netlab and its engine as two wheels, to dist/: pip instal
 	rm -f dist/netlab*.whl
 	$(bin)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 	$(bin)/netlab engine wheel dist
+
+engine-lock: setup ## renew netlab/engines/guest/engine.lock from the Debian mirror; SERIES=7.3 takes another kernel
+	$(bin)/netlab engine lock $(if $(SERIES),--series $(SERIES))
 
 demo: engine ## run the notebook on parallel streams live: prints a table, leaves out/02-parallel-streams.html
 	mkdir -p out

@@ -192,6 +192,38 @@ def import_engine(file: Annotated[Path, typer.Argument(exists=True, dir_okay=Fal
 
 
 @engine_app.command()
+def sources(
+    folder: Annotated[Path, typer.Argument(help="Where to put them.")] = Path("engine-sources"),
+):
+    """Fetch the exact sources of everything in the engine, from Debian's mirror or its snapshot
+    archive, and add netlab's own changes to the kernel.
+    """
+    from netlab.engines.guest import materials
+
+    count, size_bytes = materials.fetch_sources(folder)
+    typer.echo(f"{count} files, {size_bytes >> 20} MB, in {folder}")
+
+
+@engine_app.command()
+def lock(
+    series: Annotated[
+        str | None, typer.Option(help="Series of the kernel; that of the lock, if not given.")
+    ] = None,
+):
+    """Renew engine.lock: the packages of rootfs.txt and the newest kernel of a series, as the
+    mirror has them today. For whoever changes the engine; everybody else builds what it says.
+    """
+    from netlab.engines.guest import packages, renewal
+
+    renewed = renewal.renew(series)
+    kernel = renewed["kernel"]
+    typer.echo(
+        f"{packages.LOCK}: {len(renewed['packages'])} packages, {kernel['name']}"
+        f" {kernel['version']}, snapshot {renewed['snapshot']}"
+    )
+
+
+@engine_app.command()
 def remove():
     """Delete the engine from the cache."""
     from netlab.engines.cache import cache_folder

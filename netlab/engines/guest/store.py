@@ -1,6 +1,6 @@
 """Built engines, in the cache (`netlab.engines.cache`)::
 
-kernel-<id>/     linux, shim.so                     <id>: source, configuration, patches, shim
+kernel-<id>/     linux, shim.so, copyright          <id>: source, configuration, patches, shim
 rootfs-<id>/     the guest's root file system       <id>: every path, mode and content in it
 engine.json      which of them is in use, and what is in them
 engine.stamp     what the files of that one were when it was last found sound (`integrity`)
@@ -16,12 +16,12 @@ from pathlib import Path
 
 from netlab.engines.cache import cache_folder, remove_tree, replace_text
 from netlab.engines.guest import integrity
-from netlab.engines.guest.integrity import digest_of, kernel_digest
+from netlab.engines.guest.integrity import digest_of, hash_of, joined, kernel_digest
 from netlab.errors import EngineError
 
 HERE = Path(__file__).parent
 KERNEL_RECIPE = [*sorted(HERE.glob("kernel/*")), HERE / "shim.c"]
-RECIPE = sorted([*KERNEL_RECIPE, HERE / "rootfs.txt"])
+RECIPE = sorted([*KERNEL_RECIPE, HERE / "rootfs.txt", HERE / "engine.lock"])
 # What else decides a run's bytes: the scripts a guest boots with, and its kernel's command line.
 BOOTED = [HERE.parent / "agent.py", HERE / "boot.sh"]
 MEMORY_MB = 1024
@@ -72,8 +72,13 @@ DIGEST = re.compile(r"[0-9a-f]{12}")
 
 
 def recipe_digest():
-    """Stands for everything an engine is built from, except what the package registry hands out."""
+    """Stands for everything an engine is built from."""
     return digest_of(*RECIPE)
+
+
+def kernel_id(source_sha256):
+    """What a kernel is called that is built from the source tarball with this SHA-256."""
+    return joined([source_sha256, *map(hash_of, KERNEL_RECIPE)])
 
 
 class Build:

@@ -2,13 +2,15 @@
 be computed anew is.
 """
 
+import json
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 
 from netlab.engines.cache import cache_folder
-from netlab.engines.guest import store
-from netlab.engines.guest.integrity import hash_of, joined, kernel_digest, tree_digest
+from netlab.engines.guest import materials, store
+from netlab.engines.guest.integrity import kernel_digest, tree_digest
 from netlab.errors import EngineError
 
 # The same engine gives the same file, whenever and by whomever it was built.
@@ -19,7 +21,7 @@ REPRODUCIBLE = (
 
 
 def export(path):
-    """Write the engine in use to one file.
+    """Write the engine in use to one file, with a list of what it is made of (`materials`).
 
     Raises
     ------
@@ -28,19 +30,25 @@ def export(path):
     """
     build, path = store.current(), Path(path)
     partial = path.with_name(path.name + ".part")
+    bill = json.dumps(materials.bill_of_materials(build), indent=1) + "\n"
     try:
-        tar(
-            "--create",
-            *REPRODUCIBLE,
-            "--gzip",
-            "--file",
-            partial.absolute(),
-            "--directory",
-            cache_folder(),
-            build.linux.parent.name,
-            build.rootfs.name,
-            "engine.json",
-        )
+        with tempfile.TemporaryDirectory() as beside:
+            Path(beside, materials.BILL).write_text(bill)
+            tar(
+                "--create",
+                *REPRODUCIBLE,
+                "--gzip",
+                "--file",
+                partial.absolute(),
+                "--directory",
+                beside,
+                materials.BILL,
+                "--directory",
+                cache_folder(),
+                build.linux.parent.name,
+                build.rootfs.name,
+                "engine.json",
+            )
         os.replace(partial, path)
     except OSError as error:
         raise EngineError(
@@ -117,21 +125,23 @@ def import_file(path, accept):
 
 def kernel_id(record):
     """What a kernel is called that is built from the source that a record names, by this netlab's
-    recipe; where the record names none, what it says.
+    recipe.
     """
     if "source_sha256" not in record:
-        return record["kernel"]
-    return joined([str(record["source_sha256"]), *map(hash_of, store.KERNEL_RECIPE)])
+        raise ValueError("it does not name the kernel's source")
+    return store.kernel_id(str(record["source_sha256"]))
 
 
 def refuse_links_that_lead_out(folder, build):
     """A part of an engine that is a link would be a file of this machine, or become one."""
-    expected = {"engine.json", build.linux.parent.name, build.rootfs.name}
+    expected = {"engine.json", materials.BILL, build.linux.parent.name, build.rootfs.name}
     if others := {path.name for path in folder.iterdir()} - expected:
         raise ValueError(f"it holds {', '.join(sorted(others))}, too")
     for path in folder / "engine.json", build.linux.parent, build.linux, build.shim, build.rootfs:
         if path.is_symlink() or (path.is_file() and path.stat().st_nlink > 1):
             raise ValueError(f"{path.relative_to(folder)} is a link")
+    if [path.name for path in build.linux.parent.iterdir() if path.is_symlink()]:
+        raise ValueError(f"{build.linux.parent.name} has a link in it")
     for place, folders, files in os.walk(build.rootfs):
         for link in filter(Path.is_symlink, (Path(place, name) for name in (*folders, *files))):
             target = os.path.normpath(Path(place).relative_to(build.rootfs) / os.readlink(link))

@@ -9,9 +9,12 @@ import sys
 import tarfile
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from packageurl import PackageURL
 
 import netlab as nl
-from netlab.engines.guest import store, transfer
+from netlab.engines.guest import packages, store, transfer
 from netlab.engines.guest.integrity import hash_of, joined, kernel_digest, tree_digest
 from tests.engines.guest.engines_in_files import copied, packed, parts
 
@@ -101,6 +104,38 @@ def test_an_exported_engine_is_the_same_engine_elsewhere(exported, elsewhere, mo
     assert [path.name for path in elsewhere.iterdir()] == ["lock"]
 
 
+def test_an_exported_engine_carries_a_list_of_what_it_is_made_of(exported):
+    """In a format that tools for such lists read, with places that exist."""
+    with tarfile.open(exported) as archive:
+        text = archive.extractfile("engine.cdx.json").read().decode()
+        names = set(archive.getnames())
+        links = {member.name: member.linkname for member in archive if member.issym()}
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
+    bill, lock = json.loads(text), packages.read_lock()
+    assert bill["metadata"]["component"]["version"] == store.current().digest
+    assert {"name": "debian:snapshot", "value": lock["snapshot"]} in bill["metadata"]["properties"]
+    found = {one["name"]: one for one in bill["components"]}
+    assert len(found) == len(bill["components"])
+    for package in [*lock["packages"], lock["kernel"]]:
+        one = found.pop(package["name"])
+        purl = PackageURL.from_string(one["purl"])
+        assert (purl.type, purl.namespace) == ("deb", "debian")
+        assert purl.name == package["name"]
+        assert purl.version == one["version"] == package["version"]
+        references = {}
+        for reference in one["externalReferences"]:
+            references.setdefault(reference["type"], []).append(reference)
+        assert references["distribution"][0]["hashes"][0]["content"] == package["sha256"]
+        assert any(".dsc" in reference["url"] for reference in references["source-distribution"])
+        folder, _, file = references["license"][0]["url"].rpartition("/")
+        if folder in links:
+            folder = f"{folder.rpartition('/')[0]}/{links[folder]}"
+        assert f"{folder}/{file}" in names
+    assert not found
+    patches = [path.read_text() for path in store.KERNEL_RECIPE if path.suffix == ".patch"]
+    assert [patch["diff"]["text"]["content"] for patch in one["pedigree"]["patches"]] == patches
+
+
 def test_a_damaged_engine_is_not_exported(opened, kept, tmp_path):
     with kept("kernel-*/shim.so").open("ab") as shim:
         shim.write(b"\0")
@@ -159,11 +194,24 @@ def test_a_record_of_another_engine_is_refused(changes, opened, tmp_path, elsewh
     refused(file, "altered or damaged", elsewhere)
 
 
-def test_the_kernel_s_name_is_computed_anew_where_its_source_is_named(opened):
+def test_the_kernel_s_name_is_computed_anew(opened):
     record = json.loads((opened / "engine.json").read_text())
     assert transfer.kernel_id(record) == record["kernel"]
     named = joined(["ab" * 32, *map(hash_of, store.KERNEL_RECIPE)])
     assert transfer.kernel_id(record | {"source_sha256": "ab" * 32}) == named != record["kernel"]
+
+
+def test_a_record_that_does_not_name_the_kernel_s_source_is_refused(opened, tmp_path, elsewhere):
+    file = opened / "engine.json"
+    before = file.read_text()
+    record = json.loads(before)
+    del record["source_sha256"]
+    file.write_text(json.dumps(record))
+    try:
+        packed_file = packed(opened, tmp_path / "odd.tar")
+    finally:
+        file.write_text(before)
+    refused(packed_file, "does not name the kernel's source", elsewhere)
 
 
 def test_another_version_s_engine_is_refused(opened, tmp_path, elsewhere):
@@ -202,6 +250,7 @@ def test_an_archive_whose_links_lead_out_is_refused(opened, tmp_path, elsewhere)
         [
             [link(f"{kernel}/linux", outside / "linux")],
             [link(f"{kernel}/shim.so", "../../../../outside/shim.so")],
+            [link(f"{kernel}/copyright", outside / "linux")],
             [link("engine.json", opened / "engine.json")],
             [link(kernel, outside)],
             [link(root, build.rootfs)],

@@ -1,0 +1,115 @@
+"""What an engine is made of, for whoever hands it on: a list of its packages that says where their
+licences and their exact sources are, and these sources.
+"""
+
+import shutil
+from pathlib import Path
+from urllib.parse import quote
+
+from netlab.engines.guest import packages, store
+
+BILL = "engine.cdx.json"
+
+
+def bill_of_materials(build):
+    """An engine's packages, as a CycloneDX 1.6 document.
+
+    Parameters
+    ----------
+    build : store.Build
+
+    Returns
+    -------
+    dict
+        Paths that begin with ``pool/`` are relative to Debian's archive, today or at the moment
+        ``debian:snapshot``; those of licences are relative to the exported file.
+    """
+    lock = packages.read_lock()
+    sources = {(source["name"], source["version"]): source["files"] for source in lock["sources"]}
+    components = []
+    for package in lock["packages"]:
+        licence = f"{build.rootfs.name}/usr/share/doc/{package['name']}/copyright"
+        files = sources[package["source"], package["source_version"]]
+        components.append(component("library", package, licence, files))
+    kernel, licence = lock["kernel"], f"{build.linux.parent.name}/copyright"
+    if build.record["source_sha256"] == kernel["tarball_sha256"]:
+        files = sources[kernel["source"], kernel["source_version"]]
+        linux = component("operating-system", kernel, licence, files)
+    else:  # built with --kernel-source
+        tarball = {"path": build.about["source"], "sha256": build.record["source_sha256"]}
+        linux = {
+            "type": "operating-system",
+            "name": "linux",
+            "version": build.about["kernel"],
+            "externalReferences": [
+                reference("source-distribution", tarball),
+                {"type": "license", "url": licence},
+            ],
+        }
+    changes = [path for path in store.KERNEL_RECIPE if path.suffix == ".patch"]
+    linux["pedigree"] = {
+        "patches": [
+            {"type": "unofficial", "diff": {"text": {"content": path.read_text()}}}
+            for path in changes
+        ]
+    }
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "metadata": {
+            "component": {"type": "platform", "name": "netlab-engine", "version": build.digest},
+            "properties": [{"name": "debian:snapshot", "value": lock["snapshot"]}],
+        },
+        "components": [*components, linux],
+    }
+
+
+def component(kind, package, licence, sources):
+    architecture = Path(package["path"]).stem.rpartition("_")[2]
+    name, version = quote(package["name"]), quote(package["version"])
+    url = f"pkg:deb/debian/{name}@{version}?arch={architecture}"
+    return {
+        "type": kind,
+        "bom-ref": url,
+        "name": package["name"],
+        "version": package["version"],
+        "purl": url,
+        "externalReferences": [
+            reference("distribution", package),
+            *(reference("source-distribution", file) for file in sources),
+            {"type": "license", "url": licence},
+        ],
+    }
+
+
+def reference(kind, file):
+    hashes = [{"alg": "SHA-256", "content": file["sha256"]}]
+    return {"type": kind, "url": quote(file["path"]), "hashes": hashes}
+
+
+def fetch_sources(folder):
+    """Fetch the sources of everything that the lock names, and add what netlab changes and adds.
+
+    Returns
+    -------
+    (int, int)
+        How many files, and their bytes.
+
+    Raises
+    ------
+    EngineError
+        Some cannot be had, or have other bytes; it names them.
+    """
+    lock = packages.read_lock()
+    files = [file for source in lock["sources"] for file in source["files"]]
+    paths = packages.fetch(
+        [*files, lock["kernel"]],
+        folder,
+        lock["snapshot"],
+        "Sources",
+        f"The others are in {folder}; the same command goes on from there.",
+    )
+    for path in store.RECIPE:
+        shutil.copy(path, folder)
+        paths.append(folder / path.name)
+    return len(paths), sum(path.stat().st_size for path in paths)

@@ -1,0 +1,195 @@
+"""The Debian packages that an engine is made of, as `engine.lock` names them, and how to get them:
+from this machine's mirror, or else from Debian's snapshot archive. A file counts only with the
+SHA-256 that the lock has for it, so it does not matter who hands it out.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from urllib.parse import quote
+
+from netlab.engines.guest import steps
+from netlab.engines.guest.integrity import hash_of
+from netlab.errors import EngineError
+
+LOCK = Path(__file__).with_name("engine.lock")
+# apt's own downloader: it knows apt's proxies, passwords and kinds of addresses; it tries again
+# and continues what was cut off.
+APT_HELPER = "/usr/lib/apt/apt-helper"
+IMPORT = "Or take an engine built elsewhere: `netlab engine import FILE`."
+OTHER_BYTES = "has other bytes than engine.lock says: refused"
+
+
+def read_lock():
+    """What `engine.lock` says.
+
+    Returns
+    -------
+    dict
+        ``snapshot`` (a moment at which Debian's archive had all of this), ``requested`` (names
+        in `rootfs.txt`), ``packages`` and ``kernel`` (each with ``name``, ``version``, the name
+        and version of its source, ``path`` in the archive, ``size``, ``sha256``; the kernel also
+        ``tarball_sha256``, of what is in the package), ``sources`` (each with ``name``,
+        ``version`` and ``files``: ``path``, ``size``, ``sha256``).
+    """
+    return json.loads(LOCK.read_text())
+
+
+def fetch(files, folder, snapshot, title, otherwise=IMPORT):
+    """Bring files of Debian's archive into a folder; those that are there already stay.
+
+    Parameters
+    ----------
+    files : list of dict
+        Each with ``path``, ``size`` and ``sha256``, as in the lock.
+    folder : pathlib.Path
+    snapshot : str
+        A moment at which the archive had all of them, as ``20260101T000000Z``.
+    title : str
+        For the progress bar.
+    otherwise : str
+        What else one can do where some are missing.
+
+    Returns
+    -------
+    list of pathlib.Path
+        In the order of `files`.
+
+    Raises
+    ------
+    EngineError
+        Some cannot be had, or have other bytes; it names them.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = {folder / Path(file["path"]).name: file for file in files}
+    missing = {path: file for path, file in wanted.items() if not sound(path, file)}
+    reasons = {path: [] for path in missing}
+    for site in filter(None, (mirror(), snapshot_archive(snapshot))):
+        for path, reason in download(site, missing, title).items():
+            reasons[path].append(f"{site}: {reason}")
+        missing = {path: file for path, file in missing.items() if not path.exists()}
+        if not missing:
+            break
+    for path, found in reasons.items():
+        if path not in missing and any(OTHER_BYTES in reason for reason in found):
+            print(f"NOTE: {path.name}: {'; '.join(found)}; taken elsewhere.", flush=True)
+    if missing:
+        raise EngineError(f"{refusal(missing, reasons)} {otherwise}")
+    return list(wanted)
+
+
+def sound(path, file):
+    return path.is_file() and hash_of(path) == file["sha256"]
+
+
+def refusal(missing, reasons):
+    shown = [f"{path.name} ({'; '.join(reasons[path])})" for path in list(missing)[:5]]
+    if not any(reasons.values()):
+        shown = ["apt on this machine knows no Debian mirror"]
+    return (
+        f"{len(missing)} of the files that engine.lock names cannot be had: {', '.join(shown)}"
+        f"{', ...' if len(missing) > 5 else ''}. NETLAB_DEBIAN_MIRROR names another mirror, and"
+        " NETLAB_DEBIAN_SNAPSHOT Debian's snapshot archive, which keeps every version."
+    )
+
+
+def mirror():
+    """$NETLAB_DEBIAN_MIRROR, or the Debian mirror that this machine's apt uses, or else
+    mmdebstrap's, where that is installed; None where nobody knows one.
+    """
+    if site := os.environ.get("NETLAB_DEBIAN_MIRROR"):
+        return site.rstrip("/")
+    listed = steps.output_of("apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(SITE)")
+    sites = [line.split()[2] for line in listed.splitlines() if line.startswith("Debian Debian ")]
+    if not sites:  # apt has no lists yet, or this is not Debian
+        uris = steps.output_of("apt-get", "--print-uris", "update")
+        sites = re.findall(r"'(\S+/debian)/dists/", uris)
+    if not sites and shutil.which("mmdebstrap"):
+        sites = mmdebstrap_mirrors()
+    for site, _ in Counter(sites).most_common(1):
+        if site.startswith("mirror+file:"):  # a list of mirrors, as in Debian's cloud images
+            listed = Path(site.removeprefix("mirror+file:")).read_text()
+            site = re.findall(r"^[^#\s]\S*", listed, re.M)[0]
+        return site.rstrip("/")
+    return None
+
+
+def mmdebstrap_mirrors():
+    """Asked by a hook that ends it before it fetches anything."""
+    with tempfile.TemporaryDirectory() as folder:
+        listed = Path(folder, "sources.list")
+        listed.touch()
+        hook = f'--setup-hook=cat "$1/etc/apt/sources.list" >{shlex.quote(str(listed))}; exit 1'
+        options = ["--mode=chrootless", "--variant=extract", hook]
+        steps.output_of("mmdebstrap", *options, "trixie", f"{folder}/root")
+        return re.findall(r"^deb (?:\[.*\] )?(\S+)", listed.read_text(), re.M)[:1]
+
+
+def snapshot_archive(moment):
+    """Debian's archive as it was then: of $NETLAB_DEBIAN_SNAPSHOT, or where apt would look; None
+    where apt knows no such place.
+    """
+    site = os.environ.get("NETLAB_DEBIAN_SNAPSHOT")
+    for kind in ("Override::Origin", "Origin"):
+        key = f"Acquire::Snapshots::URI::{kind}::Debian"
+        site = site or steps.output_of("apt-config", "dump", "--format", "%v", key).strip()
+    if site in ("", "no"):
+        return None
+    if "@SNAPSHOTID@" not in site:
+        site = f"{site.rstrip('/')}/@SNAPSHOTID@"
+    return site.replace("@SNAPSHOTID@", moment).rstrip("/")
+
+
+def download(site, files, title):
+    """Fetch files by path; leaves those that have the right bytes.
+
+    Returns
+    -------
+    dict
+        By path: why it did not come.
+    """
+    words = []
+    for path, file in files.items():
+        path.unlink(missing_ok=True)
+        words += [f"{site}/{quote(file['path'])}", path]
+        words += [f"SHA256:{file['sha256']}", f"Checksum-FileSize:{file['size']}"]
+    command = [APT_HELPER, "-o", "APT::Sandbox::User=", "download-file", *map(str, words)]
+    environment = os.environ | {"LC_ALL": "C"}  # its messages are read
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            env=environment,
+        ) as process,
+        steps.bar(title, sum(file["size"] for file in files.values())) as progress,
+    ):
+        try:
+            while process.poll() is None:
+                time.sleep(0.05)
+                there = sum(path.stat().st_size for path in files if path.exists())
+                progress.update(min(there, progress.total) - progress.n)
+        except BaseException:
+            process.kill()
+            raise
+        errors.seek(0)
+        # by the file's name: the rest is another address where the server redirects
+        said = dict(re.findall(r"^E: Failed to fetch \S*/(\S+)\s+(.*)", errors.read(), re.M))
+    reasons = {}
+    for path, file in files.items():
+        path.with_name(f"{path.name}.FAILED").unlink(missing_ok=True)
+        if not sound(path, file):
+            path.unlink(missing_ok=True)
+            reason = " ".join(said.get(quote(path.name), "it did not come").split())
+            other = re.match("Hash Sum mismatch|File has unexpected size|Maximum file size", reason)
+            reasons[path] = OTHER_BYTES if other else reason
+    return reasons

@@ -1,0 +1,204 @@
+"""Renew `engine.lock`: apt chooses the packages, in folders of its own, from the mirror, and checks
+Debian's signatures. Whoever builds an engine needs neither.
+"""
+
+import json
+import re
+import subprocess
+import tempfile
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from netlab.engines.guest import packages, steps, store
+from netlab.engines.guest.build import tarball_in
+from netlab.engines.guest.integrity import hash_of
+from netlab.errors import EngineError
+
+ROOTFS_SUITE, KERNEL_SUITE = "trixie", "trixie-backports"
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+
+
+def renew(series=None):
+    """Write `engine.lock` anew: the packages of `rootfs.txt`, with all that they depend on, as the
+    mirror has them today, and the newest kernel of a series.
+
+    Parameters
+    ----------
+    series : str, optional
+        Series of the kernel, as ``7.2``; that of the lock, if not given.
+
+    Returns
+    -------
+    dict
+        The lock (`packages.read_lock`).
+
+    Raises
+    ------
+    EngineError
+        The mirror cannot be reached, has a wrong signature, or lacks a package.
+    """
+    requested = store.HERE.joinpath("rootfs.txt").read_text().splitlines()
+    requested = sorted(name for name in requested if not name.startswith("#"))
+    series = series or packages.read_lock()["kernel"]["name"].removeprefix("linux-source-")
+    with tempfile.TemporaryDirectory(prefix="netlab-lock-") as name:
+        folder = Path(name)
+        apt = Apt(folder)
+        chosen, kernel, moment = apt.resolve(requested), apt.kernel(series), apt.moment()
+        lock = {
+            "snapshot": moment,
+            "requested": requested,
+            "packages": chosen,
+            "kernel": kernel | {"tarball_sha256": hash_of(tarball(kernel, moment, folder))},
+            "sources": apt.sources([*chosen, kernel]),
+        }
+    packages.LOCK.write_text(text_of(lock))
+    return lock
+
+
+def text_of(lock):
+    """JSON with a line for each package and each file, so that one can read what has changed."""
+    text = json.dumps(lock, indent=1)
+    return re.sub(r"[\[{][^\[\]{}]*[\]}]", lambda found: " ".join(found[0].split()), text) + "\n"
+
+
+def tarball(kernel, moment, folder):
+    """The source tarball in a kernel's package."""
+    (package,) = packages.fetch([kernel], folder, moment, "Kernel download")
+    return tarball_in(package, folder)
+
+
+class Apt:
+    """The machine's apt with lists of its own, of the mirror, for a system where nothing is
+    installed.
+    """
+
+    def __init__(self, folder):
+        site = packages.mirror()
+        if not site:
+            raise EngineError(
+                "apt on this machine knows no Debian mirror: name one with NETLAB_DEBIAN_MIRROR."
+            )
+        if not KEYRING.exists():
+            raise EngineError(
+                f"there is no {KEYRING} to check Debian's signatures with: `sudo apt-get install"
+                " debian-archive-keyring`."
+            )
+        self.lists = folder / "lists"
+        for name in ("lists/partial", "archives/partial"):
+            (folder / name).mkdir(parents=True)
+        (folder / "sources.list").write_text(
+            "".join(
+                f"{kind} [signed-by={KEYRING}] {site} {suite} main\n"
+                for kind in ("deb", "deb-src")
+                for suite in (ROOTFS_SUITE, KERNEL_SUITE)
+            )
+        )
+        self.options = [
+            word
+            for setting in (
+                f"Dir::Etc::sourcelist={folder}/sources.list",
+                "Dir::Etc::sourceparts=/dev/null",
+                "Dir::Etc::preferences=/dev/null",
+                "Dir::Etc::preferencesparts=/dev/null",
+                f"Dir::State::Lists={self.lists}",
+                f"Dir::Cache={folder}",
+                "Dir::State::status=/dev/null",
+                "APT::Sandbox::User=",
+                "APT::Architecture=amd64",
+                "APT::Architectures=amd64",
+                "APT::Default-Release=",
+                "APT::Install-Recommends=false",
+                "APT::Install-Suggests=false",
+                "APT::Update::Error-Mode=any",
+            )
+            for word in ("-o", setting)
+        ]
+        steps.step("Package lists", ["apt-get", *self.options, "update"])
+
+    def ask(self, program, *words):
+        done = subprocess.run([program, *self.options, *words], capture_output=True, text=True)
+        if done.returncode:
+            raise EngineError(f"{program} {' '.join(words[:3])}: {done.stderr.strip()}")
+        return done.stdout
+
+    def moment(self):
+        """A moment at which Debian's snapshot archive has all of this: the day after the newest
+        of the lists was signed. What these name stays in the archive for longer than that.
+        """
+        texts = [path.read_text() for path in self.lists.glob("*InRelease")]
+        dates = [re.search(r"^Date: (.*)", text, re.M)[1] for text in texts]
+        signed = max(datetime.strptime(date, "%a, %d %b %Y %H:%M:%S %Z") for date in dates)
+        return (signed + timedelta(days=1)).strftime("%Y%m%dT%H%M%SZ")
+
+    def resolve(self, names):
+        """What the lock says of these packages and of all that they depend on."""
+        printed = self.ask("apt-get", "--simulate", "install", *names)
+        found = re.findall(r"^Inst (\S+) \((\S+)", printed, re.M)
+        return self.packages(f"{name}={version}" for name, version in sorted(found))
+
+    def packages(self, chosen):
+        """What the lock says of packages."""
+        return [
+            package_entry(fields) for fields in paragraphs(self.ask("apt-cache", "show", *chosen))
+        ]
+
+    def kernel(self, series):
+        """What the lock says of the newest kernel of a series."""
+        name = f"linux-source-{series}"
+        known = self.series()
+        if series not in known:
+            raise EngineError(f"the mirror has no {name}; it has {', '.join(known)}")
+        (kernel,) = self.packages(["--no-all-versions", name])
+        return kernel
+
+    def series(self):
+        """The series of kernels that the mirror has, oldest first."""
+        names = self.ask("apt-cache", "pkgnames", "linux-source-").split()
+        found = [re.fullmatch(r"linux-source-(\d+)\.(\d+)", name) for name in names]
+        numbers = sorted((int(one[1]), int(one[2])) for one in found if one)
+        return [f"{major}.{minor}" for major, minor in numbers]
+
+    def sources(self, chosen):
+        """What the lock says of the sources of packages."""
+        wanted = sorted({(package["source"], package["source_version"]) for package in chosen})
+        names = sorted({name for name, _ in wanted})
+        known = {
+            (fields["Package"], fields["Version"]): fields
+            for fields in paragraphs(self.ask("apt-cache", "showsrc", "--only-source", *names))
+        }
+        if missing := [" ".join(source) for source in wanted if source not in known]:
+            raise EngineError(f"the mirror has no source of {', '.join(missing)}")
+        return [
+            {"name": source[0], "version": source[1], "files": source_files(known[source])}
+            for source in wanted
+        ]
+
+
+def package_entry(fields):
+    """What the lock says of a package that Debian's list describes with these fields."""
+    source, _, source_version = fields.get("Source", fields["Package"]).partition(" ")
+    return {
+        "name": fields["Package"],
+        "version": fields["Version"],
+        "source": source,
+        "source_version": source_version.strip("()") or fields["Version"],
+        "path": fields["Filename"],
+        "size": int(fields["Size"]),
+        "sha256": fields["SHA256"],
+    }
+
+
+def source_files(fields):
+    lines = [line.split() for line in fields["Checksums-Sha256"].splitlines() if line.strip()]
+    return [
+        {"path": f"{fields['Directory']}/{name}", "size": int(size), "sha256": sha256}
+        for sha256, size, name in lines
+    ]
+
+
+def paragraphs(text):
+    """Debian's format of control files: a dict for each paragraph."""
+    return [
+        {key: value.strip() for key, value in re.findall(r"^(\S+?):(.*(?:\n[ \t].*)*)", part, re.M)}
+        for part in re.split(r"\n\s*\n", text.strip())
+    ]

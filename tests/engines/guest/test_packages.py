@@ -1,0 +1,235 @@
+"""The files of the lock come from the mirror, else from the snapshot archive, else not at all."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from netlab import EngineError
+from netlab.engines.guest import packages, rootfs
+from netlab.engines.guest.integrity import tree_digest
+from tests.engines.guest import archives
+from tests.engines.guest.archives import SNAPSHOT, serve
+
+NAMES = ["apple", "base-files", "cherry"]
+
+
+@pytest.fixture(autouse=True)
+def apt_goes_straight_to_this_machine(tmp_path, monkeypatch):
+    (tmp_path / "apt.conf").write_text(
+        'Acquire::http::Proxy "DIRECT";\nAcquire::Retries "1";\n'
+        'Acquire::Retries::Delay "false";\nAcquire::Snapshots::URI::Origin::Debian "no";\n'
+    )
+    monkeypatch.setenv("APT_CONFIG", str(tmp_path / "apt.conf"))
+    monkeypatch.delenv("NETLAB_DEBIAN_SNAPSHOT", raising=False)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A folder with a pool of packages, and nothing beside it."""
+    pool = tmp_path_factory.mktemp("archive") / "pool"
+    for name in NAMES:
+        archives.make_package(pool, name, **{f"usr/share/{name}": name})
+    return pool.parent
+
+
+@pytest.fixture(scope="module")
+def snapshots(site):
+    """The same, as a snapshot archive has it."""
+    (site / "snapshots").mkdir()
+    (site / "snapshots" / SNAPSHOT).symlink_to(site)
+    return site / "snapshots"
+
+
+@pytest.fixture
+def files(site):
+    pool = site / "pool"
+    return [archives.entry(path, pool) for path in sorted(pool.rglob("*.deb"))]
+
+
+@pytest.fixture
+def tree(files, tmp_path, monkeypatch):
+    """A function that fetches and unpacks the packages from these sites; gives the digest."""
+
+    def make(mirror, snapshot=None):
+        monkeypatch.setenv("NETLAB_DEBIAN_MIRROR", mirror)
+        if snapshot:
+            monkeypatch.setenv("NETLAB_DEBIAN_SNAPSHOT", snapshot)
+        fetched = packages.fetch(files, tmp_path / "fetched", SNAPSHOT, "Trial")
+        assert [path.name for path in fetched] == [
+            f"{name}_1.0+a~1-1_amd64.deb" for name in NAMES
+        ], "in the order of the lock"
+        assert sorted(path.name for path in (tmp_path / "fetched").iterdir()) == sorted(
+            path.name for path in fetched
+        ), "and nothing else is left"
+        rootfs.unpack(fetched, tmp_path / "root")
+        return tree_digest(tmp_path / "root")
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def expected(site, tmp_path_factory):
+    """The digest of what is in the packages, without any server."""
+    root = tmp_path_factory.mktemp("expected") / "root"
+    rootfs.unpack(list((site / "pool").rglob("*.deb")), root)
+    return tree_digest(root)
+
+
+def refused(make, *sites, match):
+    with pytest.raises(EngineError, match=match) as error:
+        make(*sites)
+    message = str(error.value)
+    assert "netlab engine import FILE" in message and "NETLAB_DEBIAN_SNAPSHOT" in message
+    return message
+
+
+def test_a_mirror_that_has_all_is_enough(site, snapshots, tree, expected):
+    with serve(site) as (mirror, _), serve(snapshots) as (snapshot, asked):
+        assert tree(mirror, snapshot) == expected
+    assert asked == []
+
+
+def test_what_the_mirror_lacks_comes_from_the_snapshot(site, snapshots, tree, expected):
+    with (
+        serve(site, lacks=["apple", "cherry"]) as (mirror, _),
+        serve(snapshots) as (snapshot, asked),
+    ):
+        assert tree(mirror, snapshot) == expected
+    assert len(asked) == 2 and all(path.startswith(f"/{SNAPSHOT}/pool/main/") for path in asked)
+
+
+def test_a_mirror_that_has_nothing_gives_the_same_tree(tmp_path, snapshots, tree, expected):
+    (tmp_path / "empty").mkdir()
+    with serve(tmp_path / "empty") as (mirror, asked), serve(snapshots) as (snapshot, _):
+        assert tree(mirror, snapshot) == expected
+    assert len(asked) == len(NAMES)
+
+
+def test_a_mirror_that_cannot_be_reached_gives_the_same_tree(snapshots, tree, expected):
+    with serve(snapshots) as (gone, _):
+        pass
+    with serve(snapshots) as (snapshot, _):
+        assert tree(gone, snapshot) == expected
+
+
+def test_the_moment_goes_where_the_address_has_a_place_for_it(
+    site, snapshots, tree, expected, tmp_path
+):
+    (tmp_path / "empty").mkdir()
+    with serve(tmp_path / "empty") as (mirror, _), serve(snapshots) as (snapshot, asked):
+        assert tree(mirror, f"{snapshot}/@SNAPSHOTID@/") == expected
+    assert all(path.startswith(f"/{SNAPSHOT}/pool/") for path in asked)
+
+
+def test_the_snapshot_archive_that_apt_knows_is_asked(tmp_path, snapshots, tree, expected):
+    (tmp_path / "empty").mkdir()
+    with serve(tmp_path / "empty") as (mirror, _), serve(snapshots) as (snapshot, asked):
+        with (tmp_path / "apt.conf").open("a") as conf:
+            conf.write(f'Acquire::Snapshots::URI::Origin::Debian "{snapshot}/@SNAPSHOTID@/";\n')
+        assert tree(mirror) == expected
+    assert len(asked) == len(NAMES)
+
+
+def test_a_falsified_package_is_refused_by_its_name(site, tree):
+    with serve(site, falsifies=["cherry"]) as (mirror, _):
+        message = refused(tree, mirror, match=r"cherry_1\.0\+a~1-1_amd64\.deb \(.*refused")
+    assert "apple" not in message and "1 of the files" in message
+
+
+def test_a_falsified_package_is_taken_elsewhere_and_said(site, snapshots, tree, expected, capsys):
+    with serve(site, falsifies=["cherry"]) as (mirror, _), serve(snapshots) as (snapshot, _):
+        assert tree(mirror, snapshot) == expected
+    said = capsys.readouterr().out
+    assert "cherry" in said and mirror in said and "refused" in said and "apple" not in said
+
+
+def test_a_server_may_redirect(site, snapshots, tree, expected):
+    with serve(site, falsifies=["cherry"]) as (mirror, _):
+        refused(tree, f"{mirror}/elsewhere", match=r"cherry_.*refused")
+        with serve(snapshots) as (snapshot, _):
+            assert tree(f"{mirror}/elsewhere", f"{snapshot}/elsewhere") == expected
+
+
+def test_a_longer_file_is_refused(site, tree, files):
+    files[0]["size"] -= 1
+    with serve(site) as (mirror, _):
+        refused(tree, mirror, match=r"apple_.*refused")
+
+
+def test_a_truncated_package_is_noticed(site, tree, tmp_path):
+    with serve(site, cuts=["apple"]) as (mirror, asked):
+        message = refused(tree, mirror, match="apple_.*")
+    assert "cherry" not in message
+    assert len([path for path in asked if "apple" in path]) > 1, "it was tried again"
+    assert not list((tmp_path / "fetched").glob("apple*")), "and half of it is not kept"
+
+
+def test_a_download_that_was_interrupted_goes_on(site, tree, files, tmp_path, monkeypatch):
+    with serve(site, lacks=["cherry"]) as (mirror, _):
+        refused(tree, mirror, match=r"cherry.*404")
+    with serve(site) as (mirror, asked):
+        tree(mirror)
+    assert len(asked) == 1 and "cherry" in asked[0], "what was there already is not fetched again"
+
+
+def test_what_nobody_has_is_named_with_what_to_do(tmp_path, tree):
+    (tmp_path / "empty").mkdir()
+    with serve(tmp_path / "empty") as (mirror, _), serve(tmp_path / "empty") as (snapshot, _):
+        message = refused(tree, mirror, snapshot, match="3 of the files that engine.lock names")
+    for name in NAMES:
+        assert name in message
+    assert f"{mirror}: 404" in message and f"{snapshot}/{SNAPSHOT}: 404" in message
+
+
+@pytest.fixture
+def apt_knows_nothing(tmp_path, monkeypatch):
+    """As where this is not Debian, or apt has no sources."""
+    monkeypatch.delenv("NETLAB_DEBIAN_MIRROR", raising=False)
+    with (tmp_path / "apt.conf").open("a") as conf:
+        conf.write('Dir::Etc::sourcelist "/dev/null";\nDir::Etc::sourceparts "/dev/null";\n')
+        conf.write(f'Dir::State::Lists "{tmp_path}/lists";\n')
+
+
+def test_mmdebstrap_knows_a_mirror_where_apt_knows_none(apt_knows_nothing):
+    assert re.fullmatch(r"\w+://\S+/debian", packages.mirror())
+
+
+def test_a_machine_that_knows_no_mirror_says_so(apt_knows_nothing, files, tmp_path, monkeypatch):
+    monkeypatch.setattr(packages.shutil, "which", lambda tool: None)
+    with pytest.raises(EngineError, match=r"apt .* knows no Debian mirror.*NETLAB_DEBIAN_MIRROR"):
+        packages.fetch(files, tmp_path / "fetched", SNAPSHOT, "Trial")
+
+
+def test_a_list_of_mirrors_is_read(tmp_path, monkeypatch):
+    """As in Debian's images for clouds."""
+    (tmp_path / "mirrors").write_text("# nearest first\nhttp://one.example/debian/\nhttp://two\n")
+    monkeypatch.delenv("NETLAB_DEBIAN_MIRROR", raising=False)
+    listed = f"Debian Debian mirror+file:{tmp_path}/mirrors\n"
+    monkeypatch.setattr(packages.steps, "output_of", lambda *command: listed)
+    assert packages.mirror() == "http://one.example/debian"
+
+
+@pytest.mark.parametrize("behaviour", ["lacks", "falsifies"])
+def test_netlab_engine_build_ends_in_words(behaviour, tmp_path):
+    """With the real lock, and a mirror that has none of it, or something else under each name."""
+    (tmp_path / "site").mkdir()
+    for package in [*packages.read_lock()["packages"], packages.read_lock()["kernel"]]:
+        path = tmp_path / "site" / package["path"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"falsified")
+    with serve(tmp_path / "site", **{behaviour: ["/pool/"]}) as (mirror, _):
+        done = subprocess.run(
+            [sys.executable, "-m", "netlab", "engine", "build"],
+            capture_output=True,
+            text=True,
+            env=os.environ
+            | {"NETLAB_CACHE": str(tmp_path / "cache"), "NETLAB_DEBIAN_MIRROR": mirror},
+        )
+    said = " ".join(done.stderr.split())
+    assert done.returncode == 1 and "Traceback" not in said, said
+    assert "adduser_" in said and "netlab engine import FILE" in said, said
+    assert ("refused" in said) == (behaviour == "falsifies"), said
+    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["lock"]
