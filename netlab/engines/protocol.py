@@ -26,7 +26,9 @@ Questions, as ``connection.ask(on_event, op="start", host="h1", command="ls")``:
 
 Numbers of seconds may come as text: where the bytes of a question cost time, they then always cost
 the same. Every answer also has ``clock_ns``, the time since the hosts started [virtual ns]; or it
-has ``error``, a text, where the question could not be carried out.
+has ``error``, a text, where the question could not be carried out. It may have
+``unrepeatable``, a text that says why what has happened so far would be something else next time,
+although this engine repeats.
 
 Events, handed to `on_event` in order, before the answer is returned:
 

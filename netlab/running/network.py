@@ -104,6 +104,13 @@ class Network:
         return self._session.clock_ns / 1e9
 
     @property
+    def unrepeatable(self):
+        """Why all this would not happen again to the byte, although the engine repeats: a program
+        has computed for too long. "" where it would.
+        """
+        return self._session.unrepeatable
+
+    @property
     def wall_s(self):
         """Time on the wall since the network was asked for. [s]"""
         return time.monotonic() - self._started

@@ -4,7 +4,7 @@ import json
 
 from netlab import engines
 from netlab.engines import recorded
-from netlab.errors import CommandError, ReadError, SpecificationError
+from netlab.errors import CommandError, GuestError, ReadError, SpecificationError
 from netlab.experiment import Experiment
 from netlab.running.arguments import LONGEST_S, check_command
 from netlab.running.network import Network
@@ -96,6 +96,8 @@ def carry_out(experiment, net, limit_s):
         Somebody pressed Ctrl-C: what was measured until then is no result.
     CommandError
         A program failed, or had not ended at the limit.
+    GuestError
+        A program computed for so long that the run would not repeat.
     """
     programs = [
         (place.start_s, item.output_name(place.flow, program.name), program)
@@ -129,6 +131,8 @@ def carry_out(experiment, net, limit_s):
         message = f"{error}\n{kept}"
         raise CommandError(message, error.command, error.output, error.status) from None
     raw = outputs(jobs | servers)
+    if net.unrepeatable:
+        raise GuestError(f"{net.unrepeatable} {keep_evidence(experiment, raw)}")
     may_fail = {name for _, name, program in programs if program.may_fail}
     for name, job in (jobs | ({} if ended_by else servers)).items():
         if ended_by or (job.status and name not in may_fail):

@@ -34,10 +34,12 @@ class Session:
         By the agent's number.
     clock_ns : int
         Virtual time since the hosts booted. [ns]
+    unrepeatable : str
+        Why it would not happen again like this, although the engine repeats; "" where it would.
     """
 
     def __init__(self, agent):
-        self.agent, self.jobs, self.clock_ns = agent, {}, 0
+        self.agent, self.jobs, self.clock_ns, self.unrepeatable = agent, {}, 0, ""
 
     def ask(self, on_tick=nothing, on_output=nothing, **question):
         """One question to the agent; -> its answer.
@@ -60,6 +62,7 @@ class Session:
 
         answer = self.agent.ask(on_event, **question)
         self.clock_ns = answer["clock_ns"]
+        self.unrepeatable = answer.get("unrepeatable", "")
         if flooding:
             raise flooding[0].stop().flooded()
         if "error" in answer:

@@ -15,6 +15,15 @@ KILLED = (
     "one of its processes was killed from outside, perhaps because this machine ran out of memory."
     " Run it again, and fewer at once."
 )
+# What the kernel writes when a program has computed for two seconds of this machine's processor
+# without a system call. From then on it lets time pass for such a program, by this machine's clock.
+ENDLESS = "netlab: a program computes without end"
+UNREPEATABLE = (
+    "A program computed for more than two seconds without a system call (reading, writing or"
+    " waiting). Virtual time stands still meanwhile, so it was let pass as this machine's clock"
+    " does, and what followed would differ another time. Let the program compute less at a time,"
+    ' or choose clock="cpu", which counts what computing takes.'
+)
 # A program that ends, or begins, looks for a moment as if it had been killed: it was, if it looks
 # so each of this many times.
 LOOKS, BETWEEN_LOOKS_S = 20, 0.05

@@ -18,7 +18,15 @@ from pathlib import Path
 from netlab.engines import evidence
 from netlab.engines.agent_line import GuestLine, Interrupted, LineDown, OutOfTime
 from netlab.engines.guest import store
-from netlab.engines.guest.failure import KILLED, LOST, lost_a_process, spare_sockets, why_it_died
+from netlab.engines.guest.failure import (
+    ENDLESS,
+    KILLED,
+    LOST,
+    UNREPEATABLE,
+    lost_a_process,
+    spare_sockets,
+    why_it_died,
+)
 from netlab.engines.guest.hooks import HookFailed, Hooks
 from netlab.engines.guest.places import (
     fixed_layout,
@@ -155,8 +163,11 @@ class Guest:
             raise GuestError("this guest has been closed")
         try:
             answer = self.line.ask(question, on_event, self._look)
-            if LOST in self._console():
+            console = self._console()
+            if LOST in console:
                 raise LineDown(KILLED)
+            if ENDLESS in console:
+                answer["unrepeatable"] = UNREPEATABLE
             if self.sockets is None:
                 self.sockets = spare_sockets(self.process.pid)
             return answer
