@@ -87,6 +87,10 @@ class Batch:
             def startShell(self, mnopts=None):
                 self.lines, self.pid = [], os.getpid()
 
+            def cmd(self, *words, **options):
+                if words != ("ifconfig", "lo", "up"):
+                    raise ValueError(words)
+
             def start(self, controllers):
                 self.lines[:0] = [f"link add name {self.name} type bridge", f"link set {self.name} up"]
                 self.lines += [f"link set {port} master {self.name}" for port in self.intfList() if port.name != "lo"]

@@ -12,7 +12,8 @@ hostname netlab
 ip link set lo up
 # Sized from the guest's memory otherwise, and then far too small for 10 Gbit/s; these are global, so set here and not on a host.
 sysctl -qw net.ipv4.tcp_mem='1048576 1048576 1048576' net.ipv4.udp_mem='1048576 1048576 1048576'
-sysctl -qw vm.panic_on_oom=1 kernel.panic=-1
+# Each program is a process of the host's, too.
+sysctl -qw vm.panic_on_oom=1 kernel.panic=-1 kernel.threads-max=2000
 cd /root
 exec >/dev/console 2>&1
 python3 -B /job/agent.py </dev/null
