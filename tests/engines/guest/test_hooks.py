@@ -66,7 +66,7 @@ def test_windows_are_those_of_reno():
     assert set(data["destination_port"]) == {5201} and set(data["mss"]) == {MSS}
     seconds = data["now_ns"] / 1e9
     assert (np.diff(seconds) >= 0).all()
-    assert data["acked_bytes"][-1] == pytest.approx(run.flows.received_bps[0] * 8 / 8, rel=0.01)
+    assert data["acked_bytes"][-1] == pytest.approx(run.flows.received_bps[0], rel=0.01)
     # in congestion avoidance the window grows by one segment per round trip
     calm = data[(data["state"] == 0) & (seconds > seconds[0] + 2)]
     rises = np.flatnonzero(np.diff(calm["cwnd"].astype(int)) == 1)
@@ -94,7 +94,7 @@ def test_a_window_that_this_process_sets_is_the_one_that_is_sent():
     engine = Controlled(ten)
     run = nl.run(PATH, nl.Iperf3("h1", "h2", congestion="netlab3", time=4), engine=engine)
     assert run.flows.received_bps[0] == pytest.approx(10 * MSS * 8 / 0.020, rel=0.03)
-    assert asked[0] == "start" and asked[-1] == "end" and "ack" in asked
+    assert asked[0] == "start" and asked.count("ack") > 500 and "loss" not in asked
     assert (
         nl.run(
             PATH, nl.Iperf3("h1", "h2", congestion="netlab3", time=4), engine=Controlled(ten)
