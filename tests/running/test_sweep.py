@@ -300,7 +300,7 @@ def test_ctrl_c_says_what_it_waits_for_and_the_second_ends_it(tmp_path):
         [sys.executable, "-uc", LONG], stdout=subprocess.PIPE, text=True, env=environment
     )
     guests = tmp_path / f"netlab-{os.getuid()}"
-    while process.poll() is None and not list(guests.glob("guest-*/j/agent.log")):
+    while process.poll() is None and not list(guests.glob("guest-*/j/agent.py")):
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     assert re.search(r"still under way.*Ctrl-C again", process.stdout.readline())

@@ -69,7 +69,7 @@ def test_a_guest_that_is_killed_gives_its_evidence():
     os.killpg(net._agent.process.pid, signal.SIGKILL)
     with pytest.raises(GuestError, match=r"the guest died") as died:
         net.run("h1", "true")
-    assert {path.name for path in died.value.evidence.iterdir()} == {"console", "agent.log"}
+    assert {path.name for path in died.value.evidence.iterdir()} == {"console"}
     with pytest.raises(GuestError, match=r"closed"):
         net.run("h1", "true")
 
@@ -94,7 +94,7 @@ def test_running_out_of_memory_is_an_error_that_says_what_to_do(command):
         net.run("h1", command, echo=False)
     assert "panic" not in str(ended.value) and "Call Trace" not in str(ended.value)
     assert "Call Trace" in ended.value.console
-    assert {path.name for path in ended.value.evidence.iterdir()} == {"console", "agent.log"}
+    assert {path.name for path in ended.value.evidence.iterdir()} == {"console"}
 
 
 @pytest.fixture
