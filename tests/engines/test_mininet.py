@@ -1,21 +1,27 @@
 """The Mininet engine on a machine that has Mininet and root: a guest whose clock is the wall's,
 running this very Python.
 
-The guest mounts this machine's files below /tmp/here, and starts this Python from there; every
-program that the engine runs is the guest's own.
+The guest has no walls: its programs keep all rights, and it mounts this machine's files, read-only,
+below /tmp/here, and starts this Python from there. Every program that the engine runs is the
+guest's own.
 """
 
+import base64
+import io
 import json
 import os
 import shlex
 import sys
 import sysconfig
+import tarfile
 from pathlib import Path
 
 import pytest
 
 import netlab as nl
 from netlab.engines import mininet
+from netlab.engines.guest import GuestEngine, store
+from netlab.engines.guest.process import Guest
 from netlab.engines.mininet import MininetEngine
 
 HERE = "/tmp/here"
@@ -59,14 +65,32 @@ with nl.Network(nl.wan("20mbit", "20ms"), engine="mininet") as net:
 """
 
 
+class Open(Guest):
+    @property
+    def roots(self):
+        (self.folder / "x").symlink_to("/")
+        return [*super().roots, f"{self.folder}/x"]
+
+
+class OpenEngine(GuestEngine):
+    def connect(self, *arguments):
+        return Open(self.build, *arguments)
+
+
 @pytest.fixture(scope="module")
-def machine():
+def machine(tmp_path_factory):
     """A machine with Mininet and root."""
-    with nl.Network(nl.Topology([nl.Host("pc", "10.9.9.9/8")]), clock="real") as net:
-        net.run(
-            "pc", f"mkdir {HERE} && mount -t hostfs none {HERE} -o hostfs={'/..' * 12}", echo=False
-        )
-        yield net
+    folder = tmp_path_factory.mktemp("boot")
+    agent, boot = (Path(path).read_text() for path in store.BOOTED)
+    (folder / "agent.py").write_text(agent.replace("confined = [", "confined = [] and ["))
+    (folder / "boot.sh").write_text(
+        boot.replace("cd /root", f"mkdir {HERE}; mount -t hostfs none {HERE} -o hostfs=x\ncd /root")
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "BOOTED", [folder / "agent.py", folder / "boot.sh"])
+        pc = nl.Topology([nl.Host("pc", "10.9.9.9/8")])
+        with nl.Network(pc, clock="real", engine=OpenEngine()) as net:
+            yield net
 
 
 def python(script, *arguments):
@@ -107,12 +131,16 @@ def test_it_gives_what_the_guest_gives(machine, tmp_path):
     (tmp_path / "experiment.json").write_text(EXPERIMENT.to_json())
     job = machine.run(
         "pc",
-        python(COLLECT, f"{HERE}{tmp_path}/experiment.json", f"{HERE}{tmp_path}/out"),
+        python(COLLECT, f"{HERE}{tmp_path}/experiment.json", "/root/out")
+        + " && echo === && tar -C /root/out -cz . | base64 -w 0",
         echo=False,
         limit_s=120,
     )
     assert job.status == 0, job.text
-    assert "as before ['here']" in job.text, job.text
+    said, _, out = job.text.partition("===\n")
+    assert "as before ['here']" in said, job.text
+    with tarfile.open(fileobj=io.BytesIO(base64.b64decode(out))) as archive:
+        archive.extractall(tmp_path / "out", filter="data")
     assert left(machine) == []
     there, here = nl.load(tmp_path / "out"), nl.run(EXPERIMENT, engine="guest")
     assert there.commands == here.commands

@@ -93,6 +93,11 @@ class Guest:
             self.cleanup.close()
             raise
 
+    @property
+    def roots(self):
+        """The folders of this machine that the guest can mount, once each."""
+        return [f"{self.folder}/r", f"{self.folder}/j"]
+
     def _start(self, build, seed, clock):
         job = self.folder / "j"
         job.mkdir()
@@ -133,7 +138,7 @@ class Guest:
             "NETLAB_FD": "0",
             "NETLAB_INT_FD": str(self.line.guest_keys),
             # the two folders that the guest sees of the host; else it sees none
-            "NETLAB_ROOTS": f"{self.folder}/r:{self.folder}/j",
+            "NETLAB_ROOTS": ":".join(self.roots),
         }
         with open(self.folder / "console", "wb") as console:
             # a session of its own: Jupyter's interrupt goes to the whole process group
