@@ -30,8 +30,8 @@ Size = Annotated[int | str, _checked(units.size_bytes)]
 
 
 def unless_given():
-    """A field that JSON leaves out where it is None, so that what was written before the field
-    existed is still the same text.
+    """A field that JSON and `repr` leave out where it is None, so that what was written before the
+    field existed is still the same text.
     """
     return Field(default=None, exclude_if=lambda value: value is None)
 
@@ -73,6 +73,11 @@ class Description(BaseModel):
         fields = by_name(type(self).__name__, names, values, fields)
         with speaking(type(self).__name__, names):
             super().__init__(**fields)
+
+    def __repr_args__(self):
+        for name, value in super().__repr_args__():
+            if value is not None or not type(self).model_fields[name].exclude_if:
+                yield name, value
 
     @classmethod
     def from_json(cls, text):

@@ -5,6 +5,13 @@ from hypothesis import strategies as st
 from netlab import Experiment, Iperf3, Link, NetlabError, Ping, SpecificationError, wan
 
 
+def test_what_came_later_is_written_only_where_it_is_given():
+    for text in (repr(wan()), wan().to_json()):
+        assert "noise" not in text and "qdisc" not in text and "sysctls" in text
+    for text in (repr(wan(noise="10us")), wan(noise="10us").to_json()):
+        assert "10us" in text
+
+
 def test_positions_follow_the_declaration():
     assert Iperf3("h1", "h2", 8).parallel == 8
     assert Iperf3("h1", "h2", parallel=8) == Iperf3(src="h1", dst="h2", parallel=8)
