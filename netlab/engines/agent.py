@@ -1,11 +1,14 @@
-"""The one script that talks to Mininet: it runs as root beside the network and does what it is told over a line.
+"""The one script that talks to Mininet: it runs as root beside the network and does what it is told
+over a line.
 
-Every message in is a JSON object with an ``op``; every message out is an event: ``{"job", "out"}`` (a program printed),
-``{"tick"}`` (seconds this wait has lasted), or ``{"done"}``, which ends the answer.  Needs nothing but Python and Mininet.
+Every message in is a JSON object with an ``op``; every message out is an event: ``{"job", "out"}``
+(a program printed), ``{"tick"}`` (seconds this wait has lasted), or ``{"done"}``, which ends the
+answer. Needs nothing but Python and Mininet.
 
-In a guest the line is /dev/netlab: reading it is one blocking call of the whole kernel, so time stands still until the parent
-has answered.  What this script does costs virtual time, so its text is part of the engine's identity.  On any other machine
-(``agent.py --pipe FOLDER``) the line is standard input and output.
+In a guest the line is /dev/netlab: reading it is one blocking call of the whole kernel, so time
+stands still until the parent has answered. What this script does costs virtual time, so its text is
+part of the engine's identity. On any other machine (``agent.py --pipe FOLDER``) the line is
+standard input and output.
 """
 
 import codecs
@@ -26,11 +29,12 @@ PIECE = 60_000
 TICK_NS = 50_000_000  # between two looks for an interrupt while something runs
 GRACE_NS = 1_000_000_000  # between ^C and SIGKILL
 MARK = "--netlab--"  # between the outputs of set-up commands
-# What programs may do, as root: all that concerns networks, users and files, and nothing that concerns the machine
-# (mount, enter another host, look into another process, power off).
-CAPABILITIES = (
-    "net_admin net_raw net_bind_service net_broadcast chown dac_override fowner fsetid kill setgid setuid sys_nice".split()
-)
+# What programs may do, as root: all that concerns networks, users and files, and nothing that
+# concerns the machine (mount, enter another host, look into another process, power off).
+CAPABILITIES = [
+    *("net_admin", "net_raw", "net_bind_service", "net_broadcast"),
+    *("chown", "dac_override", "fowner", "fsetid", "kill", "setgid", "setuid", "sys_nice"),
+]
 
 
 def shell(pid, script):
@@ -40,10 +44,11 @@ def shell(pid, script):
 
 
 class Batch:
-    """What Mininet has done one command after the other, through an interactive shell for each node, is written down here
-    and done at once: a process costs milliseconds in a guest."""
+    """What Mininet has done one command after the other, through an interactive shell for each
+    node, is written down here and done at once: a process costs milliseconds in a guest.
+    """
 
-    links = []  # for ip -batch, on the machine of the switches
+    links: list = []  # noqa: RUF012 - for ip -batch, on the machine of the switches
 
     @classmethod
     def node_classes(cls):
@@ -70,13 +75,16 @@ class Batch:
 
             @classmethod
             def makeIntfPair(cls, name1, name2, addr1, addr2, node1, node2, deleteIntfs):
-                Batch.links.append(f"link add name {name1} netns {node1.pid} type veth peer name {name2} netns {node2.pid}")
+                ends = f"{name1} netns {node1.pid} type veth peer name {name2} netns {node2.pid}"
+                Batch.links.append(f"link add name {ends}")
 
         class BatchHost(Host):
             def startShell(self, mnopts=None):
                 self.lines = ["link set lo up"]
-                # the host's namespaces live as long as this process, which waits for an end of its input
-                self.shell = subprocess.Popen(["mnexec", "-n", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                # the host's namespaces live as long as this, which waits for an end of its input
+                self.shell = subprocess.Popen(
+                    ["mnexec", "-n", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                )
                 self.pid = self.shell.pid
 
             def cmd(self, *words, **options):
@@ -92,8 +100,15 @@ class Batch:
                     raise ValueError(words)
 
             def start(self, controllers):
-                self.lines[:0] = [f"link add name {self.name} type bridge", f"link set {self.name} up"]
-                self.lines += [f"link set {port} master {self.name}" for port in self.intfList() if port.name != "lo"]
+                self.lines[:0] = [
+                    f"link add name {self.name} type bridge",
+                    f"link set {self.name} up",
+                ]
+                self.lines += [
+                    f"link set {port} master {self.name}"
+                    for port in self.intfList()
+                    if port.name != "lo"
+                ]
 
         return {"host": BatchHost, "switch": BatchSwitch, "link": BatchLink}
 
@@ -111,10 +126,12 @@ class Batch:
 
 
 class GuestLine(Batch):
-    """The line to the parent of a guest. Messages travel in pieces, each behind ``+`` (more follows) or ``.`` (the last)."""
+    """The line to the parent of a guest. Messages travel in pieces, each behind ``+`` (more
+    follows) or ``.`` (the last).
+    """
 
     epoch_ns = 0  # the guest's clock begins with it
-    confined = ["setpriv", "--bounding-set", "-all," + ",".join("+" + name for name in CAPABILITIES)]
+    confined = ("setpriv", "--bounding-set", ",+".join(("-all", *CAPABILITIES)))
 
     def __init__(self):
         self.wire = os.open("/dev/netlab", os.O_RDWR)
@@ -138,7 +155,9 @@ class GuestLine(Batch):
                 return json.loads(data)
 
     def interrupted(self):
-        """What the parent rang: b"I" (as Ctrl-C), b"K" (kill), or None. Never waits, and always costs the same."""
+        """What the parent rang: b"I" (as Ctrl-C), b"K" (kill), or None. Never waits, and always
+        costs the same.
+        """
         byte = os.read(self.bell, 1)
         if not byte:
             self.hang_up()
@@ -150,9 +169,9 @@ class GuestLine(Batch):
 
 
 class PipeLine:
-    """The line to a parent on the same machine: a JSON text per line, and ``{"bell"}`` among them."""
+    """The line to a parent on the same machine: a JSON text per line, ``{"bell"}`` among them."""
 
-    confined = []  # programs are this machine's own, and run with all its rights
+    confined = ()  # programs are this machine's own, and run with all its rights
 
     def node_classes(self):
         from mininet.link import Link
@@ -162,10 +181,12 @@ class PipeLine:
 
     def carry_out(self, net):
         """Nothing: these classes have done it."""
+
     def __init__(self):
         self.epoch_ns, self.read = time.monotonic_ns(), b""
         self.there, self.back = os.dup(0), os.dup(1)
-        os.dup2(os.open(os.devnull, os.O_RDWR), 0)  # what Mininet starts must not read or write on the line
+        # what Mininet starts must not read or write on the line
+        os.dup2(os.open(os.devnull, os.O_RDWR), 0)
         os.dup2(2, 1)
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self.hang_up)
@@ -229,10 +250,13 @@ class Job:
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def pump(self, line):
-        """Send on what was printed since; False once the program has ended and nothing holds its terminal any more."""
+        """Send on what was printed since; False once the program has ended and nothing holds its
+        terminal any more.
+        """
         if self.status is None and select.select([self.ended], [], [], 0)[0]:
             self.status = self.process.wait()
-        for _ in range(1 if self.status is None else 64):  # bounded: `yes` must not keep us from looking at the bell
+        # bounded: `yes` must not keep us from looking at the bell
+        for _ in range(1 if self.status is None else 64):
             try:
                 data = os.read(self.terminal, 32768)
             except BlockingIOError:  # nothing new, but somebody holds the other end
@@ -254,7 +278,9 @@ class Job:
 
 
 class Agent:
-    """Carries out one message after another; `jobs` are all programs so far, `open` those whose terminal is still held."""
+    """Carries out one message after another; `jobs` are all programs so far, `open` those whose
+    terminal is still held.
+    """
 
     def __init__(self, line):
         self.line, self.net, self.jobs, self.open = line, None, {}, []
@@ -267,15 +293,21 @@ class Agent:
                     answer = getattr(self, "do_" + message.pop("op"))(**message)
                 except Exception as error:
                     answer = {"error": f"{type(error).__name__}: {error}"}
-                self.line.send(done=True, clock_ns=time.monotonic_ns() - self.line.epoch_ns, **answer)
+                clock_ns = time.monotonic_ns() - self.line.epoch_ns
+                self.line.send(done=True, clock_ns=clock_ns, **answer)
         finally:
             self.end()
 
     def do_up(self, hosts, switches, links, setup):
-        """Start the network and run the set-up commands on its nodes; hosts and routers are both hosts to Mininet."""
+        """Start the network and run the set-up commands on its nodes; hosts and routers are both
+        hosts to Mininet.
+        """
         for name in switches:
             if os.path.exists(f"/sys/class/net/{name}"):
-                why = "this machine has one: another network is up, or a crash left it (`sudo mn -c` removes every such network)"
+                why = (
+                    "this machine has one: another network is up, or a crash left it (`sudo mn -c`"
+                    " removes every such network)"
+                )
                 return {"failed": [name, f"ip link add {name} type bridge", why]}
         from mininet.log import setLogLevel
         from mininet.net import Mininet
@@ -306,8 +338,9 @@ class Agent:
         return {"job": number}
 
     def do_wait(self, numbers, limit_s):
-        """Let time run until these jobs have ended; at the limit, or when the bell rings, end them."""
-        return self.finish([self.jobs[number] for number in numbers], int(float(limit_s) * 1e9), b"I")
+        """Let time run until these jobs have ended; at the limit, or at the bell, end them."""
+        jobs = [self.jobs[number] for number in numbers]
+        return self.finish(jobs, int(float(limit_s) * 1e9), b"I")
 
     def do_stop(self, number):
         """Ctrl-C for a job, then SIGKILL if that does not end it."""
@@ -331,15 +364,21 @@ class Agent:
         return {"status": [job.status for job in jobs], "rung": rung}
 
     def run_time(self, end, jobs=None, key_at_end=None):
-        """Let time run, passing on what programs print, until `end` or, given jobs, until they have all ended.
+        """Let time run, passing on what programs print, until `end` or, given jobs, until they have
+        all ended.
 
-        The bell ends a sleep, and is passed on to the jobs; so is `key_at_end` when the end comes before theirs.
+        The bell ends a sleep, and is passed on to the jobs; so is `key_at_end` when the end comes
+        before theirs.
         Returns "", "interrupt" or "limit": what happened before they ended by themselves.
         """
         start = time.monotonic_ns()
         ticks = seconds = 0
         rung = ""
-        while any(job.status is None for job in jobs) if jobs is not None else time.monotonic_ns() < end:
+        while (
+            any(job.status is None for job in jobs)
+            if jobs is not None
+            else time.monotonic_ns() < end
+        ):
             now = time.monotonic_ns()
             if now - start >= (ticks + 1) * TICK_NS:
                 ticks = (now - start) // TICK_NS
@@ -362,7 +401,9 @@ class Agent:
                 poll.register(job.terminal, select.POLLIN)
                 if job.status is None:
                     poll.register(job.ended, select.POLLIN)
-            wake = start + (ticks + 1) * TICK_NS if jobs is not None else min(start + (ticks + 1) * TICK_NS, end)
+            wake = start + (ticks + 1) * TICK_NS
+            if jobs is None:
+                wake = min(wake, end)
             poll.poll(max(0, (wake - now) // 1_000_000) + 1)
             self.pump()
         return rung

@@ -101,14 +101,18 @@ class MininetConnection:
         # a copy: beside the original is a module mininet, which is not the one to import
         script = shutil.copy(agent.__file__, self.folder)
         self.log = tempfile.TemporaryFile()  # noqa: SIM115
-        self.process = subprocess.Popen(
-            as_root(python, "-B", script, "--pipe", str(self.folder)),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            start_new_session=True,  # Jupyter's interrupt goes to the whole process group
-            bufsize=0,
-        )
+        try:
+            self.process = subprocess.Popen(
+                as_root(python, "-B", script, "--pipe", str(self.folder)),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.log,
+                start_new_session=True,  # Jupyter's interrupt goes to the whole process group
+                bufsize=0,
+            )
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
         self.line = PipeLine(
             wall_limit_s, os.dup(self.process.stdin.fileno()), os.dup(self.process.stdout.fileno())
         )

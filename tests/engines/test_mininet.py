@@ -82,7 +82,7 @@ def machine(tmp_path_factory):
     """A machine with Mininet and root."""
     folder = tmp_path_factory.mktemp("boot")
     agent, boot = (Path(path).read_text() for path in store.BOOTED)
-    (folder / "agent.py").write_text(agent.replace("confined = [", "confined = [] and ["))
+    (folder / "agent.py").write_text(agent.replace("confined = (", "confined = () and ("))
     (folder / "boot.sh").write_text(
         boot.replace("cd /root", f"mkdir {HERE}; mount -t hostfs none {HERE} -o hostfs=x\ncd /root")
     )
