@@ -23,7 +23,7 @@ from netlab.running.progress import progress, told
 def lossy(loss, parallel):
     """Notebook 03's experiment, which is recorded."""
     test = nl.Iperf3("h1", "h2", parallel=parallel, congestion="reno", time=20, omit=3)
-    path = nl.wan("1gbit", "20ms", loss, burst=5_000_000, limit=15_000_000, pairs=1)
+    path = nl.wan("1gbit", "20ms", loss, pairs=1)
     return nl.Experiment(path, test)
 
 

@@ -19,7 +19,7 @@ from netlab.traffic import Iperf3
 # engine digest -> digest of the reference run's raw output
 PUBLISHED = store.HERE / "reference.json"
 REFERENCE = Experiment(
-    wan("100mbit", "20ms", "0.1%", burst=5_000_000, limit=15_000_000),
+    wan("100mbit", "20ms", "0.1%"),
     Iperf3("h1", "h2", time=3, parallel=3),
     Iperf3("h3", "h4", time=3, congestion="reno"),
 )

@@ -140,8 +140,6 @@ class Mathis(Explorer):
             delay=units.format_delay(self.rtt.value),
             loss=units.format_fraction(self.loss.value),
             buffers=None if window == np.inf else round(2 * window),
-            burst=5_000_000,  # as in the recorded runs
-            limit=15_000_000,
         )
         size = None if mss == 1448 else mss + TIMESTAMPS_BYTES
         reno = dict(congestion="reno", mss=size, time=20, omit=3)
