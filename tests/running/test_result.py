@@ -55,8 +55,10 @@ def test_no_more_is_received_than_the_link_carries_but_more_is_sent():
     ].sum()
     assert len(each) == 5
     assert each.received_bps[0] > LINK_BPS, "the first second empties the bucket"
-    assert each.received_bps[1:].max() <= nl.models.goodput_bps(LINK_BPS) * 1.001
-    assert each.received_bps[1:].min() >= nl.models.goodput_bps(LINK_BPS) * 0.99, (
+    # iperf3 counts a block of 128 KB when it has read all of it
+    block_bps = 2 * 8 * 131_072  # of either stream, in a second
+    assert each.received_bps[1:].max() <= nl.models.goodput_bps(LINK_BPS) * 1.001 + block_bps
+    assert each.received_bps[1:].min() >= nl.models.goodput_bps(LINK_BPS) * 0.99 - block_bps, (
         "and the link is never idle"
     )
     assert alone.intervals[alone.intervals.start_s > 1].received_bps.max() < LINK_BPS

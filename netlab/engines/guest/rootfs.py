@@ -24,9 +24,10 @@ MOUNT_POINTS = ("job", "dev", "proc", "sys", "run", "tmp", "var", "root")
 TEXTS = {
     "passwd": (
         "root:x:0:0:root:/root:/bin/bash\n"
+        "tcpdump:x:100:100:tcpdump:/nonexistent:/usr/sbin/nologin\n"  # which it becomes
         "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
     ),
-    "group": "root:x:0:\nnogroup:x:65534:\n",
+    "group": "root:x:0:\ntcpdump:x:100:\nnogroup:x:65534:\n",
     "hosts": "127.0.0.1 localhost\n",
     "hostname": "netlab\n",
     "resolv.conf": "",

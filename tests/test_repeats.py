@@ -1,0 +1,120 @@
+"""What surrounds a run changes no event in it: not the machine's load, not who runs it, nor where,
+nor with what environment, locale or limits. Where something does, the test names the first event
+that differs.
+"""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests import traced
+
+ROOT = Path(__file__).parent.parent
+
+
+def in_another_process(tmp_path, name, prefix=(), environment=(), **options):
+    """The same experiment, traced by another process."""
+    kept = tmp_path / f"{name}.npz"
+    subprocess.run(
+        [*prefix, sys.executable, "-m", "tests.traced", str(kept)],
+        check=True,
+        cwd=options.pop("cwd", ROOT),
+        env=os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)} | dict(environment),
+        **options,
+    )
+    with np.load(kept) as events:
+        return dict(events)
+
+
+@pytest.fixture(scope="module")
+def before():
+    return traced.trace(traced.experiment())
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, 1 << 20))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+
+
+SURROUNDINGS = {
+    "as before": {},
+    "a large environment": {"environment": {f"PADDING_{i}": "x" * 1000 for i in range(60)}},
+    "another locale and time zone": {
+        "environment": {"LC_ALL": "C", "LANG": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu"}
+    },
+    "a stack of 1 MB, 256 files": {"preexec_fn": limits},
+    "an umask of 077": {"umask": 0o077},
+    "an umask of 0": {"umask": 0},
+    "a low priority": {"prefix": ("nice", "-n", "15")},
+    "another hash seed, no byte code": {
+        "environment": {"PYTHONHASHSEED": "77", "PYTHONDONTWRITEBYTECODE": "1"}
+    },
+}
+
+
+@pytest.mark.parametrize("surroundings", SURROUNDINGS)
+def test_what_surrounds_a_run_changes_no_event(surroundings, before, tmp_path):
+    again = in_another_process(tmp_path, "again", **SURROUNDINGS[surroundings])
+    assert traced.first_difference(before, again) is None
+
+
+def test_load_changes_no_event(before, tmp_path):
+    """Twice as many busy processes as there are CPUs, and one that allocates all the time."""
+    programs = ["while True: pass"] * (2 * os.cpu_count())
+    programs += ["while True: bytearray(200 << 20)"]
+    busy = [subprocess.Popen([sys.executable, "-c", program]) for program in programs]
+    try:
+        again = in_another_process(tmp_path, "again")
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert traced.first_difference(before, again) is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_who_runs_it_changes_no_event(before, tmp_path):
+    """An ordinary user who has never run anything: they build nothing, and read the same engine."""
+    from netlab.engines.guest import store
+
+    cache = tmp_path / "cache"
+    shutil.copytree(store.current().folder, cache, symlinks=True)
+    for folder, _, files in os.walk(tmp_path):
+        for path in (folder, *(os.path.join(folder, name) for name in files)):
+            os.chown(path, 65534, 65534, follow_symlinks=False)
+    for parent in (tmp_path, *tmp_path.parents[:-2]):
+        os.chmod(parent, 0o755)
+    again = in_another_process(
+        tmp_path,
+        "again",
+        environment={"HOME": str(tmp_path), "NETLAB_CACHE": str(cache)},
+        user=65534,
+        group=65534,
+        extra_groups=[],
+    )
+    assert traced.first_difference(before, again) is None
+
+
+def test_another_seed_parts_and_the_first_event_is_named(before):
+    """The comparison can fail: it finds the start of another run, and a single byte in one."""
+    other = traced.trace(traced.experiment().but(seed=8))
+    assert traced.first_difference(before, other).startswith("they part at")
+    damaged = before | {"windows": before["windows"].copy()}
+    damaged["windows"]["cwnd"][1000] += 1
+    found = traced.first_difference(before, damaged)
+    cwnd = before["windows"]["cwnd"][1000].item()
+    assert f"in windows, event 1000: {{'cwnd': {cwnd}}}" in found and "1 of" in found
+
+
+def test_a_trace_has_every_kind_of_event(before):
+    assert len(before["windows"]) > 5000 and len(before["queues"]) > 20_000
+    (packets,) = (events for name, events in before.items() if name.startswith("packets"))
+    assert len(packets) > 5000
+    assert sum(name.startswith("raw") for name in before) == 5
