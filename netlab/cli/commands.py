@@ -84,8 +84,8 @@ def record(
         ),
     ] = None,
 ):
-    """Run notebooks live, and keep what every experiment left in data/records, for those who have
-    no engine.
+    """Run notebooks live, store what their cells show, and keep what every experiment left in
+    data/records, for those who have no engine.
     """
     from netlab.cli.record_notebooks import record as record_all
 

@@ -1,5 +1,5 @@
-"""Make the recorded results anew: run notebooks with every experiment recorded. What `netlab
-record` does.
+"""Make the recorded results and the outputs that are stored in notebooks anew, by running them with
+every experiment recorded. What `netlab record` does.
 """
 
 import os
@@ -8,12 +8,16 @@ import tempfile
 from pathlib import Path
 from unittest.mock import patch
 
+from netlab import engines
 from netlab.engines import recorded
 from netlab.errors import needs_notebooks
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
+QUIET = {"NETLAB_PROGRESS": "off", "PLOTLY_RENDERER": "plotly_mimetype"}
+
 
 def record(notebooks, every=False):
-    """Run notebooks, and take over what their experiments left.
+    """Run notebooks, and take over what their experiments left and what their cells showed.
 
     A result whose output is what it was keeps its file, so that nothing changes where nothing
     changed.
@@ -37,9 +41,9 @@ def record(notebooks, every=False):
     for path in map(Path, notebooks):
         with (
             tempfile.TemporaryDirectory() as fresh,
-            patch.dict(os.environ, NETLAB_RECORD="on", NETLAB_RECORDS=fresh),
+            patch.dict(os.environ, NETLAB_RECORD="on", NETLAB_RECORDS=fresh, **QUIET),
         ):
-            papermill.execute_notebook(
+            ran = papermill.execute_notebook(
                 path, Path(fresh, "ran.ipynb"), cwd=path.parent, progress_bar=False
             )
             made = sorted(Path(fresh).glob("*.json.xz"))
@@ -48,6 +52,7 @@ def record(notebooks, every=False):
             for file in new:
                 shutil.copy(file, home)
             used |= {file.name for file in made}
+        store(path, ran)
         yield path, len(made), len(new)
     if every:
         stale = [file for file in home.glob("*.json.xz") if file.name not in used]
@@ -59,3 +64,26 @@ def record(notebooks, every=False):
 def is_kept(file, kept):
     """Is there a record with the same output already?"""
     return kept.exists() and recorded.alike(recorded.read(file), recorded.read(kept))
+
+
+def store(path, ran):
+    """Keep in a notebook what its cells showed in a run, and which engine that was.
+
+    What a cell printed is one text, however many pieces it came in. Widgets are left out: stored,
+    they are heavy, and dead without their kernel.
+    """
+    import nbformat
+
+    notebook = nbformat.read(path, as_version=4)
+    for cell, done in zip(notebook.cells, ran.cells, strict=True):
+        if cell.cell_type == "code":
+            cell.execution_count = done.execution_count
+            cell.outputs = []
+            for output in done.outputs:
+                before = cell.outputs[-1] if cell.outputs else {}
+                if "name" in output and output.name == before.get("name"):
+                    before["text"] += output.text
+                elif WIDGET not in output.get("data", {}):
+                    cell.outputs.append(output)
+    notebook.metadata["netlab"] = {"engine_digest": engines.pick().digest}
+    nbformat.write(notebook, path)

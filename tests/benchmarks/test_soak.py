@@ -1,12 +1,20 @@
 """What is rare, tried often: `make bench`; the test suite has shorter ones."""
 
+import multiprocessing
+import os
 import random
+import subprocess
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+import netlab as nl
+from tests import traced
 from tests.engines.guest.test_process import run_one, survivors
 from tests.running.test_delay_check import behind_a_router, coming_up, direct
+from tests.test_repeats import SURROUNDINGS, in_another_process
 
 
 @pytest.mark.parametrize(
@@ -38,3 +46,51 @@ def test_fifty_runs_leave_nothing(tmp_path):
     left = survivors(tmp_path)
     print(f"\n50 runs, 25 of them killed: {len(left[0])} processes and {len(left[1])} folders left")
     assert left == ([], [])
+
+
+def test_a_hundred_runs_have_the_same_events(tmp_path):
+    """In all surroundings of tests/test_repeats.py by turns, half of them beside busy processes."""
+    first = traced.trace(traced.experiment())
+    differing = []
+    for number in range(100):
+        busy = [
+            subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            for _ in range(os.cpu_count() * (number % 2))
+        ]
+        name, surroundings = random.Random(number).choice([*SURROUNDINGS.items()])
+        try:
+            again = in_another_process(tmp_path, "again", **surroundings)
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+        if difference := traced.first_difference(first, again):
+            differing.append((number, name, difference))
+    print(f"\n100 runs, {sum(map(len, first.values()))} events each: {len(differing)} differ")
+    assert not differing
+
+
+def run_in(folder):
+    os.environ["TMPDIR"] = folder
+    nl.run(nl.wan(), nl.Iperf3("h1", "h2", parallel=8, time=60))
+
+
+def test_a_thousand_kills_leave_nothing(tmp_path):
+    """Of a process that starts a guest, or has one, each at a moment of its own."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    random.seed(1000)
+
+    def killed(seconds):
+        victim = context.Process(target=run_in, args=(str(tmp_path),))
+        victim.start()
+        time.sleep(seconds)
+        victim.kill()
+        victim.join()
+        return victim.exitcode
+
+    with ThreadPoolExecutor(2) as pool:
+        codes = list(pool.map(killed, [random.uniform(0, 1.5) for _ in range(1000)]))
+    left = survivors(tmp_path)
+    print(f"\n1,000 kills: {len(left[0])} processes and {len(left[1])} folders left")
+    assert codes == [-9] * 1000 and left == ([], [])

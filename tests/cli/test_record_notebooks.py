@@ -76,3 +76,23 @@ def test_a_notebook_that_fails_leaves_the_records_alone(place):
 def test_without_notebooks_it_says_so(place):
     with pytest.raises(nl.NetlabError, match=r"no folder notebooks here"):
         record()
+
+
+def test_it_stores_what_cells_showed(place):
+    show = [
+        "import sys; print('one'); sys.stdout.flush(); print('two')",
+        "import ipywidgets; ipywidgets.IntSlider()",
+        ONE.format(seed=1, engine="") + ".flows",
+    ]
+    write(place, "a.ipynb", *show)
+    record()
+    notebook = nbformat.read(place / "notebooks/a.ipynb", as_version=4)
+    printed, slider, table = (cell.outputs for cell in notebook.cells[1:])
+    assert [output.text for output in printed] == ["one\ntwo\n"]
+    assert slider == [], "a stored widget is heavy, and dead without its kernel"
+    assert "received_bps" in table[0].data["text/plain"]
+    assert [cell.execution_count for cell in notebook.cells] == [1, 2, 3, 4]
+    assert notebook.metadata.netlab.engine_digest == nl.engines.pick().digest
+    before = (place / "notebooks/a.ipynb").read_bytes()
+    record()
+    assert (place / "notebooks/a.ipynb").read_bytes() == before
