@@ -125,7 +125,7 @@ def build_kernel(folder, tarball):
     # what the file names, what that needs, and nothing else
     chosen = f"KCONFIG_ALLCONFIG={store.HERE / 'kernel/config'}"
     step("Kernel configuration", [*make, chosen, "allnoconfig"], env=environment)
-    step("Kernel", [*make, "linux"], 960, env=environment)
+    step("Kernel", [*make, "linux"], 1300, env=environment)
     step("Kernel binary", ["strip", "-o", out / "linux", source / "linux"])
     step(
         "Preloaded library",
