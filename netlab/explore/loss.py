@@ -67,8 +67,8 @@ def mathis(measured=None):
     The lines are `mathis_bps`, `buffer_limited_bps`, `goodput_bps`, and the lowest of the three.
     Filled points were measured with the K, RTT, MSS, link and window of the sliders. The button
     runs Reno for 20 s, after 3 s that do not count. It sets socket buffers of twice the window, as
-    the labs do; with these Linux has windows of 0.98 to 1.17 times the slider's value. "No limit"
-    means Mininet's buffers of 16 MiB, which are also assumed for the runs in `measured`.
+    the labs do; with these Linux has windows of about 1.15 to 1.21 times the slider's value. "No
+    limit" means Mininet's buffers of 16 MiB, which are also assumed for the runs in `measured`.
     """
     if measured is None:
         measured = pd.DataFrame(columns=COLUMNS, dtype=float)

@@ -4,6 +4,7 @@ from itertools import cycle
 
 import numpy as np
 import plotly.graph_objects as go
+from pandas.api.types import is_numeric_dtype
 from plotly.colors import diverging, sequential
 from plotly.subplots import make_subplots
 
@@ -196,7 +197,7 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
     ----------
     table : pandas.DataFrame
         A row per run. Rivals have the same order on both axes: the order of the categories where a
-        column is categorical, else the order in which they appear.
+        column is categorical, else the order in which they appear. Numbers ascend.
     row, column : str
         The table's columns that give the row and the column of the heat map.
     value : str
@@ -225,6 +226,8 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
     for wrong in runs[value][~runs[value].between(0, 1)]:
         raise ValueError(f"matrix: {value} must be from 0 to 1, not {wrong:g}")
     order = list(dict.fromkeys([*values_in_order(table[row]), *values_in_order(table[column])]))
+    if all(is_numeric_dtype(table[who]) for who in (row, column)):
+        order.sort()
     rows, columns = ([name for name in order if name in set(table[who])] for who in (row, column))
     panels = {None: runs}
     if facet is not None:

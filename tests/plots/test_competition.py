@@ -235,6 +235,15 @@ def test_matrix_is_white_in_the_middle():
     assert plots.matrix(ones, "own", "other", middle=None).layout.coloraxis.cmin == 0.9
 
 
+def test_matrix_has_numbers_in_their_order_even_where_both_axes_have_some():
+    runs = pd.DataFrame(
+        [(queue, ratio, 0.5) for queue in (0.25, 1.0, 4.0, 16.0) for ratio in (1, 2, 4, 8)],
+        columns=["queue_bdp", "ratio", "share"],
+    )
+    (heat,) = plots.matrix(runs, "queue_bdp", "ratio").data
+    assert list(heat.x) == [1, 2, 4, 8] and list(heat.y) == [0.25, 1, 4, 16]
+
+
 def test_matrix_keeps_the_order_of_categories():
     table = a_table().astype({"own": pd.CategoricalDtype(["bbr", "cubic", "reno", "vegas"])})
     (cells,) = plots.matrix(table, "own", "other").data
