@@ -14,7 +14,7 @@ def report(path, program, options):
             )
         net.start("h2", f"/tmp/{program} -s -1")
         net.sleep(0.5)
-        return str(net.run("h1", f"/tmp/{program} -c 10.0.0.2 {options}", echo=False))
+        return net.run("h1", f"/tmp/{program} -c 10.0.0.2 {options}", echo=False).text
 
 
 @pytest.mark.parametrize(
