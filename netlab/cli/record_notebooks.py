@@ -20,7 +20,8 @@ def record(notebooks, every=False):
     """Run notebooks, and take over what their experiments left and what their cells showed.
 
     A result whose output is what it was keeps its file, so that nothing changes where nothing
-    changed.
+    changed. Each notebook runs twice: first all of it live, for the records, and then as readers
+    run it, for what it shows, where some experiments are asked for as recorded.
 
     Parameters
     ----------
@@ -34,31 +35,32 @@ def record(notebooks, every=False):
         Per notebook its path, how many experiments it ran, and how many of their records are new;
         then, with `every`, None, how many records there are, and how many were removed.
     """
-    with needs_notebooks():
-        import papermill
-
     home, used = recorded.folder(), set()
     for path in map(Path, notebooks):
-        with (
-            tempfile.TemporaryDirectory() as fresh,
-            patch.dict(os.environ, NETLAB_RECORD="on", NETLAB_RECORDS=fresh, **QUIET),
-        ):
-            ran = papermill.execute_notebook(
-                path, Path(fresh, "ran.ipynb"), cwd=path.parent, progress_bar=False
-            )
+        with tempfile.TemporaryDirectory() as fresh:
+            execute(path, NETLAB_RECORD="on", NETLAB_RECORDS=fresh)
             made = sorted(Path(fresh).glob("*.json.xz"))
             new = [file for file in made if not is_kept(file, home / file.name)]
             home.mkdir(parents=True, exist_ok=True)
             for file in new:
                 shutil.copy(file, home)
             used |= {file.name for file in made}
-        store(path, ran)
+        store(path, execute(path, NETLAB_RECORD="off"))
         yield path, len(made), len(new)
     if every:
         stale = [file for file in home.glob("*.json.xz") if file.name not in used]
         for file in stale:
             file.unlink()
         yield None, len(used), len(stale)
+
+
+def execute(path, **environment):
+    """Run a notebook; -> the notebook as it has run."""
+    with needs_notebooks():
+        import papermill
+
+    with patch.dict(os.environ, QUIET | environment):
+        return papermill.execute_notebook(path, None, cwd=path.parent, progress_bar=False)
 
 
 def is_kept(file, kept):
