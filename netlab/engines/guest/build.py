@@ -29,6 +29,7 @@ TOOLS = {
     "dpkg-deb": "dpkg",
     packages.APT_HELPER: "apt",
 }
+OLDER_LIBC = "__isoc23_strtoull=strtoull"
 FREE_BYTES = 4 << 30  # the kernel's source and objects, deleted afterwards
 
 
@@ -127,10 +128,11 @@ def build_kernel(folder, tarball):
     step("Kernel configuration", [*make, chosen, "allnoconfig"], env=environment)
     step("Kernel", [*make, "linux"], 1300, env=environment)
     step("Kernel binary", ["strip", "-o", out / "linux", source / "linux"])
-    step(
-        "Preloaded library",
-        ["gcc", "-O2", "-shared", "-fPIC", "-o", out / "shim.so", store.HERE / "shim.c"],
-    )
+    shim = folder / "shim.o"
+    step("Preloaded library", ["gcc", "-O2", "-fPIC", "-c", "-o", shim, store.HERE / "shim.c"])
+    # as older-c-libraries.patch
+    step("... for older C libraries", ["objcopy", "--redefine-sym", OLDER_LIBC, shim])
+    step("... linked", ["gcc", "-shared", "-o", out / "shim.so", shim])
     licence = ("COPYING", "LICENSES/preferred/GPL-2.0", "LICENSES/exceptions/Linux-syscall-note")
     (out / "copyright").write_text("\n".join((source / name).read_text() for name in licence))
     return out

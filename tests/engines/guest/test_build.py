@@ -1,6 +1,8 @@
 import json
 import os
+import re
 import shutil
+import subprocess
 
 import pytest
 
@@ -115,3 +117,11 @@ def test_a_package_that_cannot_be_unpacked_is_named(packed, tmp_path):
         file.truncate(broken.stat().st_size // 2)
     with pytest.raises(EngineError, match=r"Root file system failed(?s:.*)broken_1_all\.deb"):
         rootfs.unpack([*packed, broken], tmp_path / "root")
+
+
+def test_an_engine_starts_with_c_libraries_from_2_34_on_whatever_built_it():
+    build = store.current()
+    for binary in (build.linux, build.shim):
+        symbols = subprocess.run(["objdump", "-T", binary], capture_output=True, text=True).stdout
+        needed = [tuple(map(int, one)) for one in re.findall(r"GLIBC_(\d+)\.(\d+)", symbols)]
+        assert needed and max(needed) <= (2, 34), binary.name
