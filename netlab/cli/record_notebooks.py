@@ -74,7 +74,8 @@ def store(path, ran):
     What a cell printed is one text, however many pieces it came in. Widgets are left out: stored,
     they are heavy, and dead without their kernel.
     """
-    import nbformat
+    with needs_notebooks():
+        import nbformat
 
     notebook = nbformat.read(path, as_version=4)
     for cell, done in zip(notebook.cells, ran.cells, strict=True):
