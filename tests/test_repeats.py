@@ -22,11 +22,12 @@ ROOT = Path(__file__).parent.parent
 def in_another_process(tmp_path, name, prefix=(), environment=(), **options):
     """The same experiment, traced by another process."""
     kept = tmp_path / f"{name}.npz"
+    modules = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     subprocess.run(
         [*prefix, sys.executable, "-m", "tests.traced", str(kept)],
         check=True,
         cwd=options.pop("cwd", ROOT),
-        env=os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)} | dict(environment),
+        env=os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": modules} | dict(environment),
         **options,
     )
     with np.load(kept) as events:
