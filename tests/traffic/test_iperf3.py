@@ -73,7 +73,8 @@ def test_every_algorithm_of_the_kernel_fills_a_link_and_is_named_in_the_flow():
         test = nl.Iperf3("h1", "h2", time=3, congestion=congestion)
         return nl.Experiment(nl.wan("20mbit", "20ms", burst=5000, limit=50_000, pairs=1), test)
 
-    about = nl.engines.pick().about["congestion"]
+    # netlab0 to netlab7 do what this process tells them (`hooks`), and nothing of their own
+    about = [x for x in nl.engines.pick().about["congestion"] if not x.startswith("netlab")]
     assert set(about) >= set(CONGESTION), "the guest's kernel has them all"
     grid = nl.sweep(alone, congestion=about)
     assert grid.congestion.tolist() == about
