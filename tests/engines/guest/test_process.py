@@ -132,8 +132,7 @@ def test_a_folder_that_became_too_small_for_the_memory_is_named(tight_folder):
 def guest_processes(net):
     """The kernel, and its child processes: one for each program in the guest."""
     kernel = psutil.Process(net._agent.process.pid)
-    # by time, and not by number alone: process numbers begin anew after the largest
-    return [kernel, *sorted(kernel.children(), key=lambda child: (child.create_time(), child.pid))]
+    return [kernel, *sorted(kernel.children(), key=lambda child: child.pid)]
 
 
 def test_killing_any_of_a_guest_s_processes_ends_the_run():
