@@ -54,22 +54,33 @@ def lost_a_process(pid, sockets, console):
 
 def spare_sockets(pid):
     """How many more sockets than child processes a guest's kernel has; None where /proc does not
-    tell.
+    tell, or the children come and go too fast to be counted.
 
-    The number is always the same as long as nobody kills one of its processes: the kernel keeps a
-    socket to each of them, one for each program in the guest, and closes it when it ends the
-    process itself.
+    The kernel keeps a socket to each of its child processes, one for each program in the guest. It
+    opens the socket before it starts the process and closes it after it has ended the process, so
+    the number is never smaller than at rest, and for good larger once somebody else killed one of
+    them. That holds for children and sockets of the same moment, hence the second look.
     """
     try:
-        children = sockets = 0
-        for task in os.listdir(f"/proc/{pid}/task"):
-            children += len(Path(f"/proc/{pid}/task/{task}/children").read_text().split())
-        for descriptor in os.listdir(f"/proc/{pid}/fd"):
-            with contextlib.suppress(FileNotFoundError):  # closed since
-                sockets += os.readlink(f"/proc/{pid}/fd/{descriptor}").startswith("socket:")
-        return sockets - children
+        for _ in range(LOOKS):
+            children, sockets = children_of(pid), 0
+            for descriptor in os.listdir(f"/proc/{pid}/fd"):
+                with contextlib.suppress(FileNotFoundError):  # closed since
+                    sockets += os.readlink(f"/proc/{pid}/fd/{descriptor}").startswith("socket:")
+            if children == children_of(pid):
+                return sockets - len(children)
     except OSError:
-        return None
+        pass
+    return None
+
+
+def children_of(pid):
+    """The child processes of all threads of a process."""
+    return {
+        child
+        for task in os.listdir(f"/proc/{pid}/task")
+        for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split()
+    }
 
 
 def why_it_died(status, console):

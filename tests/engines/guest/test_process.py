@@ -140,7 +140,7 @@ def test_killing_any_of_a_guest_s_processes_ends_the_run():
     do; and the kernel itself.
     """
     for number in range(6):
-        with Network(Topology([Host("pc", "10.9.9.9/8")]), wall_limit_s=40) as net:
+        with Network(Topology([Host("pc", "10.9.9.9/8")]), wall_limit_s=120) as net:
             net.start("pc", "sleep 1000000")
             net.start("pc", "while sleep 1; do :; done")
             net.sleep(0.5)
@@ -148,9 +148,7 @@ def test_killing_any_of_a_guest_s_processes_ends_the_run():
             victim = guest_processes(net)[number]
             killer = threading.Timer(1, victim.kill)
             killer.start()
-            # at the latest when its time on the wall is over: the kernel may wait for the dead one
-            found = r"the guest (died: .*(killed|powered)|was ended: its limit of 40 wall)"
-            with pytest.raises(GuestError, match=found) as ended:
+            with pytest.raises(GuestError, match=r"the guest died: .*(killed|powered)") as ended:
                 net.sleep(1e6)
             killer.join()
             assert ended.value.evidence.is_dir()
