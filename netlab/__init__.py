@@ -3,6 +3,7 @@ repeat to the byte.
 """
 
 from netlab import fairness, models, plots, readers, units
+from netlab.answers import you_said
 from netlab.errors import (
     CommandError,
     EmulationError,
@@ -17,6 +18,7 @@ from netlab.experiment import Experiment
 from netlab.fairness import jain_index
 from netlab.running.network import Network
 from netlab.running.result import Result, load
+from netlab.running.robustness import robustness
 from netlab.running.run import run
 from netlab.running.sweep import sweep
 from netlab.topology import Topology, wan
@@ -53,8 +55,10 @@ __all__ = [
     "plots",
     "read_miniedit",
     "readers",
+    "robustness",
     "run",
     "sweep",
     "units",
     "wan",
+    "you_said",
 ]

@@ -21,7 +21,7 @@ LEVELS = [
     ["experiment"],
     ["traffic", "plots"],
     ["topology", "engines"],
-    ["picture", "models", "fairness", "readers", "description"],
+    ["picture", "models", "fairness", "answers", "readers", "description"],
     ["units", "errors"],
 ]
 LEVEL = {name: number for number, names in enumerate(LEVELS) for name in names}

@@ -9,7 +9,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from netlab import engines
-from netlab.engines import recorded
+from netlab.engines import recorded, second
 from netlab.errors import needs_notebooks
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -38,10 +38,11 @@ def record(notebooks, every=False):
     home, used = recorded.folder(), set()
     for path in map(Path, notebooks):
         with tempfile.TemporaryDirectory() as fresh:
+            (home / second.FOLDER).mkdir(parents=True, exist_ok=True)  # kept where it is
+            (Path(fresh) / second.FOLDER).symlink_to((home / second.FOLDER).resolve())
             execute(path, NETLAB_RECORD="on", NETLAB_RECORDS=fresh)
             made = sorted(Path(fresh).glob("*.json.xz"))
             new = [file for file in made if not is_kept(file, home / file.name)]
-            home.mkdir(parents=True, exist_ok=True)
             for file in new:
                 shutil.copy(file, home)
             used |= {file.name for file in made}

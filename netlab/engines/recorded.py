@@ -27,9 +27,24 @@ HOW_TO_GET_ONE = (
 PARTS = ("experiment", "commands", "provenance", "raw")
 
 
+_part = ""  # of the folder, see `within`
+
+
 def folder():
     """Where records lie: $NETLAB_RECORDS, or data/records of this checkout."""
-    return Path(os.environ.get("NETLAB_RECORDS") or Path(__file__).parents[2] / "data" / "records")
+    here = Path(__file__).parents[2] / "data" / "records"
+    return Path(os.environ.get("NETLAB_RECORDS") or here) / _part
+
+
+@contextlib.contextmanager
+def within(part):
+    """Until it is left, records are read from, and written to, a folder of this name in there."""
+    global _part
+    _part = part
+    try:
+        yield
+    finally:
+        _part = ""
 
 
 def path_of(experiment):

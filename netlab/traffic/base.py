@@ -139,6 +139,10 @@ class Traffic(Description):
         """How much of its start its totals leave out. [s]"""
         return 0.0
 
+    def longer(self, factor):
+        """The same for so many times as long; itself, where it has no duration."""
+        return self
+
     def may_send_tcp(self, host):
         """May its programs send TCP segments, acknowledgements included, from this host?"""
         return True

@@ -124,6 +124,9 @@ class Iperf3(BetweenHosts):
         """How long it should take, connecting and handing over the results included. [s]"""
         return self.omit + self.time + 20
 
+    def longer(self, factor):
+        return self.but(time=self.time * factor)
+
     def check_engine(self, about):
         known = about.get("congestion")
         if known and self.congestion not in (None, *known):

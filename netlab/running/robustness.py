@@ -1,0 +1,127 @@
+"""Does a conclusion hold? The same experiments with other seeds, with noise in the hosts, for twice
+as long, and on another kernel.
+"""
+
+import pandas as pd
+
+from netlab.engines import recorded
+from netlab.engines.second import second_kernel
+from netlab.errors import EngineError, SpecificationError
+from netlab.running.sweep import sweep
+
+AS_IT_IS, LONGER = "as it is", "twice as long"
+
+
+def robustness(
+    function,
+    conclusion,
+    holds=None,
+    seeds=range(1, 11),
+    noise=("1us", "10us", "100us"),
+    engine=None,
+    **axes,
+):
+    """Try whether a conclusion survives: for each variant of an experiment, what it comes to with
+    each seed.
+
+    The variants: as it is; with random processing times in all hosts (see `Host`); for twice as
+    long; and on another kernel, which was recorded for the experiments of this project's notebooks
+    only.
+
+    Parameters
+    ----------
+    function : callable
+        Takes the axes as keywords, returns an `Experiment`; see `sweep`.
+    conclusion : callable
+        Takes the frame that `sweep` gives for one seed, returns the number that is concluded from
+        it.
+    holds : callable, optional
+        Takes that number, says whether the conclusion holds.
+    seeds : iterable of int
+    noise : iterable of str
+        Mean processing times, one variant for each.
+    engine : str, optional
+        As for `sweep`.
+    **axes : iterable
+        The values of each axis.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per variant: ``seeds``, how many; ``lowest``, ``median`` and ``highest`` of the
+        numbers; ``sent again``, the median over the seeds of the packets that were retransmitted in
+        a run, where TCP was sent; with `holds`, ``holds``, as in "9 of 10". A kernel that has no
+        record of it has no numbers.
+
+    Raises
+    ------
+    SpecificationError, NetlabError
+        As `sweep` raises them.
+
+    Examples
+    --------
+    >>> def duel():
+    ...     tests = [Iperf3("h1", "h2", time=60), Iperf3("h3", "h4", time=60)]
+    ...     return Experiment(wan("100mbit", "20ms"), *tests)
+    >>> index = lambda runs: jain_index(runs.received_bps)
+    >>> robustness(duel, index, holds=lambda index: index > 0.9)  # doctest: +SKIP
+    """
+    if "variant" in axes:
+        raise SpecificationError("variant: the name of robustness's own axis; choose another")
+    seeds = list(seeds)
+    changes = {AS_IT_IS: lambda one: one}
+    changes |= {f"noise of {time}": lambda one, time=time: noisy(one, time) for time in noise}
+    changes[LONGER] = lambda one: longer(one, 2)
+
+    def varied(variant, **place):
+        return changes[variant](function(**place))
+
+    runs = sweep(varied, seeds, engine, variant=list(changes), **axes)
+    other, kernel = on_second_kernel(varied, seeds, axes)
+    table = {name: numbers(runs[runs.variant == name], conclusion, holds) for name in changes} | {
+        kernel: numbers(other, conclusion, holds)
+    }
+    return pd.DataFrame(table).T.convert_dtypes()
+
+
+def noisy(experiment, time):
+    topology = experiment.topology
+    hosts = [host.but(noise=time) for host in topology.hosts]
+    return experiment.but(topology=topology.but(hosts=hosts))
+
+
+def longer(experiment, factor):
+    return experiment.but(traffic=[item.longer(factor) for item in experiment.traffic])
+
+
+def on_second_kernel(varied, seeds, axes):
+    """The runs as they are, on another kernel, and what that is called; no runs, where it has no
+    record of them.
+    """
+    try:
+        with second_kernel() as engine:
+            runs = sweep(varied, seeds, engine, variant=[AS_IT_IS], **axes)
+            kernel = recorded.read(next(recorded.folder().glob("*.json.xz")))["provenance"][
+                "kernel"
+            ]
+            return runs, f"Linux {kernel}"
+    except EngineError:
+        return None, "another kernel"
+
+
+def numbers(runs, conclusion, holds):
+    """One row: what is concluded with each seed."""
+    if runs is None:
+        return {"seeds": 0}
+    found = pd.Series([conclusion(one) for _, one in runs.groupby("seed")])
+    row = {
+        "seeds": len(found),
+        "lowest": found.min(),
+        "median": found.median(),
+        "highest": found.max(),
+    }
+    if "retransmits" in runs:
+        row["sent again"] = runs.groupby("seed").retransmits.sum().median()
+    if holds:
+        row["holds"] = f"{sum(map(bool, map(holds, found)))} of {len(found)}"
+    return row
