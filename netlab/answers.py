@@ -47,9 +47,9 @@ def you_said(prediction, measured, unit="", model=None):
     You said nothing yet; it is both.
     >>> you_said(["reno", "bbr", "cubic"], ["reno", "cubic", "bbr"])
     You said reno, bbr, cubic; it is reno, cubic, bbr: 2 of 3 pairs stand in the right order.
-    >>> you_said({"first": 20, "others": 20}, {"first": 40.0, "others": 20.0}, "ms")
+    >>> you_said({"first": 20, "others": 20}, {"first": 40.0, "others": 20.5}, "ms")
     first: you said 20 ms; it is 40 ms: the right order of magnitude; what was left out?
-    others: you said 20 ms; it is 20 ms: right, to within five per cent.
+    others: you said 20 ms; it is 20.5 ms: right, to within five per cent.
     """
     if not isinstance(measured, dict):
         return Answer({"": (prediction, measured, model)}, unit)

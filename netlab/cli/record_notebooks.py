@@ -38,13 +38,18 @@ def record(notebooks, every=False):
     home, used = recorded.folder(), set()
     for path in map(Path, notebooks):
         with tempfile.TemporaryDirectory() as fresh:
-            (home / second.FOLDER).mkdir(parents=True, exist_ok=True)  # kept where it is
-            (Path(fresh) / second.FOLDER).symlink_to((home / second.FOLDER).resolve())
+            if (home / second.FOLDER).exists():  # read, where there is no second kernel
+                shutil.copytree(home / second.FOLDER, Path(fresh) / second.FOLDER)
             execute(path, NETLAB_RECORD="on", NETLAB_RECORDS=fresh)
             made = sorted(Path(fresh).glob("*.json.xz"))
             new = [file for file in made if not is_kept(file, home / file.name)]
+            home.mkdir(parents=True, exist_ok=True)
             for file in new:
                 shutil.copy(file, home)
+            if (Path(fresh) / second.FOLDER).exists():
+                shutil.copytree(
+                    Path(fresh) / second.FOLDER, home / second.FOLDER, dirs_exist_ok=True
+                )
             used |= {file.name for file in made}
         store(path, execute(path, NETLAB_RECORD="off"))
         yield path, len(made), len(new)

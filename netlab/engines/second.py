@@ -1,7 +1,8 @@
 """Another kernel: does a conclusion hold on that, too?
 
-Its results lie in data/records/second-kernel. $NETLAB_SECOND_CACHE names a cache (`NETLAB_CACHE` of
-another `netlab engine build`) whose guest makes them.
+Its results lie in data/records/second-kernel. While records are made ($NETLAB_RECORD), the guest in
+the cache that $NETLAB_SECOND_CACHE names makes them: the NETLAB_CACHE of another `netlab engine
+build`.
 """
 
 import contextlib
@@ -25,7 +26,8 @@ def second_kernel():
     """
     cache = os.environ.get("NETLAB_SECOND_CACHE")
     with recorded.within(FOLDER):
-        yield guest_of(Path(cache)) if cache else recorded.RecordedEngine()
+        live = cache and recorded.wanted()
+        yield guest_of(Path(cache)) if live else recorded.RecordedEngine()
 
 
 def guest_of(cache):

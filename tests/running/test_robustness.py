@@ -1,0 +1,73 @@
+import json
+
+import pytest
+
+import netlab as nl
+from netlab.engines import recorded
+from netlab.engines.second import FOLDER
+from netlab.running import robustness as module
+
+
+@pytest.fixture
+def records(tmp_path, monkeypatch):
+    """A folder of records of this test alone."""
+    monkeypatch.setenv("NETLAB_RECORDS", str(tmp_path))
+    monkeypatch.delenv("NETLAB_SECOND_CACHE", raising=False)
+    return tmp_path
+
+
+def duel():
+    tests = [nl.Iperf3(f"h{n}", f"h{n + 1}", time=3, congestion="reno") for n in (1, 3)]
+    return nl.Experiment(nl.wan("20mbit", "20ms"), *tests)
+
+
+def total(runs):
+    return runs.received_bps.sum() / 1e6
+
+
+TRIED = dict(seeds=[1, 2], noise=["10us"])
+
+
+def test_each_variant_is_another_experiment_and_the_link_limits_all(records, monkeypatch):
+    monkeypatch.setenv("NETLAB_RECORD", "live")
+    table = nl.robustness(duel, total, holds=lambda mbps: mbps < 19.2, **TRIED)
+    assert list(table.index) == ["as it is", "noise of 10us", "twice as long", "another kernel"]
+    assert list(table.seeds) == [2, 2, 2, 0]
+    assert list(table.holds[:3]) == ["2 of 2"] * 3
+    assert (table.lowest[:3] <= table["median"][:3]).all()
+    assert (table["median"][:3] <= table.highest[:3]).all()
+    kept = [recorded.read(path)["experiment"] for path in records.glob("*.json.xz")]
+    assert len(kept) == 6
+    assert sorted(one["traffic"][0]["time"] for one in kept) == [3] * 4 + [6] * 2
+    noisy = [one for one in kept if one["topology"]["hosts"][0].get("noise") == "10us"]
+    assert sorted(one["seed"] for one in noisy) == [1, 2]
+
+
+def test_another_kernel_is_read_from_its_own_folder(records, monkeypatch):
+    monkeypatch.setenv("NETLAB_RECORD", "live")
+    nl.robustness(duel, total, **TRIED)
+    other = records / FOLDER
+    other.mkdir()
+    for path in records.glob("*.json.xz"):  # as if they came from another kernel
+        kept = recorded.read(path)
+        if kept["experiment"]["traffic"][0]["time"] == 3:
+            experiment = nl.Experiment.from_json(json.dumps(kept["experiment"]))
+            about = kept["provenance"] | {"kernel": "9.9.9"}
+            result = nl.Result(experiment, kept["raw"], kept["commands"], about)
+            recorded.write(result, other / path.name)
+    monkeypatch.setenv("NETLAB_RECORD", "off")
+    table = nl.robustness(duel, total, engine="recorded", **TRIED)
+    assert table.loc["Linux 9.9.9", "seeds"] == 2
+    assert table.loc["Linux 9.9.9", "median"] == table.loc["as it is", "median"]
+    assert recorded.folder() == records, "and what is recorded next goes to its own place"
+
+
+def test_a_conclusion_that_fails_is_counted_as_failing(records):
+    runs = nl.sweep(duel, seeds=[1, 2])
+    row = module.numbers(runs, total, lambda mbps: mbps > 1000)
+    assert row["holds"] == "0 of 2" and row["seeds"] == 2
+
+
+def test_its_own_axis_is_refused():
+    with pytest.raises(nl.SpecificationError, match="variant"):
+        nl.robustness(duel, total, variant=[1])

@@ -1,0 +1,75 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlab import SpecificationError, you_said
+
+positive = st.floats(1e-6, 1e12)
+
+
+@given(positive, positive)
+def test_too_much_and_too_little_are_told_apart(said, it):
+    (words,) = you_said(said, it).verdicts.values()
+    factor = said / it
+    assert ("too much" in words) == (factor > 2)
+    assert ("too little" in words) == (1 / factor > 2)
+    assert ("right, to within" in words or words == "right") == (max(factor, 1 / factor) <= 1.05)
+
+
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [(8 * 4.7, "bits and bytes"), (4.7 / 8, "bits and bytes"), (4700, "kilo, mega, giga")],
+)
+def test_a_usual_mistake_is_hinted_at(said, hint):
+    assert hint in repr(you_said(said, 4.7, "Gbit/s"))
+
+
+@pytest.mark.parametrize("measured", [4.7, "both", True, ["reno", "bbr"], {"a": 1.0, "b": "x"}])
+def test_no_prediction_is_fine(measured):
+    answer = you_said(None, measured)
+    assert "nothing yet" in repr(answer) and "nothing yet" in answer._repr_markdown_()
+    assert set(answer.verdicts.values()) == {""}
+
+
+def test_one_of_several_may_be_missing():
+    answer = you_said({"a": None, "b": 2}, {"a": 1, "b": 2}, "s", model={"b": 2.5})
+    assert answer.verdicts == {"a": "", "b": "right"}
+    head, _, a, b = answer._repr_markdown_().splitlines()
+    assert "model" in head and "nothing yet" in a and "2.5 s" in b and "**2 s**" in b
+
+
+@given(st.permutations(["reno", "cubic", "bbr", "vegas"]))
+def test_an_order_is_as_right_as_its_pairs(said):
+    it = ["reno", "cubic", "bbr", "vegas"]
+    (words,) = you_said(said, it).verdicts.values()
+    assert (words == "right") == (said == it)
+    (backwards,) = you_said(said[::-1], it).verdicts.values()
+    right, wrong = (6 if text == "right" else int(text[0]) for text in (words, backwards))
+    assert right + wrong == 6
+
+
+@pytest.mark.parametrize(
+    ("said", "it", "wanted"),
+    [
+        ("fast", 4.7, "a number"),
+        (["reno"], ["reno", "bbr"], "a list of reno, bbr"),
+        (10, {"one": 1}, "a dict with names from one"),
+        ({"two": 1}, {"one": 1}, "a dict with names from one"),
+        (True, 1.0, "a number"),
+    ],
+)
+def test_another_kind_is_refused(said, it, wanted):
+    with pytest.raises(SpecificationError, match=wanted) as refused:
+        you_said(said, it)
+    assert repr(said) in str(refused.value) and "None" in str(refused.value)
+
+
+def test_a_choice_is_compared_as_people_write():
+    assert "right" in repr(you_said("Both ", "both"))
+    assert "not this time" in repr(you_said(True, False))
+    assert "yes" in repr(you_said(True, False))
+
+
+def test_nothing_measured_is_no_division_by_zero():
+    assert "nothing, or less" in repr(you_said(3, 0))
+    assert repr(you_said(0, 0)).endswith("right.")
