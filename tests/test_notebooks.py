@@ -19,10 +19,12 @@ import netlab
 ROOT = Path(__file__).parent.parent
 # explorers.ipynb is opened in a browser, by tests/browser
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+ANSWERS = sorted((ROOT / "notebooks/instructor").glob("*.ipynb"))
 PUBLISHED = pd.read_csv(ROOT / "data/published.csv")
 FIGURE = "application/vnd.plotly.v1+json"
 assert NOTEBOOKS
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+WIDEST = 92  # columns of code that JupyterLab shows beside its file browser
 
 
 def read(path):
@@ -134,6 +136,47 @@ def test_its_cells_ran_in_order_and_are_short(path):
     assert not [
         output for cell in cells for output in cell.outputs if output.get("name") == "stderr"
     ]
+
+
+@each
+def test_it_is_for_a_classroom(path):
+    """Goals and times at the start, how sure one can be and what to take away at the end, and an
+    answer to each exercise.
+    """
+    notebook = read(path)
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    assert re.search(r"\d+ minutes", texts[0]) and "You will be able to" in texts[0]
+    headings = re.findall(r"^## (.*)$", "\n".join(texts), re.M)
+    assert headings[-1] in ("Try it yourself", "References")
+    assert {"How sure are we?", "What to take away", "Try it yourself"} <= {*headings}
+    assert any("nl.robustness(" in cell.source for cell in code_cells(notebook))
+    asked = "\n".join(texts).rpartition("## Try it yourself")[2].partition("## References")[0]
+    answers = read(path.parent / "instructor" / f"{path.name[:2]}-answers.ipynb")
+    given = "\n".join(cell.source for cell in answers.cells if cell.cell_type == "markdown")
+    numbers = re.findall(r"^(\d+)\. ", asked, re.M)
+    assert numbers and [n for n in numbers if not re.search(rf"^## .*\b{n}\b", given, re.M)] == []
+
+
+@each
+def test_each_prediction_is_answered(path):
+    code = "\n".join(cell.source for cell in code_cells(read(path)))
+    said = re.findall(r"^([\w, ]+?) *=.*<- your prediction", code, re.M)
+    names = [name.strip() for line in said for name in line.split(",")]
+    answers = "\n".join(re.findall(r"you_said\(.*?\)$", code, re.M | re.S))
+    assert names and [name for name in names if not re.search(rf"\b{name}\b", answers)] == []
+
+
+@each
+def test_its_code_fits_beside_the_file_browser(path):
+    lines = [line for cell in code_cells(read(path)) for line in cell.source.splitlines()]
+    assert [line for line in lines if len(line) > WIDEST] == []
+
+
+@pytest.mark.parametrize("path", ANSWERS, ids=lambda path: path.stem)
+def test_the_answers_for_instructors_run(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("NETLAB_ENGINE", "guest")
+    assert not [cell for cell in code_cells(read(path)) if cell.outputs]
+    papermill.execute_notebook(path, tmp_path / path.name, cwd=path.parent, progress_bar=False)
 
 
 @each

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.engines import recorded
+from netlab.engines import recorded, second
 
 RECORDS = sorted((Path(__file__).parent.parent / "data/records").glob("*.json.xz"))
+OTHERS = sorted((RECORDS[0].parent / second.FOLDER).glob("*.json.xz"))
 QUICK_S = 30  # a random one took no longer when it was recorded
 
 
@@ -52,5 +53,13 @@ def test_each_is_found_by_what_it_is():
         assert recorded.path_of(experiment).name == path.name
 
 
+def test_those_of_another_kernel_are_of_one_other_kernel():
+    """... and each is of an experiment that has a record here, too."""
+    kernels = {recorded.read(path)["provenance"]["kernel"] for path in OTHERS}
+    mine = {recorded.read(path)["provenance"]["kernel"] for path in RECORDS}
+    assert len(kernels) == len(mine) == 1 and kernels != mine
+    assert {path.name for path in OTHERS} <= {path.name for path in RECORDS}
+
+
 def test_together_they_are_small():
-    assert RECORDS and sum(path.stat().st_size for path in RECORDS) < 30e6
+    assert RECORDS and sum(path.stat().st_size for path in RECORDS + OTHERS) < 30e6

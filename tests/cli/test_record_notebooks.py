@@ -66,6 +66,19 @@ def test_it_keeps_what_every_experiment_left_and_removes_what_none_asks_for(plac
     }
 
 
+def test_a_run_in_real_time_never_repeats_and_keeps_its_record(place):
+    real = ONE.format(seed=1, engine=', clock="real", engine="recorded"')
+    write(place, "a.ipynb", real)
+    assert record() == [
+        "notebooks/a.ipynb: 1 experiments, 1 records are new",
+        "1 records, 0 removed",
+    ]
+    (file,) = recorded.folder().glob("*.json.xz")
+    before = file.read_bytes()
+    assert record()[0] == "notebooks/a.ipynb: 1 experiments, 0 records are new"
+    assert file.read_bytes() == before
+
+
 def test_a_notebook_that_fails_leaves_the_records_alone(place):
     write(place, "a.ipynb", ONE.format(seed=1, engine=""), "1 / 0")
     with pytest.raises(Exception, match=r"division by zero"):
