@@ -90,8 +90,10 @@ class MissingPackageError(NetlabError, ImportError):
 
 
 @contextlib.contextmanager
-def needs_notebooks():
-    """Around imports of Jupyter's packages: one that is missing makes a `MissingPackageError`."""
+def needs_notebooks(extra="notebooks", purpose="everything for notebooks"):
+    """Around imports of Jupyter's packages, or of another extra's: one that is missing makes a
+    `MissingPackageError`.
+    """
     try:
         yield
     except ModuleNotFoundError as error:
@@ -100,5 +102,5 @@ def needs_notebooks():
             raise
         raise MissingPackageError(
             f"{package} is not installed here, and this part of netlab needs it: `pip install"
-            " 'netlab[notebooks]'` installs everything for notebooks"
+            f" 'netlab[{extra}]'` installs {purpose}"
         ) from None

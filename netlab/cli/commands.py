@@ -1,4 +1,4 @@
-"""The `netlab` command: doctor, engine, fairness, record, run."""
+"""The `netlab` command: doctor, engine, fairness, pages, pictures, record, run, student-copy."""
 
 import contextlib
 from pathlib import Path
@@ -89,17 +89,42 @@ def record(
     """
     from netlab.cli.record_notebooks import record as record_all
 
-    every = sorted(Path("notebooks").glob("*.ipynb"))
-    if not notebooks and not every:
-        raise NetlabError(
-            "there is no folder notebooks here: run this in the checkout, or name the notebooks"
-        )
-    for path, count, changed in record_all(notebooks or every, every=not notebooks):
+    for path, count, changed in record_all(notebooks or all_notebooks(), every=not notebooks):
         typer.echo(
             f"{path}: {count} experiments, {changed} records are new"
             if path
             else f"{count} records, {changed} removed"
         )
+
+
+def all_notebooks():
+    """The notebooks of this checkout."""
+    found = sorted(Path("notebooks").glob("*.ipynb"))
+    if not found:
+        raise NetlabError(
+            "there is no folder notebooks here: run this in the checkout, or name the notebooks"
+        )
+    return found
+
+
+@app.command()
+def pictures(
+    notebooks: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Notebooks to complete; all of notebooks/, if not given.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+):
+    """Draw a picture beside each figure that notebooks store, for GitHub, pages and PDFs. Nothing
+    is run, and a figure that has its picture keeps it. `netlab record` does this by itself.
+    """
+    from netlab.cli.pictures import renew
+
+    for path, figures, drawn in renew(notebooks or all_notebooks()):
+        typer.echo(f"{path}: {figures} figures, {drawn} pictures are new")
 
 
 @app.command()

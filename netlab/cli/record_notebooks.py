@@ -9,6 +9,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from netlab import engines
+from netlab.cli import pictures
 from netlab.engines import recorded, second
 from netlab.errors import needs_notebooks
 
@@ -52,6 +53,7 @@ def record(notebooks, every=False):
                 )
             used |= {file.name for file in made}
         store(path, execute(path, NETLAB_RECORD="off"))
+        list(pictures.renew([path]))
         yield path, len(made), len(new)
     if every:
         stale = [file for file in home.glob("*.json.xz") if file.name not in used]
@@ -85,21 +87,26 @@ def store(path, ran):
     """Keep in a notebook what its cells showed in a run, and which engine that was.
 
     What a cell printed is one text, however many pieces it came in. Widgets are left out: stored,
-    they are heavy, and dead without their kernel.
+    they are heavy, and dead without their kernel; of an explorer stays its figure. A figure that
+    was stored before keeps its picture.
     """
     with needs_notebooks():
         import nbformat
 
-    notebook = nbformat.read(path, as_version=4)
+    notebook, before = (nbformat.read(path, as_version=4) for _ in range(2))
     for cell, done in zip(notebook.cells, ran.cells, strict=True):
         if cell.cell_type == "code":
             cell.execution_count = done.execution_count
             cell.outputs = []
             for output in done.outputs:
-                before = cell.outputs[-1] if cell.outputs else {}
-                if "name" in output and output.name == before.get("name"):
-                    before["text"] += output.text
+                last = cell.outputs[-1] if cell.outputs else {}
+                if "name" in output and output.name == last.get("name"):
+                    last["text"] += output.text
                 elif WIDGET not in output.get("data", {}):
                     cell.outputs.append(output)
+                elif pictures.FIGURE in output.data:
+                    kept = {pictures.FIGURE: output.data[pictures.FIGURE]}
+                    cell.outputs.append(nbformat.v4.new_output("display_data", kept))
+    pictures.carry_over(before, notebook)
     notebook.metadata["netlab"] = {"engine_digest": engines.pick().digest}
     nbformat.write(notebook, path)

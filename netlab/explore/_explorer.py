@@ -1,6 +1,7 @@
 """The base class of all explorers: sliders, a sentence, a figure, and a button that measures."""
 
 import html
+import json
 import threading
 import time
 import traceback
@@ -78,6 +79,11 @@ class Explorer(widgets.VBox):
         right = widgets.VBox([self.said, self.figure], layout=dict(flex="2 1 550px", min_width="0"))
         wrapped = dict(flex_flow="row wrap", width="100%")
         super().__init__([widgets.HBox([left, right], layout=wrapped)])
+
+    def _repr_mimebundle_(self, **options):
+        """The widget; and for where no widgets run, as in a stored notebook, its figure."""
+        figure = {"application/vnd.plotly.v1+json": json.loads(self.figure.to_json())}
+        return super()._repr_mimebundle_(**options) | figure
 
     def redraw(self):
         """Draw the figure and write the sentence for the current settings."""

@@ -1,0 +1,123 @@
+"""A static picture beside each figure that is stored in a notebook, for all who look at it where no
+plotly runs: on GitHub, in a page or a PDF, with a screen reader. What `netlab pictures` does.
+"""
+
+import asyncio
+import base64
+import hashlib
+import html
+import json
+import re
+from pathlib import Path
+
+from netlab.errors import NetlabError, needs_notebooks
+
+FIGURE, PICTURE = "application/vnd.plotly.v1+json", "image/png"
+WIDTH_PX, SCALE = 800, 1.5  # as wide as JupyterLab's column on a small screen
+
+
+def renew(notebooks):
+    """Draw the picture of each stored figure that has none, or that of another figure.
+
+    Parameters
+    ----------
+    notebooks : iterable of path
+
+    Yields
+    ------
+    tuple
+        Per notebook its path, how many figures it stores, and how many of their pictures are new.
+    """
+    with needs_notebooks():
+        import nbformat
+
+    for path in map(Path, notebooks):
+        notebook = nbformat.read(path, as_version=4)
+        outputs = figures(notebook)
+        missing = [output for output in outputs if not has_picture(output)]
+        if missing:
+            pictures = drawn(output.data[FIGURE] for output in missing)
+            for output, picture in zip(missing, pictures, strict=True):
+                put(output, picture)
+            nbformat.write(notebook, path)
+        yield path, len(outputs), len(missing)
+
+
+def figures(notebook):
+    """The outputs of a notebook that are figures."""
+    outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
+    return [output for output in outputs if FIGURE in output.get("data", ())]
+
+
+def carry_over(old, new):
+    """Give the figures of one notebook the pictures that another has of the same figures."""
+    known = {digest(o.data[FIGURE]): o.data[PICTURE] for o in figures(old) if has_picture(o)}
+    for output in figures(new):
+        if picture := known.get(digest(output.data[FIGURE])):
+            put(output, base64.b64decode(picture))
+
+
+def digest(figure):
+    """What a picture of this figure depends on, but for the machine's fonts."""
+    text = json.dumps([WIDTH_PX, SCALE, figure], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def has_picture(output):
+    """Has this output a picture that was drawn from its figure?"""
+    drawn_from = output.metadata.get("netlab", {}).get("picture_of")
+    return PICTURE in output.data and drawn_from == digest(output.data[FIGURE])
+
+
+def put(output, picture):
+    """Put a picture, and a text for those who cannot see it, beside the figure of an output."""
+    figure = output.data[FIGURE]
+    output.data[PICTURE] = base64.b64encode(picture).decode()
+    output.metadata[PICTURE] = {"alt": description(figure), "width": WIDTH_PX}
+    output.metadata["netlab"] = {"picture_of": digest(figure)}
+
+
+def description(figure):
+    """A figure in words: its title, its axes, and what is drawn."""
+    layout = figure["layout"]
+
+    def text(title):
+        parts = [title.get("text"), (title.get("subtitle") or {}).get("text")]
+        return [html.unescape(re.sub(r"<[^>]*>", " ", part)).strip() for part in parts if part]
+
+    def axes(letter):
+        names = [axis for axis in layout if re.fullmatch(f"{letter}axis[0-9]*", axis)]
+        return [name for axis in sorted(names) for name in text(layout[axis].get("title") or {})]
+
+    def listed(words, names):
+        names = dict.fromkeys(names)  # each once, in their order
+        return [f"{words}: {', '.join(names)}"] if names else []
+
+    parts = text(layout.get("title") or {}) or ["Figure"]
+    parts += listed("Across", axes("x")) + listed("Upward", axes("y"))
+    names = [trace.get("name") for trace in figure["data"] if trace.get("showlegend") is not False]
+    parts += listed("Drawn", (text({"text": name})[0] for name in names if name))
+    return ". ".join(parts) + "."
+
+
+def drawn(figures):
+    """Pictures of figures, as PNG, by a browser that nobody sees."""
+    with needs_notebooks("store", "what draws the pictures of stored figures"):
+        import kaleido
+        from choreographer.errors import BrowserFailedError, ChromeNotFoundError
+
+    async def draw():
+        page = kaleido.PageGenerator(mathjax=False)  # which it would fetch from the network
+        size = {"format": "png", "width": WIDTH_PX, "scale": SCALE}
+        async with kaleido.Kaleido(n=1, page_generator=page) as browser:
+            parts = ({key: figure[key] for key in ("data", "layout")} for figure in figures)
+            return [await browser.calc_fig(part, opts=size) for part in parts]
+
+    try:
+        return asyncio.run(draw())
+    except (BrowserFailedError, ChromeNotFoundError) as error:
+        raise NetlabError(
+            "the pictures of stored figures need a browser, Chromium or Chrome, and none starts"
+            " here: install one (`apt-get install chromium`), then `netlab pictures` draws what is"
+            f" missing. What kaleido says: {' '.join(str(error).split())}"
+        ) from error
