@@ -128,6 +128,44 @@ def pictures(
 
 
 @app.command()
+def pages(
+    notebooks: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Notebooks to show; all of notebooks/, if not given.", exists=True, dir_okay=False
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pages.")] = Path(
+        "out"
+    ),
+):
+    """Write notebooks, as they are stored, as HTML pages that need no network: to read, to hand
+    out, to print.
+    """
+    from netlab.cli.pages import pages as write
+
+    for page in write(notebooks or all_notebooks(), output):
+        typer.echo(f"{page} ({page.stat().st_size / 1e6:.1f} MB)")
+
+
+@app.command("student-copy")
+def student_copy(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the copies.")],
+    notebooks: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Notebooks to copy; all of notebooks/, if not given.", exists=True, dir_okay=False
+        ),
+    ] = None,
+):
+    """Copy notebooks without what they found and with no prediction made, and what they read."""
+    from netlab.cli.student_copy import student_copy as copy
+
+    for path in copy(notebooks or all_notebooks(), output):
+        typer.echo(path)
+
+
+@app.command()
 def summary(
     notebook: Annotated[
         Path, typer.Argument(help="An executed notebook.", exists=True, dir_okay=False)
