@@ -4,7 +4,7 @@ SHELL := bash
 bin := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine engine-lock wheel demo test lab bench lock clean
+.PHONY: help setup engine engine-lock wheel demo test lab pages record bench lock clean
 
 help: ## list what there is to make
 	@sed -En 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
@@ -36,6 +36,18 @@ test: engine ## run the tests; ARGS="-k fairness" chooses some
 
 lab: engine ## open the notebooks in JupyterLab
 	$(bin)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
+
+pages: setup ## write the notebooks, as they are stored, to out/: HTML pages and PDFs that need no network
+	@binder/setup tests/apt.txt
+	$(bin)/netlab pages -o out
+	@for page in $(patsubst notebooks/%.ipynb,out/%,$(wildcard notebooks/*.ipynb)); do \
+		chromium --headless $(if $(filter 0,$(shell id -u)),--no-sandbox) --no-pdf-header-footer \
+			--print-to-pdf="$$page.pdf" "file://$$PWD/$$page.html" 2>/dev/null && echo "$$page.pdf" || exit 1; \
+	done
+
+record: engine ## run the notebooks live and store what they show, pictures and results; NOTEBOOKS="notebooks/01-*.ipynb" chooses some
+	@binder/setup tests/apt.txt
+	$(bin)/netlab record $(NOTEBOOKS)
 
 bench: engine ## measure how fast the engine, sweeps and explorers are
 	@binder/setup tests/apt.txt

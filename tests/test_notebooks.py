@@ -15,13 +15,15 @@ import papermill
 import pytest
 
 import netlab
+from netlab.cli import pictures, student_copy
 
 ROOT = Path(__file__).parent.parent
-# explorers.ipynb is opened in a browser, by tests/browser
+# the explorers are opened in a browser, by tests/browser
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 ANSWERS = sorted((ROOT / "notebooks/instructor").glob("*.ipynb"))
 PUBLISHED = pd.read_csv(ROOT / "data/published.csv")
-FIGURE = "application/vnd.plotly.v1+json"
+EXPLORERS = ROOT / "notebooks/explorers.ipynb"
+FIGURE = pictures.FIGURE
 assert NOTEBOOKS
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 WIDEST = 92  # columns of code that JupyterLab shows beside its file browser
@@ -46,7 +48,7 @@ def prose(notebook):
 
 def outputs(notebook):
     """Everything a reader sees: what is printed (in one piece, however many messages it took),
-    tables and figures.
+    tables and figures, without the pictures of these, which no run makes.
     """
     shown = []
     for cell in code_cells(notebook):
@@ -55,7 +57,11 @@ def outputs(notebook):
                 shown.append("".join(output["text"] for output in group))
             else:
                 shown += [
-                    {kind: data for kind, data in output["data"].items() if kind != "text/html"}
+                    {
+                        kind: data
+                        for kind, data in output["data"].items()
+                        if kind not in ("text/html", pictures.PICTURE)
+                    }
                     for output in group
                 ]
     return shown
@@ -97,6 +103,20 @@ def test_it_runs_without_an_engine(path, tmp_path, monkeypatch):
         path, tmp_path / path.name, cwd=path.parent, progress_bar=False
     )
     assert words(ran) == words(read(path))
+
+
+@each
+def test_a_student_s_copy_runs_with_no_prediction_made(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("NETLAB_ENGINE", "recorded")
+    monkeypatch.setenv("NETLAB_PROGRESS", "off")
+    (copy,) = student_copy.student_copy([path], tmp_path)
+    assert not any(cell.outputs for cell in code_cells(read(copy)))
+    ran = papermill.execute_notebook(
+        copy, tmp_path / "ran.ipynb", cwd=copy.parent, progress_bar=False
+    )
+    predicted = [cell for cell in code_cells(ran) if student_copy.MARK in cell.source]
+    assert predicted and all("= None" in cell.source for cell in predicted)
+    assert len(pictures.figures(ran)) == len(pictures.figures(read(path)))
 
 
 def test_nbval_finds_every_output_as_it_is_stored(tmp_path):
@@ -193,7 +213,18 @@ def test_it_opens_light_and_with_its_figures(path):
         "a stored widget is heavy, and dead without its kernel"
     )
     assert "widgets" not in notebook.metadata
-    assert path.stat().st_size < 2_000_000
+
+
+@pytest.mark.parametrize("path", [*NOTEBOOKS, EXPLORERS], ids=lambda path: path.stem)
+def test_each_figure_has_its_picture_for_where_no_plotly_runs(path):
+    """On GitHub, in a page or a PDF. `netlab pictures` draws what is missing."""
+    figures = pictures.figures(read(path))
+    assert len(figures) >= 3
+    for output in figures:
+        assert pictures.has_picture(output), "it is missing, or of another figure: netlab pictures"
+        alt = output.metadata[pictures.PICTURE].alt
+        assert alt == pictures.description(output.data[FIGURE]) and len(alt) > 30
+    assert path.stat().st_size < 2_500_000
 
 
 @each

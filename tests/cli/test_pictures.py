@@ -1,0 +1,103 @@
+"""`netlab pictures` draws a picture beside each figure that a notebook stores, and none twice."""
+
+import base64
+import struct
+
+import nbformat
+import plotly.graph_objects as go
+import pytest
+from typer.testing import CliRunner
+
+import netlab as nl
+from netlab.cli import pictures
+from netlab.cli.commands import app
+
+FIGURE = go.Figure(
+    go.Scatter(x=[1, 2], y=[3, 4], name="<i>measured</i>", showlegend=True),
+    go.Layout(
+        height=300,
+        title_text="Rate &amp; delay",
+        xaxis_title_text="RTT [ms]",
+        yaxis_title_text="rate<br>[Mbit/s]",
+    ),
+)
+
+
+def write(path, *figures):
+    outputs = [
+        nbformat.v4.new_output("display_data", {pictures.FIGURE: figure.to_plotly_json()})
+        for figure in figures
+    ]
+    cell = nbformat.v4.new_code_cell("1", outputs=outputs, execution_count=1)
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
+
+
+def shown(path):
+    return nbformat.read(path, as_version=4).cells[0].outputs
+
+
+def renew(path):
+    done = CliRunner().invoke(app, ["pictures", str(path)], catch_exceptions=False)
+    assert done.exit_code == 0
+    return done.output.strip()
+
+
+@pytest.fixture
+def notebook(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("a.ipynb", FIGURE)
+    return tmp_path / "a.ipynb"
+
+
+def test_it_draws_what_has_no_picture_and_nothing_else(notebook):
+    assert renew("a.ipynb") == "a.ipynb: 1 figures, 1 pictures are new"
+    (output,) = shown(notebook)
+    png = base64.b64decode(output.data["image/png"])
+    assert png.startswith(b"\x89PNG") and struct.unpack(">II", png[16:24]) == (1200, 450)
+    assert output.metadata["image/png"].width == 800
+    assert pictures.FIGURE in output.data, "the figure itself stays, for those who can see it"
+
+    before = notebook.read_bytes()
+    assert renew("a.ipynb") == "a.ipynb: 1 figures, 0 pictures are new"
+    assert notebook.read_bytes() == before
+
+
+def test_a_picture_of_another_figure_is_drawn_anew(notebook):
+    renew("a.ipynb")
+    stored = nbformat.read(notebook, as_version=4)
+    stored.cells[0].outputs[0].data[pictures.FIGURE]["layout"]["xaxis"]["title"]["text"] = "RTT [s]"
+    nbformat.write(stored, notebook)
+    assert renew("a.ipynb") == "a.ipynb: 1 figures, 1 pictures are new"
+    old, new = stored.cells[0].outputs[0], shown(notebook)[0]
+    assert new.data["image/png"] != old.data["image/png"]
+    assert "RTT [s]" in new.metadata["image/png"].alt
+
+
+def test_a_notebook_that_is_stored_anew_keeps_the_pictures_of_figures_that_are_the_same(notebook):
+    renew("a.ipynb")
+    write("b.ipynb", go.Figure(), FIGURE)
+    old, new = (nbformat.read(name, as_version=4) for name in ("a.ipynb", "b.ipynb"))
+    pictures.carry_over(old, new)
+    assert new.cells[0].outputs[1] == old.cells[0].outputs[0]
+    assert [pictures.has_picture(output) for output in new.cells[0].outputs] == [False, True]
+
+
+def test_a_figure_is_described_in_words():
+    assert pictures.description(FIGURE.to_plotly_json()) == (
+        "Rate & delay. Across: RTT [ms]. Upward: rate [Mbit/s]. Drawn: measured."
+    )
+    assert pictures.description(go.Figure().to_plotly_json()) == "Figure."
+
+
+def test_without_a_browser_it_says_what_to_install(notebook, monkeypatch):
+    monkeypatch.setenv("BROWSER_PATH", "/nowhere")
+    before = notebook.read_bytes()
+    with pytest.raises(nl.NetlabError, match=r"need a browser.*apt-get install chromium"):
+        renew("a.ipynb")
+    assert notebook.read_bytes() == before
+
+
+def test_without_kaleido_it_says_what_to_install(notebook, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "kaleido", None)
+    with pytest.raises(nl.MissingPackageError, match=r"kaleido.*'netlab\[store\]'"):
+        renew("a.ipynb")
