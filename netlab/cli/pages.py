@@ -5,9 +5,11 @@ MathML, which browsers draw by themselves. What `netlab pages` does.
 import re
 from pathlib import Path
 
+from netlab.cli import pictures
 from netlab.errors import needs_notebooks
 
 with needs_notebooks():
+    import nbformat
     from jinja2 import DictLoader, pass_context
     from latex2mathml.converter import convert
     from nbconvert import HTMLExporter
@@ -76,11 +78,17 @@ class PageExporter(HTMLExporter):
 
 
 def pages(notebooks, folder):
-    """Write each notebook, as it is stored, as one HTML file; -> the paths of these, one by one."""
+    """Write each notebook, as it is stored, as one HTML file; -> the paths of these, one by one.
+    A figure that has no picture, as in a notebook that somebody else ran, gets one in the page.
+    """
     exporter = PageExporter(extra_loaders=[DictLoader({"page": TEMPLATE})], template_file="page")
     folder.mkdir(parents=True, exist_ok=True)
     for path in map(Path, notebooks):
-        text, _ = exporter.from_filename(str(path))
+        notebook = nbformat.read(path, as_version=4)
+        notebook.metadata.pop("widgets", None)  # which are dead without their kernel
+        pictures.complete(notebook)
+        about = {"metadata": {"name": path.stem, "path": str(path.parent)}}
+        text, _ = exporter.from_notebook_node(notebook, about)
         page = folder / f"{path.stem}.html"
         page.write_text(text, encoding="utf-8")
         yield page

@@ -33,14 +33,18 @@ def renew(notebooks):
 
     for path in map(Path, notebooks):
         notebook = nbformat.read(path, as_version=4)
-        outputs = figures(notebook)
-        missing = [output for output in outputs if not has_picture(output)]
-        if missing:
-            pictures = drawn(output.data[FIGURE] for output in missing)
-            for output, picture in zip(missing, pictures, strict=True):
-                put(output, picture)
+        if new := complete(notebook):
             nbformat.write(notebook, path)
-        yield path, len(outputs), len(missing)
+        yield path, len(figures(notebook)), new
+
+
+def complete(notebook):
+    """Draw what is missing in a notebook; -> the number of new pictures."""
+    missing = [output for output in figures(notebook) if not has_picture(output)]
+    pictures = drawn([output.data[FIGURE] for output in missing]) if missing else []
+    for output, picture in zip(missing, pictures, strict=True):
+        put(output, picture)
+    return len(missing)
 
 
 def figures(notebook):
