@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 import netlab as nl
+from netlab.cli import pictures
 from netlab.cli.commands import app
 from netlab.engines import recorded
 
@@ -96,15 +97,20 @@ def test_it_stores_what_cells_showed(place):
         "import sys; print('one'); sys.stdout.flush(); print('two')",
         "import ipywidgets; ipywidgets.IntSlider()",
         ONE.format(seed=1, engine="") + ".flows",
+        "nl.plots.aimd({'Reno': nl.models.aimd_trace(mss_bytes=1448, rtt_s=0.1, duration_s=9)})",
+        "from netlab import explore; explore.aimd()",
     ]
     write(place, "a.ipynb", *show)
     record()
     notebook = nbformat.read(place / "notebooks/a.ipynb", as_version=4)
-    printed, slider, table = (cell.outputs for cell in notebook.cells[1:])
+    printed, slider, table, *figures = (cell.outputs for cell in notebook.cells[1:])
     assert [output.text for output in printed] == ["one\ntwo\n"]
     assert slider == [], "a stored widget is heavy, and dead without its kernel"
     assert "received_bps" in table[0].data["text/plain"]
-    assert [cell.execution_count for cell in notebook.cells] == [1, 2, 3, 4]
+    for (output,) in figures:  # an explorer's, too
+        assert {*output.data} == {pictures.FIGURE, pictures.PICTURE}
+        assert pictures.has_picture(output) and output.metadata[pictures.PICTURE].alt
+    assert [cell.execution_count for cell in notebook.cells] == [1, 2, 3, 4, 5, 6]
     assert notebook.metadata.netlab.engine_digest == nl.engines.pick().digest
     before = (place / "notebooks/a.ipynb").read_bytes()
     record()
