@@ -87,6 +87,8 @@ def pages(notebooks, folder):
         notebook = nbformat.read(path, as_version=4)
         notebook.metadata.pop("widgets", None)  # which are dead without their kernel
         pictures.complete(notebook)
+        for output in pictures.figures(notebook):
+            output.data.pop("text/html", None)  # plotly's, which fetches scripts
         about = {"metadata": {"name": path.stem, "path": str(path.parent)}}
         text, _ = exporter.from_notebook_node(notebook, about)
         page = folder / f"{path.stem}.html"

@@ -113,15 +113,15 @@ def drawn(figures):
     async def draw():
         page = kaleido.PageGenerator(mathjax=False)  # which it would fetch from the network
         size = {"format": "png", "width": WIDTH_PX, "scale": SCALE}
-        async with kaleido.Kaleido(n=1, page_generator=page) as browser:
+        async with kaleido.Kaleido(n=1, timeout=300, page_generator=page) as browser:
             parts = ({key: figure[key] for key in ("data", "layout")} for figure in figures)
             return [await browser.calc_fig(part, opts=size) for part in parts]
 
     try:
         return asyncio.run(draw())
-    except (BrowserFailedError, ChromeNotFoundError) as error:
+    except (BrowserFailedError, ChromeNotFoundError, TimeoutError) as error:
         raise NetlabError(
-            "the pictures of stored figures need a browser, Chromium or Chrome, and none starts"
+            "the pictures of stored figures need a browser, Chromium or Chrome, and none works"
             " here: install one (`apt-get install chromium`), then `netlab pictures` draws what is"
             f" missing. What kaleido says: {' '.join(str(error).split())}"
         ) from error

@@ -21,8 +21,9 @@ def record(notebooks, every=False):
     """Run notebooks, and take over what their experiments left and what their cells showed.
 
     A result whose output is what it was keeps its file, so that nothing changes where nothing
-    changed; so does one in real time, which never repeats, until the engine is another. Each notebook runs twice: first all of it live, for the records, and then as readers
-    run it, for what it shows, where some experiments are asked for as recorded.
+    changed; so does one in real time, which never repeats, until the engine is another. Each
+    notebook runs twice: first all of it live, for the records, and then as readers run it, for
+    what it shows, where some experiments are asked for as recorded.
 
     Parameters
     ----------

@@ -51,9 +51,8 @@ def test_what_a_reader_ran_has_its_figures_in_the_page_too(tmp_path):
     state = {"state": {"1": {"model_name": "VBoxModel"}}, "version_major": 2, "version_minor": 0}
     mime = "application/vnd.jupyter.widget-"
     figure = {"data": [], "layout": {"title": {"text": "Mine"}}}
-    output = nbformat.v4.new_output(
-        "display_data", {f"{mime}view+json": widget, pictures.FIGURE: figure}
-    )
+    data = {f"{mime}view+json": widget, pictures.FIGURE: figure, "text/html": "<script></script>"}
+    output = nbformat.v4.new_output("display_data", data)
     cell = nbformat.v4.new_code_cell("1", outputs=[output], execution_count=1)
     metadata = {"widgets": {f"{mime}state+json": state}}
     nbformat.write(nbformat.v4.new_notebook(cells=[cell], metadata=metadata), tmp_path / "a.ipynb")
