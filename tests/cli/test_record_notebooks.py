@@ -107,7 +107,7 @@ def test_it_stores_what_cells_showed(place):
     assert [output.text for output in printed] == ["one\ntwo\n"]
     assert slider == [], "a stored widget is heavy, and dead without its kernel"
     assert "received_bps" in table[0].data["text/plain"]
-    for (output,) in figures:  # an explorer's, too
+    for *_, output in figures:  # an explorer's, too
         assert {*output.data} == {pictures.FIGURE, pictures.PICTURE}
         assert pictures.has_picture(output) and output.metadata[pictures.PICTURE].alt
     assert [cell.execution_count for cell in notebook.cells] == [1, 2, 3, 4, 5, 6]
