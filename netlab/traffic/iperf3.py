@@ -75,6 +75,11 @@ class Iperf3(BetweenHosts):
         "intervals": frames([*WHO, *(name for name in _INTERVALS if name not in WHO)]),
     }
     measures: ClassVar[str] = "flows"
+    other_names: ClassVar[dict] = {
+        **dict.fromkeys(("streams", "flows", "P", "n"), "parallel"),
+        **dict.fromkeys(("duration", "seconds", "t"), "time"),
+        **dict.fromkeys(("algorithm", "cc", "C"), "congestion"),
+    }
 
     @field_validator("time", "omit")
     @classmethod
