@@ -22,7 +22,10 @@ MEASURED = dict(color="white", size=9, line=dict(color="#999999", width=1.5))
 # measured with the settings of the sliders
 MEASURED_SO = dict(color=COLOURS[1], size=10, line=dict(color="white", width=1))
 HERE = dict(symbol="diamond", color=COLOURS[4], size=19, line=dict(color=INK, width=2))
-LEGEND = dict(orientation="h", y=1, yanchor="bottom", x=0, font_size=14, title_font_size=14)
+LEGEND = dict(
+    **dict.fromkeys(("xref", "yref"), "paper"), y=1, yanchor="bottom", x=0, font_size=14,
+    orientation="h", title_font_size=14,
+)  # fmt: skip
 # two legends, one above the other
 LINES, POINTS = LEGEND | dict(title_text="model", y=1.08), LEGEND | dict(title_text="points")
 LAYOUT = dict(legend=LEGEND, modebar_orientation="v", margin=dict(l=70, r=45, t=62, b=60))
