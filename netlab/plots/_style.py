@@ -62,7 +62,19 @@ def apply_style(fig, title="", subtitle="", **layout):
     height = 380 + 22 * rows + 50 * bool(title) + 28 * len(lines)
     style = dict(template=TEMPLATE, height=height, showlegend=True)
     style |= dict(title_text=title, title_subtitle_text="<br>".join(lines))
-    return fig.update_layout(**style | layout)
+    fig.update_layout(**style | layout)
+    return fig.update_layout(meta=dict(description=described(fig)))
+
+
+def described(fig):
+    """What a figure shows, in words, for those who do not see it: ``fig.layout.meta``."""
+    layout = fig.layout
+    axes = [axis.title.text for axis in (*fig.select_xaxes(), *fig.select_yaxes())]
+    axes.append(layout.coloraxis.colorbar.title.text)
+    shown = [trace.name for trace in fig.data if trace.name and trace.showlegend is not False]
+    parts = [layout.title.text, layout.title.subtitle.text, ", ".join(filter(None, axes))]
+    parts.append(", ".join(dict.fromkeys(shown)))
+    return ". ".join(filter(None, parts)).replace("<br>", " ")
 
 
 def check_frame(plot, frame, *columns):

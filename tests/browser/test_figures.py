@@ -64,7 +64,7 @@ def figures():
         nl.plots.matrix(matrix, "own", "queue"),
         nl.plots.distribution(matrix, "other", "share", marks={"reno": 0.5}),
         nl.plots.distribution(
-            matrix.replace(names, [f"{name}, short queue" for name in names]), "own", "share"
+            matrix.replace(names, [f"{name} alone" for name in names]), "own", "share"
         ),
         nl.plots.prediction(loss, models),
     ]
