@@ -57,7 +57,8 @@ def test_delays(text, seconds):
 
 
 @pytest.mark.parametrize(
-    ("text", "share"), [("0%", 0), ("1%", 0.01), ("0.01%", 1e-4), ("1e-3%", 1e-5), ("100%", 1), ("0.1 %", 1e-3)]
+    ("text", "share"),
+    [("0%", 0), ("1%", 0.01), ("0.01%", 1e-4), ("1e-3%", 1e-5), ("100%", 1), ("0.1 %", 1e-3)],
 )
 def test_fractions(text, share):
     assert units.fraction(text) == share
@@ -143,7 +144,19 @@ NONSENSE += ["9" * 5000 + "s", None, True, [1]]
         (
             units.size_bytes,
             "'5mb'",
-            ["5tb", "5mib", "5 MB", "0.3kb", "4gb", -1, 1.5, 2**32, float("nan"), np.inf, *NONSENSE],
+            [
+                "5tb",
+                "5mib",
+                "5 MB",
+                "0.3kb",
+                "4gb",
+                -1,
+                1.5,
+                2**32,
+                float("nan"),
+                np.inf,
+                *NONSENSE,
+            ],
         ),
     ],
 )

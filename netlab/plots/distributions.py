@@ -104,7 +104,10 @@ def distribution(table, x, y, marks=None, unit=None, labels=None, marked="publis
         where, hover = [places[name] for name in marks], f"{marked}: %{{y:.4~g}} {shown}"
         draw(marked, where, published, hover, mode="markers", marker=square)
     xaxis = dict(title=axis_name(x, labels), showgrid=False, range=[-0.5, 1.1 * len(places) - 0.6])
-    xaxis |= dict(tickvals=list(range(len(places))), ticktext=[_wrapped(name, 66 // len(places)) for name in places])
+    xaxis |= dict(
+        tickvals=list(range(len(places))),
+        ticktext=[_wrapped(name, 54 // len(places)) for name in places],
+    )
     xaxis |= dict(autotickangles=[0, -30], tickfont_size=13 if crowded else 15)
     layout = dict(xaxis=xaxis, yaxis_title=f"{axis_name(y, labels)} [{shown}]")
     subtitle = ""

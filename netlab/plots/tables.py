@@ -5,7 +5,6 @@ from plotly.subplots import make_subplots
 
 from netlab.plots._style import COLOURS, NOUNS, apply_style, check_frame, short_number, unit_prefix
 
-
 COLUMN_PX = 98  # of numbers
 
 

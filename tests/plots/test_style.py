@@ -3,8 +3,10 @@
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from netlab import plots
 from netlab.plots._style import COLOURS, INK
 
 # G. M. Machado et al., "A physiologically-based model for simulation of color vision deficiency",
@@ -38,3 +40,15 @@ def test_colour_blind_people_can_tell_the_colours_apart(whose):
 def test_colours_stand_out_from_the_page():
     light = [XYZ[1] @ linear(colour) for colour in COLOURS]
     assert min(1.05 / (one + 0.05) for one in light) > 2
+
+
+def test_a_figure_says_in_words_what_it_shows():
+    trace = pd.DataFrame(dict(time_s=[0, 1], cwnd_bytes=[1e5, 2e5]))
+    fig = plots.aimd({"one": trace, "two": trace})
+    assert fig.layout.meta["description"] == "time [s], congestion window [kB]. one, two"
+
+
+def test_no_figure_has_a_width_of_its_own():
+    trace = pd.DataFrame(dict(x_bps=[1e6, 2e6], y_bps=[1e6, 2e6]))
+    for fig in (plots.plane({"one": trace}, 4e6), plots.plane({"one": trace}, 4e6, stepper=True)):
+        assert fig.layout.width is None

@@ -64,7 +64,9 @@ def test_in_a_notebook_a_line_is_updated_and_nothing_of_it_is_stored(executed):
     assert len(lines(seen[3])) >= 2 and all(one.startswith("steps") for one in lines(seen[3]))
     assert all("Experiments: " in one and " left" in one for one in lines(seen[0]))
     assert all("virtual s" in one for one in lines(seen[1]))
-    assert not [kind for kinds in seen for kind, content in kinds if content.get("name") == "stderr"]
+    assert not [
+        kind for kinds in seen for kind, content in kinds if content.get("name") == "stderr"
+    ]
 
 
 def test_a_cell_that_sweeps_again_takes_what_this_notebook_measured(executed):

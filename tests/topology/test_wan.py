@@ -87,6 +87,8 @@ def test_live_a_link_carries_its_rate_and_no_more(rate, delay, parallel, time, l
         (dict(rate=10), ["wan.rate = 10:", "as in '10gbit'"]),
         (dict(pairs="2"), ["wan.pairs = '2'", "1 to 100"]),
         (dict(dely="20ms"), ["wan.dely = '20ms': there is no such field", "rate, delay, loss"]),
+        (dict(delay=20), ["wan.delay = 20", "write '20ms'"]),
+        (dict(loss=1), ["wan.loss = 1", "write '1%'"]),
         (dict(rate="10 Gbit/s"), ["wan.rate = '10 Gbit/s'", "write '10gbit'"]),
         (dict(delay="20 ms"), ["wan.delay = '20 ms'", "write '20ms'"]),
         (dict(delay="20\N{NO-BREAK SPACE}µs"), ["write '20us'"]),
