@@ -54,8 +54,8 @@ def prediction(grid, models, rate="loss_rate", title=None):
         mean and the range of the runs with the same loss rate and number of streams, and a line per
         model and number of streams. The lower panel has measured over predicted throughput [1] in
         the same way, and a line through the means of each model. Shaded: more than the link
-        carries, and more loss than a model allows. Below the title is the constant C that fits best,
-        with its 95 % interval, if at least five runs are in the domain of Mathis's model.
+        carries, and more loss than a model allows. Below the title is the constant C that fits
+        best, with its 95 % interval, if at least five runs are in the domain of Mathis's model.
     """
     if rate not in RATES:
         raise ValueError(f"prediction: rate must be one of {', '.join(RATES)}, not {rate!r}")
