@@ -31,7 +31,9 @@ _TITLE = dict(
     x=0, xref="container", pad=dict(l=16, t=14), font_size=20, subtitle_font=_SUBTITLE,
     y=1, yref="container", yanchor="top", automargin=True,
 )  # fmt: skip
-TEMPLATE = go.layout.Template(layout=dict(
+# of a trace that says nothing else
+_HOVER = go.Scatter(hovertemplate="%{x:.4~g}: %{y:.4~g}<extra>%{fullData.name}</extra>")
+TEMPLATE = go.layout.Template(data=dict(scatter=[_HOVER]), layout=dict(
     font=dict(family="Arial, Helvetica, sans-serif", size=16, color=INK), title=_TITLE,
     colorway=COLOURS, hoverlabel_font_size=15, paper_bgcolor="white", plot_bgcolor="white",
     xaxis=_AXIS, yaxis=_AXIS, legend=_LEGEND, margin=dict(l=60, r=20, t=30, b=20),
