@@ -109,7 +109,7 @@ def distribution(table, x, y, marks=None, unit=None, labels=None, marked="publis
         ticktext=[_wrapped(name, 54 // len(places)) for name in places],
     )
     xaxis |= dict(autotickangles=[0, -30], tickfont_size=13 if crowded else 15)
-    layout = dict(xaxis=xaxis, yaxis_title=f"{axis_name(y, labels)} [{shown}]")
+    layout = dict(xaxis=xaxis, yaxis_title=_wrapped(f"{axis_name(y, labels)} [{shown}]", 33))
     subtitle = ""
     if lost := len(table) - len(runs):
         verb = "is" if lost == 1 else "are"

@@ -145,12 +145,9 @@ def test_a_panel_whose_kernel_was_restarted_says_so(page):
         return
     page.button(FAIRNESS, "Measure here").click()
     page.button(FAIRNESS, "Measuring ...")
-    restart = "const id = arguments[0]; return fetch('/api/kernels/' + id + '/restart',"
-    restart += (
-        " {method: 'POST', headers: {'X-XSRFToken': document.cookie.match(/_xsrf=([^;]*)/)[1]}})"
-    )
-    kernels = page.script("return fetch('/api/kernels').then(answer => answer.json())")
-    page.script(restart, kernels[0]["id"])
+    next(one for one in page.all(".lm-MenuBar-item") if one.text == "Kernel").click()
+    page.until(lambda: page.all("[data-command='kernelmenu:restart']"))[0].click()
+    page.until(lambda: page.all(".jp-Dialog .jp-mod-accept"))[0].click()
     page.until(lambda: "run this cell again" in page.explorers[FAIRNESS].text, 60)
     assert not page.button(FAIRNESS, "Measuring ...").is_enabled()
 
