@@ -260,7 +260,11 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
             heading |= dict(x=0.5, xref="x domain", y=1, yref="y domain", yanchor="bottom")
             fig.add_annotation(font_size=18, showarrow=False, **heading, **at)
     axis = dict(type="category", showgrid=False, showline=False, tickcolor="white")
-    fig.update_xaxes(autotickangles=[0, -45], **axis).update_yaxes(autorange="reversed", **axis)
+    letters = max(len(category_text(name)) for name in columns)
+    angle = 0 if letters * len(columns) * (across if beside else 1) <= 50 else -45
+    fig.update_xaxes(tickangle=angle, title_standoff=22, **axis).update_yaxes(
+        autorange="reversed", **axis
+    )
     fig.update_yaxes(title=names[row], col=1)
     if middle is None:
         lowest = min(0.9, np.floor(10 * runs[value].min()) / 10)
