@@ -262,7 +262,7 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
     axis = dict(type="category", showgrid=False, showline=False, tickcolor="white")
     letters = max(len(category_text(name)) for name in columns)
     angle = 0 if letters * len(columns) * (across if beside else 1) <= 50 else -45
-    fig.update_xaxes(tickangle=angle, title_standoff=22, **axis).update_yaxes(
+    fig.update_xaxes(tickangle=angle, title_standoff=36, **axis).update_yaxes(
         autorange="reversed", **axis
     )
     fig.update_yaxes(title=names[row], col=1)
