@@ -5,7 +5,8 @@ words people can use.
 import functools
 import inspect
 import re
-from typing import Annotated
+from difflib import get_close_matches
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, validate_call
 
@@ -14,11 +15,13 @@ from netlab.errors import SpecificationError
 
 
 def _checked(read):
-    """What `read` understands, kept as it was written; its message says what is allowed."""
+    """What `read` understands, kept as it was written in tc's notation; its message says what is
+    allowed.
+    """
 
     def check(text):
         read(text)
-        return text
+        return units.tc_text(text)
 
     return BeforeValidator(check)
 
@@ -67,11 +70,12 @@ class Description(BaseModel):
     """A frozen description. Fields may be given by position, in the order they are declared."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    other_names: ClassVar[dict] = {}  # what people call a field -> its name
 
     def __init__(self, *values, **fields):
         names = [name for name in type(self).model_fields if name != "kind"]
         fields = by_name(type(self).__name__, names, values, fields)
-        with speaking(type(self).__name__, names):
+        with speaking(type(self).__name__, names, self.other_names):
             super().__init__(**fields)
 
     def __repr_args__(self):
@@ -144,10 +148,12 @@ class speaking:
         Of what has the fields.
     fields : sequence of str
         Their names, for who misspelt one.
+    other_names : dict of str
+        What people call a field -> its name.
     """
 
-    def __init__(self, name, fields=()):
-        self.name, self.fields = name, fields
+    def __init__(self, name, fields=(), other_names=None):
+        self.name, self.fields, self.other_names = name, fields, other_names or {}
 
     def __enter__(self):
         return self
@@ -172,7 +178,7 @@ class speaking:
             if found["type"] == "missing":
                 lines.append(f"{field} is missing: it is required")
             elif found["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-                there_are = f"; there are {', '.join(self.fields)}" * (len(place) == 1)
+                there_are = self.instead_of(place[0]) * (len(place) == 1)
                 lines.append(
                     f"{field} = {short(found['input'])}: there is no such field{there_are}"
                 )
@@ -181,3 +187,10 @@ class speaking:
             else:
                 lines.append(f"{field} = {short(found['input'])}: {problem}")
         raise SpecificationError("\n".join(lines)) from None
+
+    def instead_of(self, name):
+        """The field that was probably meant, and all there are."""
+        close = get_close_matches(str(name), self.fields, 1, 0.75)
+        meant = self.other_names.get(name, close[0] if close else None)
+        it_is = f", it is called {meant}" if meant else ""
+        return f"{it_is}; there are {', '.join(self.fields)}"

@@ -12,13 +12,41 @@ NetlabError
 The pure functions (models, fairness, units) raise plain ``ValueError`` for a bad argument.
 ``SpecificationError`` and ``ReadError`` are ``ValueError`` too, so ``except ValueError`` catches
 every kind of bad input. ``MissingPackageError`` is an ``ImportError`` too.
+
+In notebooks these errors are shown without netlab's own lines: the message, and the reader's lines
+that led to it. After ``%xmode Verbose``, or another mode, they are shown as any other error;
+``%tb`` shows the last one again.
 """
 
 import contextlib
+import linecache
+import sys
+import sysconfig
+import traceback
+from pathlib import Path
+
+_LIBRARIES = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
+_NOT_THE_READERS = str(Path(__file__).parent), *_LIBRARIES, "<"
 
 
 class NetlabError(Exception):
     """Base of every error that netlab raises on purpose."""
+
+    def _render_traceback_(self):
+        """What IPython shows."""
+        shell = sys.modules["IPython"].get_ipython()
+        if shell.InteractiveTB.mode != "Context":  # somebody has asked for another one
+            told = type(self), self, self.__traceback__
+            return shell.InteractiveTB.structured_traceback(*told, tb_offset=1)
+        lines = [f"\x1b[1m{type(self).__name__}\x1b[0m: {self}", ""]
+        for frame, number in traceback.walk_tb(self.__traceback__):
+            file = frame.f_code.co_filename
+            if file.startswith(_NOT_THE_READERS):
+                continue
+            where = " ".join(shell.compile.format_code_name(file) or ("File", file))
+            text = linecache.getline(file, number, frame.f_globals).strip()
+            lines.append(f"{where}, line {number}:  {text}")
+        return [*lines, "(netlab's own lines are left out; %xmode Verbose and then %tb show them)"]
 
 
 class SpecificationError(NetlabError, ValueError):

@@ -2,7 +2,9 @@
 
 All conversion of units is in this module. The notation is that of tc(8), sections RATES, TIMES and
 SIZES, and of tc-netem(8), both in iproute2 (https://man7.org/linux/man-pages/man8/tc.8.html): upper
-or lower case, no space between number and unit. Three of its rules surprise people:
+or lower case, no space between number and unit. What people write is understood, too, where it can
+only mean one thing: ``"10 Gbit/s"``, ``"20 ms"``, ``"10 µs"``, ``"1 %"``; not ``"5 MB"``, which is
+5,000,000 bytes for some and 5,242,880 for others. Three of tc's rules surprise people:
 
 - ``bps`` means *bytes* per second: ``"1mbps"`` is 8 Mbit/s;
 - sizes count in 1024s (``"5mb"`` is 5,242,880 bytes, ``"5mbit"`` an eighth of that), rates in 1000s
@@ -10,6 +12,7 @@ or lower case, no space between number and unit. Three of its rules surprise peo
 - a time without a unit is in *microseconds*, a loss without a unit in *percent*. Here both are
   refused.
 
+Each function raises ``ValueError`` for a value that it cannot mean, or that tc would not accept.
 Arithmetic is exact, so that formatting and reading again gives the very same number.
 """
 
@@ -21,18 +24,18 @@ from numbers import Integral, Real
 from typing import NamedTuple
 
 __all__ = [
-    "delay_s",
-    "format_delay",
-    "format_fraction",
-    "format_rate",
-    "format_size",
-    "fraction",
-    "rate_bps",
-    "size_bytes",
-]
+    "delay_s", "format_delay", "format_fraction", "format_rate", "format_size", "fraction",
+    "rate_bps", "size_bytes", "tc_text",
+]  # fmt: skip
 
 _NUMBER = re.compile(
     r"((?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:e[+-]?[0-9]{1,2})?)([a-z%]*)", re.IGNORECASE
+)
+# "10 Gbit/s", "20 ms", "10 µs", "1 %"; the space may be one that keeps a line together
+_SPOKEN = re.compile(
+    r"([0-9.]{1,400}(?:e[+-]?[0-9]{1,2})?)[ \u00a0\u2009\u202f]?"
+    r"(?:([kmgt]?bit)(?:/s)?|([mu\u00b5\u03bc]?s|%))",
+    re.IGNORECASE,
 )
 
 _SI = {"t": 1000**4, "g": 1000**3, "m": 1000**2, "k": 1000, "": 1}
@@ -54,6 +57,7 @@ class _Kind(NamedTuple):
     written: tuple  # units that are written, the largest first
     most: Fraction  # the largest value that iproute2 can store
     form: str  # what to write, for error messages
+    usual: str = ""  # the unit that a bare number is likely to have
 
 
 _RATE = _Kind(
@@ -63,6 +67,7 @@ _RATE = _Kind(
     Fraction(8 * (2**64 - 1)),  # get_rate64(): 64-bit bytes per second
     "a number above 0 (and below 2^67) with bit, kbit, mbit, gbit or tbit, as in '10gbit' (bps,"
     " kbps, ... are BYTES/s)",
+    "gbit",
 )
 _DELAY = _Kind(
     "delay",
@@ -71,6 +76,7 @@ _DELAY = _Kind(
     (2**32 - 1) * _US,  # tc(8): "we can specify a max time value of 4294967295 usecs"
     "a number with s, ms or us, from 0 to 4294.967295s, as in '20ms' (tc would read a bare number"
     " as microseconds)",
+    "ms",
 )
 _SHARE = _Kind(
     "percentage",
@@ -78,6 +84,7 @@ _SHARE = _Kind(
     ("%",),
     Fraction(1),
     "a number with %, from 0% to 100%, as in '0.01%' (tc would read a bare number as percent)",
+    "%",
 )
 _SIZE = _Kind(
     "size",
@@ -95,19 +102,13 @@ def rate_bps(text):
     Parameters
     ----------
     text : str
-        A number with ``bit``, ``kbit``, ``mbit``, ``gbit``, ``tbit`` (1000s); ``kibit``, ``mibit``,
-        ... (1024s); ``bps``, ``kbps``, ``kibps``, ... (*bytes* per second); or no unit, which is
-        bits per second.
+        A number with ``bit``, ``kbit`` ... ``tbit`` (1000s); ``kibit``, ``mibit`` ... (1024s);
+        ``bps``, ``kbps``, ``kibps`` ... (*bytes* per second); or no unit: bits per second.
 
     Returns
     -------
     int, or float where the rate is not a whole number
         [bit/s]
-
-    Raises
-    ------
-    ValueError
-        If it is not such a text, or if the rate is zero.
 
     Examples
     --------
@@ -124,18 +125,12 @@ def delay_s(text):
     Parameters
     ----------
     text : str
-        A number with ``s``, ``sec``, ``secs``; ``ms``, ``msec``, ``msecs``; ``us``, ``usec`` or
-        ``usecs``.
+        A number with ``s``, ``sec``, ``secs``; ``ms``, ``msec``, ``msecs``; ``us`` ... ``usecs``.
 
     Returns
     -------
     float
         [s]
-
-    Raises
-    ------
-    ValueError
-        If it is not such a text, has no unit, or is more than tc accepts (4294967295 us).
 
     Examples
     --------
@@ -158,11 +153,6 @@ def fraction(text):
     float
         From 0 to 1. [1]
 
-    Raises
-    ------
-    ValueError
-        If it is not such a text, has no ``%``, or is above 100 %.
-
     Examples
     --------
     >>> fraction("1%")
@@ -177,19 +167,13 @@ def size_bytes(size):
     Parameters
     ----------
     size : str or int or float
-        A number with ``kb`` or ``k``, ``mb`` or ``m``, ``gb`` or ``g`` (1024s); ``kbit``, ``mbit``,
-        ``gbit`` (an eighth of those); ``b`` or no unit, which is bytes. A number that is not text
-        is in bytes too.
+        A number with ``kb`` or ``k``, ``mb`` or ``m``, ``gb`` or ``g`` (1024s); ``kbit`` ...
+        ``gbit`` (an eighth of those); ``b``, no unit, or not a text: bytes.
 
     Returns
     -------
     int
         [byte]
-
-    Raises
-    ------
-    ValueError
-        If it is neither, not a whole number of bytes, or more than tc accepts (4294967295).
 
     Examples
     --------
@@ -249,16 +233,35 @@ def format_size(size):
     return _write(size, _SIZE)
 
 
+def tc_text(text):
+    """What people write, in tc's notation; any other value as it is.
+
+    Examples
+    --------
+    >>> tc_text("10 Gbit/s"), tc_text("20 ms"), tc_text("5mb")
+    ('10gbit', '20ms', '5mb')
+    """
+    if not isinstance(text, str) or _NUMBER.fullmatch(text):
+        return text
+    if not (spoken := _SPOKEN.fullmatch(text)):
+        return text
+    return spoken[1] + (spoken[2] or spoken[3]).lower().translate({0xB5: "u", 0x3BC: "u"})
+
+
 def _read(text, kind):
-    exact = _parsed(text, kind)
+    exact = _parsed(text if kind is _SIZE else tc_text(text), kind)
     if exact is None:
-        # "10 Gbit/s", "20 ms": as people write it
-        tcs = (
-            re.sub(r"\s|/s$", "", text).replace("µ", "u").lower() if isinstance(text, str) else None
-        )
-        instead = f"{tcs!r}, that is, " if _parsed(tcs, kind) is not None else ""
-        raise ValueError(f"{text!r} is not a {kind.name}: write {instead}{kind.form}")
+        raise ValueError(f"{text!r} is not a {kind.name}: write {_guess(text, kind)}{kind.form}")
     return _allowed(exact, text, kind)
+
+
+def _guess(value, kind):
+    """What was probably meant, for 20 or "20" in place of "20ms" and "5 MB" in place of "5mb"."""
+    text = f"{value:g}" if _is_number(value) else value
+    text = re.sub(r"\s", "", text).lower() if isinstance(text, str) else ""
+    text += kind.usual * (re.fullmatch(r"[0-9.]{1,6}", text) is not None)
+    likely = _parsed(text, kind) is not None and "bps" not in text
+    return f"{text!r}, that is, " if likely else ""
 
 
 def _parsed(text, kind):
@@ -270,10 +273,8 @@ def _parsed(text, kind):
 
 def _write(value, kind):
     if not _is_number(value):
-        raise ValueError(
-            f"{value!r} is not a {kind.name} as a number: give one in SI units, or write"
-            f" {kind.form}"
-        )
+        what = f"{value!r} is not a {kind.name} as a number"
+        raise ValueError(f"{what}: give one in SI units, or write {kind.form}")
     exact = _allowed(_exact(value), value, kind)
     for unit in kind.written:
         count = exact / kind.units[unit]

@@ -2,8 +2,11 @@
 measures is added.
 """
 
+import asyncio
+import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -17,6 +20,8 @@ import pytest
 import netlab as nl
 from netlab import explore
 from netlab.explore import plane, shares
+from netlab.explore._explorer import pace
+from netlab.explore._interrupt import on_interrupt
 from netlab.running.progress import progress, told
 
 
@@ -126,6 +131,7 @@ def test_the_button_measures_what_the_sliders_say(grid, monkeypatch):
         (bps,) = grid[
             (grid.loss == "0.1%") & (grid.streams == 4) & (grid.seed == seed)
         ].received_bps
+        assert "4 streams, loss 0.1 %, RTT 20 ms, MSS 1448 byte" in said, "for which settings"
         assert f"seed {seed}: " in said and "recorded earlier" in said
         assert trace(explorer, "measured")[1][-1] == pytest.approx(bps / 1e6)
     assert len(trace(explorer, "same settings")[0]) == len(explorer.measured) == 2
@@ -249,6 +255,60 @@ def test_a_page_that_comes_later_gets_the_figure_as_it_is():
         one for one in explorer.figure.get_state()["_widget_data"] if one["name"] == "h1's share"
     )
     assert np.frombuffer(sent["y"]["buffer"]) == pytest.approx(trace(explorer, "h1's share")[1])
+
+
+def test_what_is_measured_is_what_the_sliders_said_at_the_click(monkeypatch):
+    monkeypatch.setenv("NETLAB_ENGINE", "recorded")
+    explorer, run = explore.mathis(), nl.run
+
+    def slow(*arguments, **named):
+        explorer.streams.value = 8  # somebody moves a slider
+        return run(*arguments, **named)
+
+    monkeypatch.setattr(nl, "run", slow)
+    explorer.streams.value = 4
+    said = measure(explorer)
+    assert "4 streams" in said and explorer.measured.streams.tolist() == [4]
+
+
+@pytest.mark.parametrize(
+    ("told", "text"),
+    [
+        ((0, 20, 30), "0 of 20 virtual s, 30 s on the wall"),
+        ((5, 20, 1), "5 of 20 virtual s, 1 s on the wall"),
+        ((5, 20, 10), "5 of 20 virtual s, 10 s on the wall, about 30 s left"),
+        ((1, 61, 10), "1 of 61 virtual s, 10 s on the wall, about 10 min left"),
+    ],
+)
+def test_how_long_it_will_take_is_said_as_soon_as_it_is_known(told, text):
+    assert pace(*told) == text
+
+
+def test_an_interrupt_of_the_idle_kernel_ends_a_run():
+    """As the menu's Kernel > Interrupt sends it; while a cell runs, it is the cell's."""
+
+    async def turns():
+        stopped, thread = threading.Event(), None
+        thread = threading.Thread(target=stopped.wait, args=(30,), daemon=True)
+        thread.start()
+        on_interrupt(stopped.set, until=thread)
+        await asyncio.sleep(0.5)
+        signal.raise_signal(signal.SIGINT)
+        await asyncio.sleep(0.5)
+        return thread.is_alive()
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a kernel that waits
+    try:
+        assert not asyncio.run(turns())
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_a_figure_is_described_by_its_sentence():
+    explorer = explore.fairness()
+    explorer.mine.value = 3
+    assert explorer.figure.description.startswith("h1 gets 92 %, h3 8 %. A flow of h1")
 
 
 def test_progress_tells_who_listens():

@@ -25,6 +25,10 @@ from netlab import units
         ("1gbps", 8 * 10**9),
         ("1kibps", 8 * 1024),
         ("1.5bit", 1.5),
+        ("10 Gbit/s", 10**10),
+        ("10gbit/s", 10**10),
+        ("2.5\u00a0Mbit/s", 2_500_000),
+        ("100 mbit", 10**8),
     ],
 )
 def test_rates(text, bps):
@@ -45,6 +49,7 @@ def test_rates(text, bps):
             ("0ms", 0),
         ],
         *[("250us", 250e-6), ("1usec", 1e-6), (".5usecs", 5e-7), ("4294967295us", 4294.967295)],
+        *[("20 ms", 0.02), ("10 µs", 1e-5), ("10 μs", 1e-5), ("1\u202fs", 1.0)],
     ],
 )
 def test_delays(text, seconds):
@@ -52,7 +57,8 @@ def test_delays(text, seconds):
 
 
 @pytest.mark.parametrize(
-    ("text", "share"), [("0%", 0), ("1%", 0.01), ("0.01%", 1e-4), ("1e-3%", 1e-5), ("100%", 1)]
+    ("text", "share"),
+    [("0%", 0), ("1%", 0.01), ("0.01%", 1e-4), ("1e-3%", 1e-5), ("100%", 1), ("0.1 %", 1e-3)],
 )
 def test_fractions(text, share):
     assert units.fraction(text) == share
@@ -97,7 +103,8 @@ NONSENSE = [
     "-1%",
     "-1",
     "1,5ms",
-    "10 gbit",
+    "10  gbit",
+    "10 gbit/ s",
     " 1s",
     "1s\n",
 ]
@@ -122,7 +129,7 @@ NONSENSE += ["9" * 5000 + "s", None, True, [1]]
         (
             units.rate_bps,
             "'10gbit'",
-            ["10gbits", "10gb", "10Gbit/s", "20ms", "0bit", "0", 10, 1e10, *NONSENSE],
+            ["10gbits", "10gb", "10 Gbps", "20ms", "20 ms", "0 bit/s", "0", 10, 1e10, *NONSENSE],
         ),
         (
             units.delay_s,
@@ -132,12 +139,24 @@ NONSENSE += ["9" * 5000 + "s", None, True, [1]]
         (
             units.fraction,
             "'0.01%'",
-            ["1", "0.01", "150%", "100.1%", "1%%", "1 %", 1, 0.01, *NONSENSE],
+            ["1", "0.01", "150%", "100.1%", "1%%", "1 %/s", "101 %", 1, 0.01, *NONSENSE],
         ),
         (
             units.size_bytes,
             "'5mb'",
-            ["5tb", "5mib", "0.3kb", "4gb", -1, 1.5, 2**32, float("nan"), np.inf, *NONSENSE],
+            [
+                "5tb",
+                "5mib",
+                "5 MB",
+                "0.3kb",
+                "4gb",
+                -1,
+                1.5,
+                2**32,
+                float("nan"),
+                np.inf,
+                *NONSENSE,
+            ],
         ),
     ],
 )
@@ -154,6 +173,38 @@ def test_says_what_tc_would_make_of_a_bare_number():
         units.delay_s("20")
     with pytest.raises(ValueError, match="percent"):
         units.fraction("1")
+
+
+@pytest.mark.parametrize(
+    ("read", "value", "likely"),
+    [
+        (units.delay_s, 20, "write '20ms'"),
+        (units.delay_s, "20", "write '20ms'"),
+        (units.fraction, 1, "write '1%'"),
+        (units.rate_bps, 10, "write '10gbit'"),
+        (units.size_bytes, "5 MB", "write '5mb'"),
+        (units.rate_bps, "100 Mbps", "write a number"),  # Mbit/s, or tc's bytes?
+    ],
+)
+def test_says_what_was_probably_meant(read, value, likely):
+    with pytest.raises(ValueError, match=likely):
+        read(value)
+
+
+@given(st.decimals(0, 4000, places=3), st.sampled_from(["", " ", "\u00a0", "\u2009"]))
+def test_what_people_write_is_what_tc_reads(number, space):
+    pairs = {"ms": "ms", "s": "s", "µs": "us", "%": "%", "Gbit/s": "gbit", "Mbit": "mbit"}
+    for unit, tcs in pairs.items():
+        assert units.tc_text(f"{number}{space}{unit}").lower() in (
+            f"{number}{tcs}",
+            f"{number}{unit}".lower(),
+        )
+    assert units.delay_s(f"{number}{space}ms") == units.delay_s(f"{number}ms")
+
+
+@given(st.text(max_size=12))
+def test_text_that_tc_reads_is_left_alone(text):
+    assert units.tc_text(units.tc_text(text)) == units.tc_text(text)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 import threading
 import time
 import traceback
@@ -12,6 +13,7 @@ import pandas as pd
 
 import netlab as nl
 from netlab.explore._figure_widget import Figure
+from netlab.explore._interrupt import on_interrupt
 from netlab.plots._style import COLOURS, INK, short_number, with_unit
 from netlab.running.progress import told
 from netlab.running.stop import Stop
@@ -23,7 +25,10 @@ MEASURED = dict(color="white", size=9, line=dict(color="#999999", width=1.5))
 # measured with the settings of the sliders
 MEASURED_SO = dict(color=COLOURS[1], size=10, line=dict(color="white", width=1))
 HERE = dict(symbol="diamond", color=COLOURS[4], size=19, line=dict(color=INK, width=2))
-LEGEND = dict(orientation="h", y=1, yanchor="bottom", x=0, font_size=14, title_font_size=14)
+LEGEND = dict(
+    **dict.fromkeys(("xref", "yref"), "paper"), y=1, yanchor="bottom", x=0, font_size=14,
+    orientation="h", title_font_size=14,
+)  # fmt: skip
 # two legends, one above the other
 LINES, POINTS = LEGEND | dict(title_text="model", y=1.08), LEGEND | dict(title_text="points")
 LAYOUT = dict(legend=LEGEND, modebar_orientation="v", margin=dict(l=70, r=45, t=62, b=60))
@@ -32,13 +37,15 @@ LAYOUT = dict(legend=LEGEND, modebar_orientation="v", margin=dict(l=70, r=45, t=
 class Explorer(widgets.VBox):
     """Sliders beside a figure, and a button that measures and shows progress and result.
 
-    A subclass has three methods:
+    A subclass has four methods:
 
     ``draw()``
         Gives the data of the traces for the current settings (trace name -> new data, with the same
         keys for each trace), and the sentence above the figure.
     ``experiment()``
         Gives the positional and the keyword arguments of `netlab.run` for the button.
+    ``settings()``
+        What the button measures, in words: the settings of the sliders on which it depends.
     ``add(result)``
         Adds a result of the button to ``measured``. Gives the data of the traces that changed, as
         ``draw`` does, and a short text about the result.
@@ -64,14 +71,16 @@ class Explorer(widgets.VBox):
         self.stop_button = widgets.Button(description="Stop", icon="stop", disabled=True)
         # two threads draw: the kernel's and the button's
         self._drawing, self._thread, self._stop = threading.RLock(), None, Stop()
+        self.status.add_class("netlab-status")
         for name, slider in sliders.items():
             setattr(self, name, slider)
             slider.observe(self._moved, "value")
         self.button.on_click(self._begin)
         self.stop_button.on_click(lambda button: self._stop.now())
         self.redraw()
-        self.figure = Figure(figure)
-        columns = dict(grid_template_columns="repeat(auto-fit, minmax(265px, 1fr))")
+        self.figure = Figure(figure, self.plain_sentence())
+        # one column where two would leave the sliders' tracks too short
+        columns = dict(grid_template_columns="repeat(auto-fit, minmax(min(100%, 340px), 1fr))")
         grid = widgets.GridBox([*sliders.values()], layout=columns)
         buttons = widgets.HBox([self.button, self.stop_button])
         controls = [grid, *extras, buttons, self.bar, self.status]
@@ -79,6 +88,7 @@ class Explorer(widgets.VBox):
         right = widgets.VBox([self.said, self.figure], layout=dict(flex="2 1 550px", min_width="0"))
         wrapped = dict(flex_flow="row wrap", width="100%")
         super().__init__([widgets.HBox([left, right], layout=wrapped)])
+        self.add_class("netlab-explorer")
 
     def _repr_mimebundle_(self, **options):
         """The widget; and for where no widgets run, as in a stored notebook, its figure."""
@@ -91,6 +101,12 @@ class Explorer(widgets.VBox):
             traces, sentence = self.draw()
             self.show(traces)
             self.said.value = f'<div style="{TEXT}">{sentence}</div>'
+            if isinstance(self.figure, Figure):
+                self.figure.description = self.plain_sentence()
+
+    def plain_sentence(self):
+        """What the figure says, without markup."""
+        return html.unescape(re.sub(r"<[^>]*>", "", self.said.value))
 
     def show(self, traces):
         """Give traces new data, in one message to the browser.
@@ -125,29 +141,32 @@ class Explorer(widgets.VBox):
         button.disabled, button.description, self._stop = True, "Measuring ...", Stop()
         self.stop_button.disabled = False
         self.bar.value, self.bar.layout.visibility = 0, "visible"
-        self._say("starting the network")
-        self._thread = threading.Thread(target=self._measure, daemon=True)
+        # what the sliders say now is measured, wherever they are moved meanwhile
+        (arguments, named), settings = self.experiment(), self.settings()
+        self._say(f"{settings}: starting the network")
+        run = dict(target=self._measure, args=(arguments, named, settings), daemon=True)
+        self._thread = threading.Thread(**run)
         self._thread.start()
+        on_interrupt(self._stop.now, until=self._thread)
 
-    def _measure(self):
+    def _measure(self, arguments, named, settings):
         began = time.monotonic()
 
         def on_tick(seconds, total_s):
             self.bar.max, self.bar.value = total_s, seconds
-            wall_s = time.monotonic() - began
-            self._say(f"{seconds:.0f} of {total_s:.0f} virtual s, {wall_s:.0f} s on the wall")
+            self._say(f"{settings}: {pace(seconds, total_s, time.monotonic() - began)}")
 
         try:
-            arguments, named = self.experiment()
             with told(on_tick):
                 result = self._stop.covering(nl.run)(*arguments, **named)
             with self._drawing:
                 traces, sentence = self.add(result)
                 self.show(traces)
                 self.redraw()
-            self._say(f"seed {named['seed']}: {sentence} ({cost(result.provenance)})")
+            took = cost(result.provenance)
+            self._say(f"{settings}, seed {named['seed']}: {sentence} ({took})")
         except KeyboardInterrupt:
-            self._say("stopped: this run is not in the figure")
+            self._say(f"{settings}: stopped, this run is not in the figure")
         except Exception as error:
             self._fail(error)
         finally:
@@ -167,6 +186,15 @@ def cost(provenance):
     """The virtual and the wall time of a result, and whether it was recorded earlier."""
     took = f"{provenance['virtual_s']:.0f} virtual s in {provenance['wall_s']:.0f} s"
     return f"recorded earlier: {took}" if provenance.get("recorded") else took
+
+
+def pace(seconds, total_s, wall_s):
+    """How much has been measured, and how long the rest will take on the wall."""
+    text = f"{seconds:.0f} of {total_s:.0f} virtual s, {wall_s:.0f} s on the wall"
+    if not seconds or wall_s < 2:
+        return text
+    left_s = wall_s * (total_s / seconds - 1)
+    return f"{text}, about {f'{left_s:.0f} s' if left_s < 90 else f'{left_s / 60:.0f} min'} left"
 
 
 def joined(measured, new):

@@ -13,7 +13,7 @@ import anywidget
 import plotly.graph_objects as go
 from ipywidgets import widget_serialization
 from plotly.basewidget import BaseFigureWidget
-from traitlets import Bytes, Instance, default
+from traitlets import Bytes, Instance, Unicode, default
 
 
 class Library(anywidget.AnyWidget):
@@ -45,6 +45,33 @@ class Figure(go.FigureWidget):
     // Notebook's shortcuts would take the arrow keys, which move sliders
     const shield = ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "");
 
+    // A slider says its name, and its setting as it is written beside it
+    function name(handle) {
+        const box = handle.closest(".widget-inline-hbox");
+        handle.setAttribute("aria-label", box.querySelector(".widget-label").textContent);
+        const say = () => {
+            const text = box.querySelector(".widget-readout").textContent;
+            if (handle.getAttribute("aria-valuetext") !== text) {
+                handle.setAttribute("aria-valuetext", text);
+            }
+        };
+        const parts = { subtree: true, childList: true, characterData: true };
+        const watch = { ...parts, attributes: true, attributeFilter: ["aria-valuetext"] };
+        new MutationObserver(say).observe(box, watch);
+        say();
+    }
+
+    // Without its kernel nothing of an explorer works any more
+    function tellLost(el) {
+        if (!el.closest(".jupyter-widgets-disconnected")) return;
+        const explorer = el.closest(".netlab-explorer");
+        if (!explorer) return;
+        explorer.querySelectorAll("button").forEach((button) => { button.disabled = true; });
+        explorer.querySelectorAll(".progress").forEach((bar) => bar.remove());
+        explorer.querySelector(".netlab-status").textContent =
+            "The kernel has been restarted, or has ended: run this cell again.";
+    }
+
     export default () => {
         let figure;
         return {
@@ -64,17 +91,31 @@ class Figure(go.FigureWidget):
             },
             async render({ model, el }) {
                 const end = (await figure).render({ model, el });
+                const describe = () => el.setAttribute("aria-label", model.get("description"));
+                el.setAttribute("role", "figure");
+                describe();
+                model.on("change:description", describe);
                 const watch = new ResizeObserver(() => {
                     window.dispatchEvent(new Event("resize"));
                     el.closest(".jp-OutputArea-output")?.addEventListener("focusin", shield);
+                    const explorer = el.closest(".netlab-explorer");
+                    explorer?.querySelectorAll(".noUi-handle:not([aria-label])").forEach(name);
                 });
                 watch.observe(el);
-                return () => { watch.disconnect(); end(); };
+                const lost = () => setTimeout(() => tellLost(el), 100);
+                model.on("comm_live_update", lost);
+                return () => {
+                    watch.disconnect();
+                    model.off("change:description", describe);
+                    model.off("comm_live_update", lost);
+                    end();
+                };
             },
         };
     };
     """
     _library = Instance(Library).tag(sync=True, **widget_serialization)
+    description = Unicode().tag(sync=True)
 
     @default("_library")
     def _the_library(self):
@@ -87,8 +128,9 @@ class Figure(go.FigureWidget):
             state["_widget_data"] = self.trait_metadata("_widget_data", "to_json")(self._data, self)
         return state
 
-    def __init__(self, figure):
+    def __init__(self, figure, description=""):
         super().__init__(figure)
+        self.description = description
         self._config = dict(
             responsive=True,
             displaylogo=False,

@@ -83,7 +83,7 @@ class Mathis(Explorer):
             "loss": steps("loss rate", 0.001, 1e-5, 0.1, "%"),
             "streams": whole("streams K", 1, 1, 16),
             "rtt": steps("RTT", 0.02, 1e-3, 0.2, "s"),
-            "mss": whole("MSS [byte]", 1448, 88, 1448, 8),
+            "mss": whole("MSS [byte]", 1448, 88, 1448, 80),
             "constant": real("constant C", round(MATHIS_C["periodic"], 2), 0.8, 1.4, 0.01),
             "rate": steps("link", 1e9, 1e8, 1e10, "bit/s"),
             "window": steps("window", np.inf, 5e4, 5e6, "byte", more=[("no limit", np.inf)]),
@@ -146,6 +146,11 @@ class Mathis(Explorer):
         test = nl.Iperf3("h1", "h2", parallel=self.streams.value, **reno)
         taken = runs.seed[np.isclose(runs.loss_rate, self.loss.value)]
         return [nl.wan(**path, pairs=1), test], dict(seed=int(max(taken, default=0)) + 1)
+
+    def settings(self):
+        parts = [plural(self.streams.value, "stream"), f"loss {self.loss.label}"]
+        parts += [f"RTT {self.rtt.label}", f"MSS {self.mss.value} byte"]
+        return ", ".join([*parts, f"link {self.rate.label}", f"window {self.window.label}"])
 
     def add(self, result):
         buffers, size = result.experiment.topology.buffers, result.experiment.traffic[0].mss

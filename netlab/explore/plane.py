@@ -93,6 +93,9 @@ class Aimd(Explorer):
         tests = [nl.Iperf3("h1", "h2", **reno), nl.Iperf3("h3", "h4", **reno)]
         return [nl.wan(**PATH), *tests], dict(seed=self.seed + 1)
 
+    def settings(self):
+        return "two Reno flows, 100 Mbit/s, RTT 20 ms"
+
     def add(self, result):
         self.seed = result.experiment.seed
         self.measured = nl.fairness.over_time(result.intervals, window_s=1)

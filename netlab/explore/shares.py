@@ -107,6 +107,9 @@ class Fairness(Explorer):
         seed = self.seeds[mine, theirs, ratio] + 1
         return [nl.wan(**PATH, access=access), *tests], dict(seed=seed)
 
+    def settings(self):
+        return f"N = {self.mine.value}, M = {self.theirs.value}, RTTs 1 : {self.ratio.value:g}"
+
     def add(self, result):
         new = rows({}, result.experiment, result)
         self.measured = joined(self.measured, new)

@@ -1,6 +1,9 @@
 """The picture of a topology that a notebook shows."""
 
+from html import escape
+
 from netlab.picture.layout import LINE_PX, Box, arrange, words
+from netlab.picture.told import told
 
 INK, SOFT, CABLE, EMULATED = "#0f172a", "#475569", "#94a3b8", "#475569"
 SANS = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
@@ -55,14 +58,12 @@ def svg(topology):
         parts.append(_text(box.x, y, router.name, 13, INK, bold=True))
         for row, address in enumerate(router.addresses, start=1):
             parts.append(_text(box.x, y + 1 + 13 * row, address, 10, SOFT, MONO))
-    names = ", ".join(
-        f"{link.a}-{link.b} {' '.join(words(link))}".strip() for link in topology.links
-    )
     view = f"{_n(left)} {_n(top)} {_n(width)} {_n(height)}"
     start = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" width="{_n(width)}"'
         f' height="{_n(height)}" style="max-width: 100%; height: auto" role="img"'
-        f' aria-label="A network: {names}">'
+        f' aria-labelledby="title desc"><title id="title">A network</title>'
+        f'<desc id="desc">{escape(told(topology))}</desc>'
     )
     frame = Box(left + width / 2, top + height / 2, width - 2, height - 2)
     return "\n".join([start, _rectangle(frame, "white", "#e2e8f0", 12), *parts, "</svg>"])

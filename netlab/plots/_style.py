@@ -1,14 +1,17 @@
 """Shared by all figures: their style, unit prefixes, numbers as text, and the check of frames."""
 
+from math import ceil
 from numbers import Real
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-# The colours of Okabe and Ito, which colour-blind people can tell apart, without yellow
+# Colour-blind people can tell them apart: after Okabe and Ito, and each at least 21 units of CIELAB
+# from every other and from INK, with and without red or green (tests/plots/test_style.py)
 COLOURS = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#777777",
+    "#0072B2", "#D55E00", "#009E73", "#882CDB", "#F2A100", "#2BB3C9", "#8A3414", "#6A5470",
 )  # fmt: skip
 INK, FAINT = "#222222", "#6E6E6E"
 DASHES = "solid", "dash", "dot", "dashdot"
@@ -18,13 +21,22 @@ _AXIS = dict(
     showline=True, linecolor=INK, gridcolor="#E3E3E3", zeroline=False, ticks="outside",
     automargin=True, exponentformat="none", title_standoff=10,
 )  # fmt: skip
-_SUBTITLE = dict(size=16, color=FAINT)
-TEMPLATE = go.layout.Template(layout=dict(
-    font=dict(family="Arial, Helvetica, sans-serif", size=17, color=INK),
-    title=dict(x=0, xref="container", pad_l=16, font_size=21, subtitle_font=_SUBTITLE),
+_SUBTITLE = dict(size=15, color=FAINT)
+# below the figure, as wide as it is; the space that it takes is taken from the plot
+_LEGEND = dict(
+    orientation="h", x=0, xref="container", y=0, yref="container", yanchor="bottom",
+    font_size=15, itemsizing="constant", tracegroupgap=0, bgcolor="rgba(0,0,0,0)",
+)  # fmt: skip
+_TITLE = dict(
+    x=0, xref="container", pad=dict(l=16, t=14), font_size=20, subtitle_font=_SUBTITLE,
+    y=1, yref="container", yanchor="top", automargin=True,
+)  # fmt: skip
+# of a trace that says nothing else
+_HOVER = go.Scatter(hovertemplate="%{x:.4~g}: %{y:.4~g}<extra>%{fullData.name}</extra>")
+TEMPLATE = go.layout.Template(data=dict(scatter=[_HOVER]), layout=dict(
+    font=dict(family="Arial, Helvetica, sans-serif", size=16, color=INK), title=_TITLE,
     colorway=COLOURS, hoverlabel_font_size=15, paper_bgcolor="white", plot_bgcolor="white",
-    xaxis=_AXIS, yaxis=_AXIS, legend=dict(itemsizing="constant", tracegroupgap=0),
-    margin=dict(l=80, r=20, t=88, b=65),
+    xaxis=_AXIS, yaxis=_AXIS, legend=_LEGEND, margin=dict(l=60, r=20, t=30, b=20),
 ))  # fmt: skip
 
 PREFIXES = {
@@ -42,10 +54,29 @@ _NAMES = {
 
 
 def apply_style(fig, title="", subtitle="", **layout):
-    """The figure in netlab's style; `layout` has priority over the style."""
-    style = dict(template=TEMPLATE, height=480, showlegend=True)
-    style |= dict(title_text=title, title_subtitle_text=subtitle)
-    return fig.update_layout(**style | layout)
+    """The figure in netlab's style; `layout` has priority over the style.
+
+    It is as wide as the page. Its height has room for what a page of 550 px leaves of title and
+    legend.
+    """
+    names = {trace.name for trace in fig.data if trace.showlegend is not False and trace.name}
+    rows, lines = ceil(sum(45 + 8 * len(name) for name in names) / 520), wrap(subtitle, 76)
+    height = 380 + 22 * rows + 50 * bool(title) + 28 * len(lines)
+    style = dict(template=TEMPLATE, height=height, showlegend=True)
+    style |= dict(title_text=title, title_subtitle_text="<br>".join(lines))
+    fig.update_layout(**style | layout)
+    return fig.update_layout(meta=dict(description=described(fig)))
+
+
+def described(fig):
+    """What a figure shows, in words, for those who do not see it: ``fig.layout.meta``."""
+    layout = fig.layout
+    axes = [axis.title.text for axis in (*fig.select_xaxes(), *fig.select_yaxes())]
+    axes.append(layout.coloraxis.colorbar.title.text)
+    shown = [trace.name for trace in fig.data if trace.name and trace.showlegend is not False]
+    parts = [layout.title.text, layout.title.subtitle.text, ", ".join(filter(None, axes))]
+    parts.append(", ".join(dict.fromkeys(shown)))
+    return ". ".join(filter(None, parts)).replace("<br>", " ")
 
 
 def check_frame(plot, frame, *columns):

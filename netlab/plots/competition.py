@@ -103,7 +103,7 @@ def plane(trajectories, capacity_bps, start=True, flows=("flow 1", "flow 2"), st
     axis = dict(range=[0, edge], constrain="domain")
     xaxis = dict(title=f"throughput of {flows[0]} [{unit}]", **axis)
     yaxis = dict(title=f"throughput of {flows[1]} [{unit}]", scaleanchor="x", **axis)
-    apply_style(fig, xaxis=xaxis, yaxis=yaxis, width=820, height=600, margin_t=30)
+    apply_style(fig, xaxis=xaxis, yaxis=yaxis, height=600)
     return _add_stepper(fig, next(iter(trajectories))) if stepper else fig
 
 
@@ -187,7 +187,7 @@ def index_over_time(windows, threshold=None):
         fig.add_hline(threshold, line=line, name=f"threshold {threshold:g}", showlegend=True)
     yaxis = dict(title="Jain's index [1]", range=[min(0.4, lowest - 0.05), 1.02])
     xaxis = dict(title="time [s]", rangemode="tozero")
-    return apply_style(fig, xaxis=xaxis, yaxis=yaxis, margin_t=30)
+    return apply_style(fig, xaxis=xaxis, yaxis=yaxis)
 
 
 def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=None):
@@ -196,8 +196,9 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
     Parameters
     ----------
     table : pandas.DataFrame
-        A row per run. Rivals have the same order on both axes: the order of the categories where a
-        column is categorical, else the order in which they appear. Numbers ascend.
+        A row per run. Each axis has its own order: that of the categories where a column is
+        categorical, else the one in which they appear; numbers ascend. Rivals that are on both
+        axes have the same order on both.
     row, column : str
         The table's columns that give the row and the column of the heat map.
     value : str
@@ -225,21 +226,24 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
         raise ValueError(f"matrix: no run has a {value}")
     for wrong in runs[value][~runs[value].between(0, 1)]:
         raise ValueError(f"matrix: {value} must be from 0 to 1, not {wrong:g}")
-    order = list(dict.fromkeys([*values_in_order(table[row]), *values_in_order(table[column])]))
-    if all(is_numeric_dtype(table[who]) for who in (row, column)):
-        order.sort()
-    rows, columns = ([name for name in order if name in set(table[who])] for who in (row, column))
+    rows, columns = _orders(table[row], table[column])
     panels = {None: runs}
     if facet is not None:
         panels = {name: runs[runs[facet] == name] for name in values_in_order(table[facet])}
     names = {who: axis_name(who, labels) for who in (row, column, value, facet) if who}
-    fig = make_subplots(1, len(panels), shared_yaxes=True, horizontal_spacing=0.04)
+    # beside one another as long as a cell's number has room on a page of 550 px
+    beside = len(panels) * len(columns) <= 10
+    down, across = (1, len(panels)) if beside else (len(panels), 1)
+    cell_px = min(60, max(34, 420 / (len(rows) * down)))
+    inner_px = down * cell_px * len(rows) + 90 * (down - 1)
+    spacing = dict(horizontal_spacing=0.04, vertical_spacing=90 / inner_px if down > 1 else 0)
+    fig = make_subplots(down, across, shared_yaxes=beside, **spacing)
     hover = (
         f"{names[row]}: %{{y}}<br>{names[column]}: %{{x}}<br>median %{{z:.3f}}, from"
         " %{customdata[0]:.3f} "
     )
     hover += "to %{customdata[1]:.3f}<br>runs: %{customdata[2]}<extra></extra>"
-    look = dict(texttemplate="%{z:.2f}", textfont_size=15, hovertemplate=hover, hoverongaps=False)
+    look = dict(texttemplate="%{z:.2f}", textfont_size=14, hovertemplate=hover, hoverongaps=False)
     look |= dict(x=columns, y=rows, xgap=2, ygap=2, coloraxis="coloraxis")
     for number, (name, panel) in enumerate(panels.items(), 1):
         values = panel.groupby([row, column], observed=True)[value]
@@ -247,7 +251,7 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
         medians, *spread = (
             cells[kind].unstack().reindex(index=rows, columns=columns).to_numpy() for kind in cells
         )
-        at = dict(row=1, col=number)
+        at = dict(row=1, col=number) if beside else dict(row=number, col=1)
         fig.add_heatmap(z=medians, customdata=np.dstack(spread), **look, **at)
         fig.update_xaxes(title=names[column], **at)
         if name is not None:
@@ -256,7 +260,11 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
             heading |= dict(x=0.5, xref="x domain", y=1, yref="y domain", yanchor="bottom")
             fig.add_annotation(font_size=18, showarrow=False, **heading, **at)
     axis = dict(type="category", showgrid=False, showline=False, tickcolor="white")
-    fig.update_xaxes(autotickangles=[0, -45], **axis).update_yaxes(autorange="reversed", **axis)
+    letters = max(len(category_text(name)) for name in columns)
+    angle = 0 if letters * len(columns) * (across if beside else 1) <= 50 else -45
+    fig.update_xaxes(tickangle=angle, title_standoff=36, **axis).update_yaxes(
+        autorange="reversed", **axis
+    )
     fig.update_yaxes(title=names[row], col=1)
     if middle is None:
         lowest = min(0.9, np.floor(10 * runs[value].min()) / 10)
@@ -264,10 +272,23 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
     else:
         where = np.interp(np.linspace(0, 1, len(diverging.RdBu)), [0, 0.5, 1], [0, middle, 1])
         scale = dict(colorscale=list(zip(where, diverging.RdBu, strict=True)), cmin=0, cmax=1)
-    bar = dict(title=dict(text=f"{names[value]} [1]", side="right"), outlinewidth=0, thickness=18)
-    # a notebook's page is some 950 px wide
-    cell = min(90, max(44, 640 / (len(columns) * len(panels))))
-    width, height = 250 + len(panels) * len(columns) * cell * 1.05, 150 + 0.85 * cell * len(rows)
+    top_px = 95 if facet is None else 120
+    bar = dict(title=dict(text=f"{names[value]} [1]", side="top"), outlinewidth=0, thickness=14)
+    bar |= dict(orientation="h", len=0.7, x=0.5, y=1 + (top_px - 75) / inner_px, yanchor="bottom")
     fig.update_layout(coloraxis=dict(colorbar=bar, **scale), plot_bgcolor="#E3E3E3")
-    top = 30 if facet is None else 60
-    return apply_style(fig, showlegend=False, width=width, height=height, margin_t=top)
+    margin = dict(t=top_px, b=70)
+    return apply_style(fig, showlegend=False, height=inner_px + top_px + 70, margin=margin)
+
+
+def _orders(row, column):
+    """The values of both, each in its own order: numbers ascend, and rivals that are on both axes
+    have the same order on both.
+    """
+    orders = [[name for name in values_in_order(x) if name in set(x)] for x in (row, column)]
+    if set(orders[0]) & set(orders[1]):
+        shared = list(dict.fromkeys([*orders[0], *orders[1]]))
+        orders = [[name for name in shared if name in order] for order in orders]
+    for order, values in zip(orders, (row, column), strict=True):
+        if is_numeric_dtype(values):
+            order.sort()
+    return orders

@@ -1,6 +1,7 @@
 """The spread of an experiment's runs over seeds."""
 
 import itertools
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
@@ -88,10 +89,12 @@ def distribution(table, x, y, marks=None, unit=None, labels=None, marked="publis
         " %{customdata[2]:.4~g}<br>runs: %{customdata[3]}"
     )
     shared = dict(customdata=np.repeat(summary.to_numpy(), 4, axis=0))
-    line(INK, (-0.28, 0, 0.28), (middle,) * 3, "median", hover, **shared)
+    crowded = len(places) > 5
+    half = 0.2 if crowded else 0.28
+    line(INK, (-half, 0, half), (middle,) * 3, "median", hover, **shared)
     text = dict(text=[f"\u2009{short_number(number)}" for number in middle], mode="text")
     text |= dict(textposition="middle right", showlegend=False, hoverinfo="skip")
-    draw("", at + 0.29, middle, "", **text)
+    draw("", at + half + 0.01, middle, "", textfont_size=12 if crowded else 15, **text)
     point = dict(color=COLOURS[0], size=10, opacity=0.8, line=dict(color="white", width=1))
     hover = f"seed %{{customdata}}: %{{y:.4~g}} {shown}"
     look = dict(mode="markers", marker=point, customdata=runs.seed)
@@ -100,15 +103,22 @@ def distribution(table, x, y, marks=None, unit=None, labels=None, marked="publis
         square = dict(symbol="square-open", color=COLOURS[2], size=20, line_width=3)
         where, hover = [places[name] for name in marks], f"{marked}: %{{y:.4~g}} {shown}"
         draw(marked, where, published, hover, mode="markers", marker=square)
-    xaxis = dict(title=axis_name(x, labels), showgrid=False, range=[-0.5, len(places) - 0.5])
-    xaxis |= dict(tickvals=list(range(len(places))), ticktext=list(map(category_text, places)))
-    xaxis |= dict(autotickangles=[0, -30])
-    layout = dict(xaxis=xaxis, yaxis_title=f"{axis_name(y, labels)} [{shown}]", margin_t=30)
+    xaxis = dict(title=axis_name(x, labels), showgrid=False, range=[-0.5, 1.1 * len(places) - 0.6])
+    xaxis |= dict(
+        tickvals=list(range(len(places))),
+        ticktext=[_wrapped(name, 54 // len(places)) for name in places],
+    )
+    xaxis |= dict(autotickangles=[0, -30], tickfont_size=13 if crowded else 15)
+    layout = dict(xaxis=xaxis, yaxis_title=_wrapped(f"{axis_name(y, labels)} [{shown}]", 33))
     subtitle = ""
     if lost := len(table) - len(runs):
-        verb, layout["margin_t"] = "is" if lost == 1 else "are", 60
+        verb = "is" if lost == 1 else "are"
         subtitle = f"{plural(lost, 'run')} without a value {verb} not shown"
     return apply_style(fig, "", subtitle, **layout)
+
+
+def _wrapped(name, letters):
+    return "<br>".join(wrap(category_text(name), max(letters, 8), break_long_words=False))
 
 
 def _lanes(values, near):

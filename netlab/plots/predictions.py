@@ -27,7 +27,7 @@ RATES = {"loss_rate": "loss rate", "halving_rate": "window reductions per segmen
 SHADE = dict(fillcolor="#8C8C8C", opacity=0.15, line_width=0, layer="below")
 
 
-def prediction(grid, models, rate="loss_rate"):
+def prediction(grid, models, rate="loss_rate", title=None):
     """Throughput over loss: measured, predicted by models, and the ratio of the two.
 
     Parameters
@@ -43,6 +43,9 @@ def prediction(grid, models, rate="loss_rate"):
         The rate that the models take as the loss rate: that of the path, or the number of window
         reductions per segment, which the kernel counts (see `Nstat`). The second is the p of
         Mathis et al. where losses come in bursts. [1]
+    title : str, optional
+        Default: what the runs have in common, such as "Throughput under loss: reno, 20 ms, 1
+        Gbit/s".
 
     Returns
     -------
@@ -51,8 +54,8 @@ def prediction(grid, models, rate="loss_rate"):
         mean and the range of the runs with the same loss rate and number of streams, and a line per
         model and number of streams. The lower panel has measured over predicted throughput [1] in
         the same way, and a line through the means of each model. Shaded: more than the link
-        carries, and more loss than a model allows. The title has the constant C that fits best,
-        with its 95 % interval, if at least five runs are in the domain of Mathis's model.
+        carries, and more loss than a model allows. Below the title is the constant C that fits
+        best, with its 95 % interval, if at least five runs are in the domain of Mathis's model.
     """
     if rate not in RATES:
         raise ValueError(f"prediction: rate must be one of {', '.join(RATES)}, not {rate!r}")
@@ -88,7 +91,7 @@ def prediction(grid, models, rate="loss_rate"):
             _points(fig, own, column, symbol, shift, BELOW, **look)
     for column, model, dash in zip(ratios, models, cycle(DASHES), strict=False):
         means = runs.groupby("cell").agg(x=("loss_rate", _geometric_mean), y=(column, "mean"))
-        look = dict(name=model.label, legendgroup=model.label, legend="legend2", mode="lines")
+        look = dict(name=model.label, legendgroup=model.label, mode="lines")
         look |= dict(line=dict(color=FAINT, dash=dash), hoverinfo="skip")
         fig.add_scatter(x=100 * means.x, y=means.y, **look, **BELOW)
     fig.add_hline(1, line=dict(color=INK, width=1.5), **BELOW)
@@ -100,10 +103,23 @@ def prediction(grid, models, rate="loss_rate"):
     low, high = runs[ratios].min(axis=None), runs[ratios].max(axis=None)
     ends = [min(0.8, 0.95 * low), 1.05 * max(1, high)]
     fig.update_yaxes(title="measured /<br>predicted [1]", range=ends, **BELOW)
-    legend2 = dict(title_text="predicted", tracegroupgap=0, y=0.36, yanchor="top")
-    fig.update_layout(legend_title_text="mean, range, runs", legend2=legend2)
     subtitle = _subtitle(runs, len(grid) - len(runs))
-    return apply_style(fig, "Throughput under loss", subtitle, height=700)
+    return apply_style(fig, title or _title(runs), subtitle, height=700)
+
+
+def _title(runs):
+    """What is shown, and what all runs have in common."""
+    common = [str(name) for name in _only(runs, "congestion") if isinstance(name, str)]
+    common += [with_unit(time_s, "s") for time_s in _only(runs, "base_rtt_s")]
+    rates = _only(runs, "bottleneck_bps")
+    common += [with_unit(rate, "bit/s") for rate in rates if np.isfinite(rate)]
+    return ": ".join(["Throughput under loss", *[", ".join(common)] * bool(common)])
+
+
+def _only(runs, column):
+    """The value of a column in a list, where all runs have the same."""
+    values = runs[column].dropna().unique() if column in runs else []
+    return list(values) if len(values) == 1 else []
 
 
 def _geometric_mean(values):

@@ -64,9 +64,10 @@ def throughput(result, capacity=True):
     for (flow, part), colour in zip(flows, cycle(COLOURS), strict=False):
         group, parts = names[flow], list(part.groupby("stream"))
         several = parts if len(parts) > 1 else []
-        for (stream, own), own_colour in zip(several, cycle(COLOURS), strict=False):
+        for number, (stream, own) in enumerate(several):
             if alone:
-                look = dict(line=dict(color=own_colour, width=2))
+                dash = ("solid", "dash")[number // 4 % 2]
+                look = dict(line=dict(color=COLOURS[number % len(COLOURS)], width=2, dash=dash))
                 look |= dict(showlegend=len(parts) <= len(COLOURS))
             else:
                 look = dict(line=dict(color=colour, width=1.5), opacity=0.5)
@@ -116,7 +117,7 @@ def streams(result):
         look = dict(name=names[flow], marker=dict(color=colour, pattern_shape=hatched))
         look |= dict(customdata=part.stream, hovertemplate=hover, showlegend=len(flows) > 1)
         fig.add_bar(x=part.place, y=part.bps / scale, **look)
-    equal = f"equal share:<br>{short_number(share / scale)} {unit}"
+    equal = f"equal share: {short_number(share / scale)} {unit}"
     line = dict(color=INK, width=2.5, dash="dash")
     fig.add_hline(share / scale, line=line, name=equal, showlegend=True)
     subtitle = names[flows[0]] if len(flows) == 1 else f"{len(flows)} flows"

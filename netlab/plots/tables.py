@@ -5,6 +5,8 @@ from plotly.subplots import make_subplots
 
 from netlab.plots._style import COLOURS, NOUNS, apply_style, check_frame, short_number, unit_prefix
 
+COLUMN_PX = 98  # of numbers
+
 
 def comparison(table):
     """Quantities as measured here, predicted and published: a row per quantity, with its numbers.
@@ -30,15 +32,16 @@ def comparison(table):
     }
     check_frame("comparison", table, "quantity", "measured", "predicted", "published", "unit")
     panels = list(table.groupby("unit", sort=False, dropna=False))
-    inner_px = 46 * len(table) + 90 * (len(panels) - 1)
+    inner_px = 60 * len(table) + 90 * (len(panels) - 1)
     heights = [len(panel) for _, panel in panels]
     fig = make_subplots(len(panels), row_heights=heights, vertical_spacing=min(1, 90 / inner_px))
 
     def write(text, kind, **place):
         """Write a text to the right of the panel, in the column of its kind."""
         place |= dict(x=1, xref="x domain", xanchor="right")
-        place |= dict(xshift=320 - 105 * list(kinds).index(kind))
-        fig.add_annotation(text=text, font_color=kinds[kind]["color"], showarrow=False, **place)
+        place |= dict(xshift=COLUMN_PX * (3 - list(kinds).index(kind)))
+        font = dict(color=kinds[kind]["color"], size=14)
+        fig.add_annotation(text=text, font=font, showarrow=False, **place)
 
     for row, (unit, panel) in enumerate(panels, 1):
         values, where = panel[list(kinds)].astype(float), np.arange(len(panel))
@@ -57,10 +60,13 @@ def comparison(table):
             fig.add_scatter(x=values[kind], y=where, name=kind, text=panel.quantity, **look, **at)
             for position, value in enumerate(values[kind]):
                 write("-" if np.isnan(value) else short_number(value), kind, y=position, **at)
+        for position, quantity in enumerate(panel.quantity):  # above its row, so that it has room
+            place = dict(x=0, xref="x domain", xanchor="left", y=position - 0.22, yanchor="bottom")
+            fig.add_annotation(text=str(quantity), showarrow=False, **place, **at)
         fig.update_xaxes(title=f"{NOUNS.get(unit, 'value')} [{shown}]", **axis, **at)
-        fig.update_yaxes(
-            tickvals=where, ticktext=panel.quantity, range=[len(panel) - 0.5, -0.5], ticks="", **at
-        )
+        look = dict(tickvals=where, ticktext=panel.quantity, showticklabels=False, showgrid=False)
+        fig.update_yaxes(range=[len(panel) - 0.6, -0.75], ticks="", **look, **at)
     for kind, sign in dict(measured="●", predicted="|", published="□").items():
         write(f"{sign} {kind}", kind, y=1, yref="paper", yanchor="bottom")
-    return apply_style(fig, showlegend=False, height=inner_px + 130, margin=dict(r=340, t=60, b=70))
+    margin = dict(l=24, r=3 * COLUMN_PX + 14, t=50, b=70)
+    return apply_style(fig, showlegend=False, height=inner_px + 120, margin=margin)

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from netlab.plots._style import COLOURS, apply_style, check_frame, unit_prefix
 
 
-def aimd(traces, colours=("#009E73", "#D55E00", *COLOURS[:2], *COLOURS[3:])):
+def aimd(traces, colours=("#009E73", "#D55E00", COLOURS[0], *COLOURS[3:])):
     """Congestion windows over time.
 
     Parameters
@@ -32,4 +32,4 @@ def aimd(traces, colours=("#009E73", "#D55E00", *COLOURS[:2], *COLOURS[3:])):
         look = dict(mode="lines", line=dict(color=colour, width=3), hovertemplate=hover)
         fig.add_scatter(x=trace.time_s, y=trace.cwnd_bytes / scale, name=label, **look)
     yaxis = dict(title=f"congestion window [{unit}]", rangemode="tozero")
-    return apply_style(fig, xaxis_title="time [s]", yaxis=yaxis, margin_t=30)
+    return apply_style(fig, xaxis_title="time [s]", yaxis=yaxis)

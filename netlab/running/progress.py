@@ -3,25 +3,45 @@ quiet.
 """
 
 import contextlib
+import functools
 import os
 import sys
+import threading
 from contextvars import ContextVar
 
 from tqdm import tqdm
+
+from netlab.running.cell_line import CellLine, kernel_shell
 
 SECONDS = (
     "{desc} {n:.0f} of {total:.0f} virtual s |{bar:24}| {elapsed_s:.0f} s on the wall,"
     " {rate_noinv_fmt}"
 )
-COUNT = "{desc} {n} of {total} |{bar:24}| {elapsed} so far, {remaining} left"
+COUNT = "{desc} of {total} |{bar:24}| {elapsed} so far, {remaining} left"
 
 _listener = ContextVar("listener", default=None)
 
 
 def shown():
     return os.environ.get("NETLAB_PROGRESS") != "off" and (
-        sys.stderr.isatty() or "ipykernel" in sys.modules
+        sys.stderr.isatty() or kernel_shell() is not None
     )
+
+
+@contextlib.contextmanager
+def line(**what):
+    """A bar of `tqdm` that vanishes at its end: on the terminal, or under a notebook's cell."""
+    if not kernel_shell():
+        with tqdm(leave=False, **what) as bar:
+            yield bar
+        return
+    cell = CellLine()
+    try:
+        # not before a second has passed; a bar that is given `miniters` has no thread of its own
+        with tqdm(leave=False, file=cell, delay=1, mininterval=0.5, miniters=0, **what) as bar:
+            yield bar
+    finally:
+        cell.vanish()
 
 
 @contextlib.contextmanager
@@ -34,9 +54,7 @@ def progress(total_s):
     if total_s is None or not shown():
         yield lambda seconds: None
         return
-    with tqdm(
-        total=total_s, desc="Experiment:", bar_format=SECONDS, unit=" virtual s", leave=False
-    ) as bar:
+    with line(total=total_s, desc="Experiment:", bar_format=SECONDS, unit=" virtual s") as bar:
         yield lambda seconds: bar.update(min(seconds, total_s) - bar.n)
 
 
@@ -54,15 +72,39 @@ def told(listener):
 
 @contextlib.contextmanager
 def counting(total, done=0):
-    """A function to be called each time one of `total` experiments has ended, of which some were
-    done before.
-    """
-    with tqdm(
-        total=total,
-        initial=done,
-        desc="Experiments:",
-        bar_format=COUNT,
-        leave=False,
-        disable=not shown(),
-    ) as bar:
-        yield bar.update
+    """A `Count` of experiments, of which some were done before."""
+    text = f"Experiments: {done}"
+    look = dict(total=total, initial=done, desc=text, bar_format=COUNT, disable=not shown())
+    with line(**look) as bar:
+        yield Count(bar, done)
+
+
+class Count:
+    """How many experiments have ended. In a notebook the parts of those under way count, too."""
+
+    def __init__(self, bar, done):
+        self.bar, self.done, self.before, self.parts = bar, done, done, {}
+        self.lock = threading.Lock()
+
+    def ended(self, number):
+        """To be told when an experiment, which has this number, has ended."""
+        self.done += 1
+        self._draw(number, 1)
+
+    def covering(self, number, function):
+        """The same function, which draws no bar of its own in a notebook."""
+        if not kernel_shell():
+            return function
+
+        @functools.wraps(function)
+        def covered(*arguments):
+            with told(lambda seconds, total_s: self._draw(number, 0.99 * seconds / total_s)):
+                return function(*arguments)
+
+        return covered
+
+    def _draw(self, number, part):
+        with self.lock:
+            self.parts[number] = part
+            self.bar.set_description_str(f"Experiments: {self.done}", refresh=False)
+            self.bar.update(self.before + sum(self.parts.values()) - self.bar.n)

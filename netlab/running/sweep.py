@@ -1,5 +1,6 @@
 """Many experiments, one tidy frame: a sweep is a function of its axes."""
 
+import inspect
 import itertools
 import platform
 import warnings
@@ -62,7 +63,8 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     Notes
     -----
     Results are kept as they come, in the cache, until the sweep is complete: run again after an
-    interruption, or a failure, it goes on where it was.
+    interruption, or a failure, it goes on where it was. In a notebook they are kept until its
+    kernel ends: a cell that is run again takes them, and says so.
 
     Examples
     --------
@@ -88,11 +90,12 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
         if executor is None:
             own = ThreadPoolExecutor(chosen.at_once)
         submit = (executor or own).submit
-        with counting(len(experiments), len(measured)) as one_done:
+        with counting(len(experiments), len(measured)) as count:
             for number in waiting:
                 # another process finds its own engine of this name; this one may use ours
                 work = experiments[number], chosen if own else chosen.name, chosen.digest
-                future = submit(stop.covering(measure), *work) if own else submit(measure, *work)
+                one = stop.covering(count.covering(number, measure)) if own else measure
+                future = submit(one, *work)
                 futures[future] = number
             for future in as_completed(futures):
                 number = futures[future]
@@ -101,7 +104,7 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
                 else:
                     unfinished.add(future.result())
                     measured[number] = rows(places[number], experiments[number], future.result())
-                one_done()
+                count.ended(number)
     except BaseException as error:
         try:
             for future in futures:
@@ -151,6 +154,7 @@ def cells(function, seeds, axes, engine):
             f"{reserved.pop()}: a column of its own; give seeds as seeds=[...]"
         )
     seeds = axes.pop("seeds")
+    check_arguments(function, axes)
     for values in itertools.product(*axes.values()):
         place = dict(zip(axes, values, strict=True))
         experiment = function(**place)
@@ -166,6 +170,19 @@ def cells(function, seeds, axes, engine):
         places += [place] * len(seeds)
         experiments += [experiment.but(seed=seed) for seed in seeds]
     return places, experiments
+
+
+def check_arguments(function, axes):
+    """Refuse axes that the function does not take, and a function that needs others."""
+    try:
+        inspect.signature(function).bind(**axes)
+    except TypeError as error:
+        name = getattr(function, "__name__", "the function")
+        takes = ", ".join(inspect.signature(function).parameters) or "nothing"
+        raise SpecificationError(
+            f"{name} takes {takes}, and the axes are {', '.join(axes) or 'none'} ({error}): give"
+            f" sweep a list of values for each argument of {name}, and no other"
+        ) from None
 
 
 def table_of(experiment):

@@ -1,16 +1,21 @@
 """Sweeps that are not complete yet: their results are kept as they come, to go on after an
-interruption.
+interruption. In a notebook, those of complete ones are kept until its kernel ends.
 """
 
 import contextlib
+import functools
 import hashlib
 import os
+import shutil
+import tempfile
 import time
 import warnings
+from pathlib import Path
 
 from netlab.engines import recorded
 from netlab.engines.cache import cache_folder
 from netlab.errors import EngineError, ReadError
+from netlab.running.cell_line import kernel_shell
 from netlab.running.result import Result
 
 WEEK_S = 7 * 86_400
@@ -29,6 +34,7 @@ class UnfinishedSweep:
 
     def __init__(self, engine):
         self.engine, self.folder, self.kept = engine, cache_folder() / "sweeps", True
+        self.again = 0  # how many were found among those of the notebook's complete sweeps
         for path in self.folder.glob("*"):
             with contextlib.suppress(OSError):  # another sweep may be at it
                 if time.time() - path.stat().st_mtime > WEEK_S:
@@ -40,13 +46,17 @@ class UnfinishedSweep:
 
     def find(self, experiment):
         """The result of an experiment; None where there is none, or its file is damaged."""
-        try:
-            found = recorded.read(self.path(experiment))
-            result = Result(experiment, found["raw"], found["commands"], found["provenance"])
-        except (EngineError, ReadError, LookupError, TypeError, AttributeError):
-            return None
-        recorded.record_if_wanted(result)
-        return result
+        path = self.path(experiment)
+        for place in (path, *sessions(experiment, path.name)):
+            try:
+                found = recorded.read(place)
+                result = Result(experiment, found["raw"], found["commands"], found["provenance"])
+            except (EngineError, ReadError, LookupError, TypeError, AttributeError):
+                continue
+            self.again += place != path
+            recorded.record_if_wanted(result)
+            return result
+        return None
 
     def add(self, result):
         """Keep a result; where that is not possible, one warning says so, and the sweep goes on."""
@@ -62,15 +72,42 @@ class UnfinishedSweep:
             self.kept = False
 
     def remove(self, experiments):
-        """Delete what was kept: a complete sweep that is run again measures again."""
+        """Delete what was kept: a complete sweep that is run again measures again, but for one of
+        this notebook.
+        """
         for experiment in experiments:
+            path = self.path(experiment)
             with contextlib.suppress(OSError):
-                self.path(experiment).unlink()
+                for kept in sessions(experiment, path.name):
+                    shutil.move(path, kept)
+                path.unlink(missing_ok=True)
 
     def tell(self, found, total):
         """Say in one line that some of it was measured before."""
-        if found and os.environ.get("NETLAB_PROGRESS") != "off":
+        if not found or os.environ.get("NETLAB_PROGRESS") == "off":
+            return
+        if self.again:
+            print(
+                f"sweep: {self.again} of {total} runs are this notebook's own of before, as the"
+                " same experiment gives the same numbers; a restarted kernel measures them again"
+            )
+        else:
             print(
                 f"sweep: goes on where it was interrupted, {found} of {total} runs were kept in"
                 f" {self.folder}"
             )
+
+
+def sessions(experiment, name):
+    """Where the notebook that runs keeps this experiment's file, in a list; it is empty where there
+    is no notebook, and where the experiment need not give the same numbers again.
+    """
+    repeats = experiment.clock == "virtual"
+    return [session_folder() / name] if kernel_shell() and repeats else []
+
+
+@functools.cache
+def session_folder():
+    """A folder that is deleted when this process ends."""
+    session_folder.keeper = tempfile.TemporaryDirectory(prefix="netlab-session-")
+    return Path(session_folder.keeper.name)

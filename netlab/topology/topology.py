@@ -12,6 +12,7 @@ import base64
 import math
 import shlex
 from collections import Counter, deque
+from html import escape
 from typing import ClassVar
 
 from pydantic import Field, model_validator
@@ -20,6 +21,7 @@ from netlab import units
 from netlab.description import Description, Size
 from netlab.errors import SpecificationError
 from netlab.picture.svg import svg
+from netlab.picture.told import told
 from netlab.topology import addressing, limits
 from netlab.topology.links import Link
 from netlab.topology.nodes import Host, Router, Switch
@@ -291,6 +293,6 @@ class Topology(Description):
         """As a picture: JupyterLab shows SVG itself in trusted notebooks only."""
         picture = base64.b64encode(svg(self).encode()).decode()
         return (
-            f'<img alt="{", ".join(self.node_names)}" src="data:image/svg+xml;base64,{picture}"'
+            f'<img alt="{escape(told(self))}" src="data:image/svg+xml;base64,{picture}"'
             ' style="max-width: 100%"/>'
         )

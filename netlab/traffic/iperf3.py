@@ -75,6 +75,11 @@ class Iperf3(BetweenHosts):
         "intervals": frames([*WHO, *(name for name in _INTERVALS if name not in WHO)]),
     }
     measures: ClassVar[str] = "flows"
+    other_names: ClassVar[dict] = {
+        **dict.fromkeys(("streams", "flows", "P", "n"), "parallel"),
+        **dict.fromkeys(("duration", "seconds", "t"), "time"),
+        **dict.fromkeys(("algorithm", "cc", "C"), "congestion"),
+    }
 
     @field_validator("time", "omit")
     @classmethod
@@ -176,8 +181,8 @@ class Iperf3(BetweenHosts):
         if report.meta["interrupted"]:
             why = f"iperf3 from {self.src} to {self.dst} was interrupted: {report.meta['error']}"
             raise ReadError(why, outputs[""])
-        streams = owned(report.streams, place, self.ends)
-        parts = owned(report.intervals, place, self.ends)
+        streams = counted(owned(report.streams, place, self.ends))
+        parts = counted(owned(report.intervals, place, self.ends))
         # iperf3's clock starts anew after what it omits
         shift_s = place.start_s + self.omit * ~parts.omitted.astype(bool)
         parts = parts.assign(start_s=parts.start_s + shift_s, end_s=parts.end_s + shift_s)
@@ -192,14 +197,21 @@ class Iperf3(BetweenHosts):
         return [f"{len(flows)} flows, {len(tables['streams'])} streams", received]
 
 
+def counted(table):
+    """Retransmits as whole numbers, where each is known: NaN is none."""
+    known = len(table) and table.retransmits.notna().all()
+    return table.astype({"retransmits": int}) if known else table
+
+
 def flow_row(streams, start_s, mss_bytes):
     """A flow's row: its streams added up."""
-    total = streams[["sent_bps", "received_bps", "retransmits"]].sum(min_count=1)
+    total = streams[["sent_bps", "received_bps"]].sum(min_count=1)
     shared = streams.received_bps.sum(min_count=len(streams)) > 0
     return {
         **streams.iloc[0][[*WHO, "congestion"]],
         "streams": len(streams),
         **total,
+        "retransmits": streams.retransmits.sum(min_count=1),
         "start_s": start_s,
         "end_s": start_s + streams.end_s.max(),
         "rtt_s": streams.rtt_s.mean(),

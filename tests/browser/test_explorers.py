@@ -106,15 +106,50 @@ def test_the_button_measures_while_sliders_move(page):
     *same, (loss, mbps) = curve(page, MATHIS, "measured")
     assert same == before and loss == 0.01
     assert 0.6 < mbps / curve(page, MATHIS, "sliders")[0][1] < 1.5
-    assert "seed 4:" in page.explorers[MATHIS].text
+    said = (
+        "4 streams, loss 0.01 %, RTT 20 ms, MSS 1448 byte, link 1 Gbit/s, window no limit, seed 4:"
+    )
+    assert said in page.explorers[MATHIS].text
     page.until(lambda: (loss, mbps) in curve(page, MATHIS, "same settings"))
     page.picture("lab-measured", MATHIS)
+
+
+def test_sliders_and_figures_have_names_that_a_screen_reader_reads(page):
+    handle = page.handle(MATHIS, "loss rate")
+    page.until(lambda: handle.get_attribute("aria-label") == "loss rate")
+    page.until(lambda: handle.get_attribute("aria-valuetext").endswith(" %"))
+    page.press(MATHIS, "RTT", Keys.HOME)
+    rtt = page.handle(MATHIS, "RTT")
+    page.until(lambda: rtt.get_attribute("aria-valuetext") == "1 ms")
+    figures = [page.all("[role=figure]", one)[0] for one in page.explorers]
+    told = [figure.get_attribute("aria-label") for figure in figures]
+    assert "is the limit" in told[MATHIS] and "h1 gets" in told[FAIRNESS] and "Step" in told[AIMD]
+
+
+def test_tracks_are_long_enough_to_drag_on(page):
+    for width in (1000, 1400):
+        page.chrome.set_window_size(width, 900)
+        for explorer in page.explorers:
+            assert min(one.size["width"] for one in page.all(".noUi-target", explorer)) > 120
 
 
 def test_the_console_shows_no_errors_of_the_page(page):
     assert [
         message for message in page.errors() if not any(known in message for known in NOT_OURS)
     ] == []
+
+
+def test_a_panel_whose_kernel_was_restarted_says_so(page):
+    """The last one: afterwards nothing works."""
+    if page.kind != "lab":
+        return
+    page.button(FAIRNESS, "Measure here").click()
+    page.button(FAIRNESS, "Measuring ...")
+    next(one for one in page.all(".lm-MenuBar-item") if one.text == "Kernel").click()
+    page.until(lambda: page.all("[data-command='kernelmenu:restart']"))[0].click()
+    page.until(lambda: page.all(".jp-Dialog .jp-mod-accept"))[0].click()
+    page.until(lambda: "run this cell again" in page.explorers[FAIRNESS].text, 60)
+    assert not page.button(FAIRNESS, "Measuring ...").is_enabled()
 
 
 def test_without_a_browser_it_is_said_what_to_install(monkeypatch, tmp_path):

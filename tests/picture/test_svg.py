@@ -169,3 +169,17 @@ def test_an_arrow_shows_the_one_interface_that_emulates():
     assert far < arrow[1][0] < arrow[0][0] < near, "it points from h2 to h1"
     assert near - arrow[1][0] < 30 < arrow[1][0] - far
     assert arrows(Link("h2", "h1", "20ms", both=True))[0] == arrows(Link("h2", "h1"))[0] == []
+
+
+def test_who_does_not_see_it_is_told_links_and_rules():
+    path = wan("1gbit", "20ms", "0.1%", pairs=1)
+    said = (
+        "A network of host h1, host h2, switch s1, switch s2. Links: h1 to s1; s1 to s2 with 1"
+        " Gbit/s, 20 ms, 0.1 %, on the interface of s1 only; s2 to h2."
+    )
+    picture = ElementTree.fromstring(svg(path))
+    assert picture.get("role") == "img" and picture.get("aria-labelledby") == "title desc"
+    texts = {part.tag.rpartition("}")[2]: part.text for part in picture[:2]}
+    assert texts == {"title": "A network", "desc": said}
+    assert f'alt="{said}"' in path._repr_html_()
+    assert "both interfaces" in svg(nine_hosts()) and "router r1" in svg(nine_hosts())

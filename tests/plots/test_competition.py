@@ -244,6 +244,27 @@ def test_matrix_has_numbers_in_their_order_even_where_both_axes_have_some():
     assert list(heat.x) == [1, 2, 4, 8] and list(heat.y) == [0.25, 1, 4, 16]
 
 
+def test_each_axis_of_a_matrix_has_its_own_order():
+    places = [(queue, ratio) for queue in (16, 0.25, 4, 1) for ratio in (1, 4, 2, 8)]
+    table = pd.DataFrame(places, columns=["queue", "ratio"]).assign(share=0.5)
+    (cells,) = plots.matrix(table, "queue", "ratio").data
+    assert list(cells.y) == [0.25, 1, 4, 16] and list(cells.x) == [1, 2, 4, 8]
+    texts = table.assign(ratio=[f"1 to {ratio}" for ratio in table.ratio])
+    (cells,) = plots.matrix(texts, "queue", "ratio").data
+    assert list(cells.y) == [0.25, 1, 4, 16]
+    assert list(cells.x) == ["1 to 1", "1 to 4", "1 to 2", "1 to 8"], "as they appear"
+
+
+def test_panels_that_have_no_room_side_by_side_are_below_each_other():
+    rivals = [(one, two, queue) for one in "abcdef" for two in "abcdef" for queue in (1, 4)]
+    table = pd.DataFrame(rivals, columns=["own", "other", "queue"]).assign(share=0.5)
+    fig = plots.matrix(table, "own", "other", facet="queue")
+    assert fig.layout.width is None and len(list(fig.select_xaxes())) == 2
+    assert fig.layout.yaxis.domain[0] > fig.layout.yaxis2.domain[1]
+    few = plots.matrix(table[table.other.isin(["a", "b"])], "own", "other", facet="queue")
+    assert few.layout.xaxis.domain[1] < few.layout.xaxis2.domain[0]
+
+
 def test_matrix_keeps_the_order_of_categories():
     table = a_table().astype({"own": pd.CategoricalDtype(["bbr", "cubic", "reno", "vegas"])})
     (cells,) = plots.matrix(table, "own", "other").data

@@ -121,13 +121,23 @@ def test_window_reductions_take_the_place_of_lost_packets():
 def test_prediction_says_how_many_runs_have_no_place_on_it():
     grid = a_grid(losses=[1e-3, 1e-2])
     fig = plots.prediction(grid.assign(loss_rate=grid.loss_rate.replace(1e-2, 0)), [models.mathis])
-    assert fig.layout.title.subtitle.text.endswith("; not shown: 9 runs without loss or result")
+    said = fig.layout.title.subtitle.text.replace("<br>", " ")
+    assert said.endswith("; not shown: 9 runs without loss or result")
     assert sum(len(trace.x) for trace in traces(fig, "y", "markers", means=False)) == 9
     grid.loc[0, "received_bps"] = float("nan")  # a run that failed
-    assert (
-        "not shown: 1 run without"
-        in plots.prediction(grid, [models.mathis]).layout.title.subtitle.text
-    )
+    said = plots.prediction(grid, [models.mathis]).layout.title.subtitle.text
+    assert "not shown: 1 run without" in said.replace("<br>", " ")
+
+
+def test_prediction_is_titled_by_what_its_runs_have_in_common():
+    grid = a_grid().assign(congestion="reno", base_rtt_s=0.02, bottleneck_bps=1e9)
+    title = plots.prediction(grid, [models.mathis]).layout.title.text
+    assert title == "Throughput under loss: reno, 20 ms, 1 Gbit/s"
+    grid.loc[0, "congestion"] = "cubic"
+    title = plots.prediction(grid, [models.mathis]).layout.title.text
+    assert title == "Throughput under loss: 20 ms, 1 Gbit/s"
+    own = plots.prediction(grid, [models.mathis], title="Without SACK").layout.title.text
+    assert own == "Without SACK"
 
 
 def test_prediction_takes_any_number_of_models():

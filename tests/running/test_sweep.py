@@ -84,6 +84,8 @@ def test_a_sweep_has_a_row_per_cell_and_seed_in_the_order_of_its_axes(grid):
         ({"loss": ["1%"], "parallel": 4}, r"parallel = 4: a list of values, such as \[4\]"),
         ({"loss": "1%", "parallel": [1]}, r"loss = '1%': a list"),
         ({"loss": ["1%"], "parallel": [1], "seeds": 3}, r"seeds = 3: a list"),
+        ({"loss": ["1%"]}, r"lossy takes loss, parallel, and the axes are loss \(missing a req"),
+        ({"loss": ["1%"], "parallel": [1], "mss": [88]}, r"axes are loss, parallel, mss .*'mss'"),
     ],
 )
 def test_a_bad_cell_is_refused_before_anything_starts(arguments, words, monkeypatch):
