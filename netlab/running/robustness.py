@@ -39,7 +39,7 @@ def robustness(
         Takes that number, says whether the conclusion holds.
     seeds : iterable of int
     noise : iterable of str
-        Mean processing times, one variant for each.
+        Longest processing times, as `Host.noise`; one variant for each.
     engine : str, optional
         As for `sweep`.
     **axes : iterable
