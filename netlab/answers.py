@@ -1,7 +1,11 @@
 """A reader's prediction beside what was measured, and a sentence that says how far off it was."""
 
+import html
 import itertools
+import math
 from numbers import Real
+
+import numpy as np
 
 from netlab.errors import SpecificationError
 
@@ -11,8 +15,12 @@ WORDS = [
     (1.3, "close"),
     (2, "the right order of magnitude; what was left out?"),
 ]
-# A prediction that is off by nearly such a factor gives a usual mistake away.
-MISTAKES = [(8, "bits and bytes?"), (1e3, "kilo, mega, giga?"), (1e6, "kilo, mega, giga?")]
+# A prediction that is off by nearly such a factor gives a usual mistake away, in such units.
+MISTAKES = [
+    (8, "bits and bytes?", ("bit", "byte", "B")),
+    (1e3, "kilo, mega, giga?", ("bit", "byte", "B", "s")),
+    (1e6, "kilo, mega, giga?", ("bit", "byte", "B", "s")),
+]
 
 
 def you_said(prediction, measured, unit="", model=None):
@@ -74,7 +82,7 @@ class Answer:
 
     def __init__(self, rows, unit):
         self.rows, self.unit = rows, unit
-        self.verdicts = {name: verdict(said, it) for name, (said, it, _) in rows.items()}
+        self.verdicts = {name: verdict(said, it, unit) for name, (said, it, _) in rows.items()}
 
     def __repr__(self):
         return "\n".join(self._sentence(name, *row) for name, row in self.rows.items())
@@ -91,22 +99,28 @@ class Answer:
         named, modelled = any(self.rows), any(model is not None for *_, model in self.rows.values())
         lines = [["", "you said", "measured", "model", ""], ["---"] * 5]
         for name, (said, it, model) in self.rows.items():
-            texts = self._text(said, "nothing yet"), f"**{self._text(it)}**", self._text(model, "")
+            texts = self._text(said, "nothing yet"), self._text(it), self._text(model)
             lines.append([str(name), *texts, self.verdicts[name]])
         shown = [named, True, True, modelled, True]
+        lines[2:] = [[in_a_cell(text) for text in line] for line in lines[2:]]
         return "\n".join(f"| {' | '.join(itertools.compress(line, shown))} |" for line in lines)
 
     def _text(self, value, nothing=""):
         if value is None:
             return nothing
-        if isinstance(value, bool):
+        if is_truth(value):
             return "yes" if value else "no"
         if isinstance(value, list | tuple):
             return ", ".join(map(str, value))
         return f"{value:.4g} {self.unit}".rstrip() if isinstance(value, Real) else str(value)
 
 
-def verdict(said, it):
+def in_a_cell(text):
+    """A text as it is, in a cell of a Markdown table."""
+    return html.escape(" ".join(text.split()), quote=False).replace("|", "&#124;")
+
+
+def verdict(said, it, unit=""):
     """How far a prediction was off, in words."""
     if said is None:
         return ""
@@ -118,36 +132,50 @@ def verdict(said, it):
         raise refused(said, "a number")
     if said == it:
         return "right"
-    if said * it <= 0:
-        return "off: one of them is nothing, or less"
+    if not (said > 0 < it and math.isfinite(said / it) and said / it > 0):
+        return "cannot be compared" if math.isnan(said + it) else "not this time"
     factor = max(said / it, it / said)
     for limit, words in WORDS:
         if factor <= limit:
             return words
-    direction = "too much" if abs(said) > abs(it) else "too little"
-    hints = [hint for usual, hint in MISTAKES if usual / 1.25 < factor < usual * 1.25]
+    direction = "too much" if said > it else "too little"
+    hints = [
+        hint
+        for usual, hint, units in MISTAKES
+        if usual / 1.25 < factor < usual * 1.25 and unit.removesuffix("/s").endswith(units)
+    ]
     return "; ".join([f"{direction}, by a factor of {factor:.2g}", *hints])
 
 
 def order(said, it):
     """How much of an order is right: of all pairs, how many stand as they should."""
-    if not isinstance(said, list | tuple) or sorted(map(str, said)) != sorted(map(str, it)):
+    names = [plain(name) for name in it]
+    if not isinstance(said, list | tuple) or sorted(map(plain, said)) != sorted(names):
         raise refused(said, f"a list of {', '.join(map(str, it))} in your order")
-    pairs = list(itertools.combinations([it.index(name) for name in said], 2))
-    right = sum(first < second for first, second in pairs)
+    pairs = list(itertools.combinations([names.index(plain(name)) for name in said], 2))
+    right = sum(first <= second for first, second in pairs)
     if right == len(pairs):
         return "right"
     return f"{right} of {len(pairs)} pairs stand in the right order"
 
 
 def same(said, it):
-    if isinstance(it, str):
-        return str(said).strip().casefold() == it.strip().casefold()
-    return said == it
+    return plain(said) == plain(it)
+
+
+def plain(value):
+    """A choice as people may write it: without regard to case, "yes" for True."""
+    if is_truth(value):
+        return "yes" if value else "no"
+    return str(value).strip().casefold()
+
+
+def is_truth(value):
+    return isinstance(value, bool | np.bool_)
 
 
 def is_number(value):
-    return isinstance(value, Real) and not isinstance(value, bool)
+    return isinstance(value, Real) and not is_truth(value)
 
 
 def refused(said, wanted):

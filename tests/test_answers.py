@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,7 +36,7 @@ def test_one_of_several_may_be_missing():
     answer = you_said({"a": None, "b": 2}, {"a": 1, "b": 2}, "s", model={"b": 2.5})
     assert answer.verdicts == {"a": "", "b": "right"}
     head, _, a, b = answer._repr_markdown_().splitlines()
-    assert "model" in head and "nothing yet" in a and "2.5 s" in b and "**2 s**" in b
+    assert "model" in head and "nothing yet" in a and "2.5 s" in b and "| 2 s |" in b
 
 
 @given(st.permutations(["reno", "cubic", "bbr", "vegas"]))
@@ -64,12 +65,32 @@ def test_another_kind_is_refused(said, it, wanted):
     assert repr(said) in str(refused.value) and "None" in str(refused.value)
 
 
+def test_a_hint_fits_the_unit():
+    assert "?" not in repr(you_said(8, 1, "streams"))
+    assert "kilo, mega, giga" in repr(you_said(20_000, 20, "ms"))
+
+
+def test_a_table_keeps_its_cells_whatever_they_hold():
+    answer = you_said({"P(X|Y)\n<b>": 1}, {"P(X|Y)\n<b>": 2}, "a|b")
+    head, _, row = answer._repr_markdown_().splitlines()
+    assert head.count("|") == row.count("|") == 5 and "<b>" not in row
+
+
+@pytest.mark.parametrize("said", [float("nan"), float("inf"), -1, 0, 1e-320])
+def test_what_cannot_be_is_told_without_an_error(said):
+    assert "factor" not in repr(you_said(said, 5e300, "s"))
+
+
 def test_a_choice_is_compared_as_people_write():
     assert "right" in repr(you_said("Both ", "both"))
+    assert "right" in repr(you_said("yes", np.bool_(True))) and "right" in repr(
+        you_said(True, "yes")
+    )
+    assert "right" in repr(you_said(["Reno", "BBR"], ["reno", "bbr"]))
     assert "not this time" in repr(you_said(True, False))
     assert "yes" in repr(you_said(True, False))
 
 
 def test_nothing_measured_is_no_division_by_zero():
-    assert "nothing, or less" in repr(you_said(3, 0))
+    assert "not this time" in repr(you_said(3, 0))
     assert repr(you_said(0, 0)).endswith("right.")

@@ -27,24 +27,25 @@ HOW_TO_GET_ONE = (
 PARTS = ("experiment", "commands", "provenance", "raw")
 
 
-_part = ""  # of the folder, see `within`
+_parts = []  # of the folder, see `within`
 
 
 def folder():
     """Where records lie: $NETLAB_RECORDS, or data/records of this checkout."""
     here = Path(__file__).parents[2] / "data" / "records"
-    return Path(os.environ.get("NETLAB_RECORDS") or here) / _part
+    return Path(os.environ.get("NETLAB_RECORDS") or here) / Path(*_parts)
 
 
 @contextlib.contextmanager
 def within(part):
-    """Until it is left, records are read from, and written to, a folder of this name in there."""
-    global _part
-    _part = part
+    """Until it is left, records are read from, and written to, a folder of this name in there, by
+    all threads: those of a sweep write theirs.
+    """
+    _parts.append(part)
     try:
         yield
     finally:
-        _part = ""
+        _parts.remove(part)
 
 
 def path_of(experiment):

@@ -2,6 +2,8 @@
 as long, and on another kernel.
 """
 
+from collections.abc import Iterable
+
 import pandas as pd
 
 from netlab.engines import recorded
@@ -66,9 +68,11 @@ def robustness(
     >>> index = lambda runs: jain_index(runs.received_bps)
     >>> robustness(duel, index, holds=lambda index: index > 0.9)  # doctest: +SKIP
     """
+    seeds, noise = listed("seeds", seeds), listed("noise", noise)
     if "variant" in axes:
         raise SpecificationError("variant: the name of robustness's own axis; choose another")
-    seeds = list(seeds)
+    if len(set(seeds)) < len(seeds):
+        raise SpecificationError(f"seeds = {seeds}: give each of them once")
     changes = {AS_IT_IS: lambda one: one}
     changes |= {f"noise of {time}": lambda one, time=time: noisy(one, time) for time in noise}
     changes[LONGER] = lambda one: longer(one, 2)
@@ -77,11 +81,17 @@ def robustness(
         return changes[variant](function(**place))
 
     runs = sweep(varied, seeds, engine, variant=list(changes), **axes)
-    other, kernel = on_second_kernel(varied, seeds, axes)
-    table = {name: numbers(runs[runs.variant == name], conclusion, holds) for name in changes} | {
-        kernel: numbers(other, conclusion, holds)
-    }
+    table = {name: numbers(runs[runs.variant == name], conclusion, holds) for name in changes}
+    runs, kernel = on_second_kernel(varied, seeds, axes)
+    table[kernel] = numbers(runs, conclusion, holds)
     return pd.DataFrame(table).T.convert_dtypes()
+
+
+def listed(name, values):
+    """The values of a parameter as a list."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise SpecificationError(f"{name} = {values!r}: a list of values, such as [{values!r}]")
+    return list(values)
 
 
 def noisy(experiment, time):
@@ -91,7 +101,12 @@ def noisy(experiment, time):
 
 
 def longer(experiment, factor):
-    return experiment.but(traffic=[item.longer(factor) for item in experiment.traffic])
+    limits = {
+        name: limit * factor
+        for name in ("virtual_limit_s", "wall_limit_s")
+        if (limit := getattr(experiment, name)) is not None
+    }
+    return experiment.but(traffic=[item.longer(factor) for item in experiment.traffic], **limits)
 
 
 def on_second_kernel(varied, seeds, axes):
@@ -105,23 +120,37 @@ def on_second_kernel(varied, seeds, axes):
                 "kernel"
             ]
             return runs, f"Linux {kernel}"
-    except EngineError:
+    except EngineError as error:
+        print(f"another kernel: {str(error).splitlines()[0]}")
         return None, "another kernel"
 
 
 def numbers(runs, conclusion, holds):
-    """One row: what is concluded with each seed."""
+    """One row: what is concluded with each seed; runs that failed conclude nothing."""
     if runs is None:
         return {"seeds": 0}
-    found = pd.Series([conclusion(one) for _, one in runs.groupby("seed")])
+    if "error" in runs:
+        runs = runs[~runs.seed.isin(runs.seed[runs.error.notna()])]
+    found = pd.Series([number(conclusion(one)) for _, one in runs.groupby("seed")], dtype=float)
     row = {
         "seeds": len(found),
         "lowest": found.min(),
         "median": found.median(),
         "highest": found.max(),
     }
-    if "retransmits" in runs:
+    if "retransmits" in runs and runs.retransmits.notna().any():
         row["sent again"] = runs.groupby("seed").retransmits.sum().median()
     if holds:
-        row["holds"] = f"{sum(map(bool, map(holds, found)))} of {len(found)}"
+        row["holds"] = f"{sum(bool(holds(one)) for one in found)} of {len(found)}"
     return row
+
+
+def number(concluded):
+    """What a conclusion gave, if it is one number."""
+    try:
+        return float(concluded)
+    except (TypeError, ValueError):
+        raise SpecificationError(
+            f"conclusion gave {concluded!r}: it must make one number of the frame of one seed, such"
+            " as runs.received_bps.sum()"
+        ) from None

@@ -75,3 +75,10 @@ def test_a_counter_does_not_fall():
     assert later.since(read_nstat(REAL)).counts["TcpRetransSegs"] == 4
     with pytest.raises(ReadError, match=r"TcpRetransSegs fell from 70 to 66.*one host"):
         read_nstat(REAL).since(later)
+
+
+def test_octets_wrap_around_in_nstat_s_json():
+    """As recorded: 3,265,371,547 octets, then, after 3,191,194,226 more, 2,161,598,477."""
+    before = read_nstat(text(IpExtOutOctets=3_265_371_547))
+    after = read_nstat(text(IpExtOutOctets=2_161_598_477))
+    assert after.since(before).counts["IpExtOutOctets"] == 3_191_194_226

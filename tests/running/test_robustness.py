@@ -71,3 +71,27 @@ def test_a_conclusion_that_fails_is_counted_as_failing(records):
 def test_its_own_axis_is_refused():
     with pytest.raises(nl.SpecificationError, match="variant"):
         nl.robustness(duel, total, variant=[1])
+
+
+def test_a_run_that_fails_concludes_nothing(records):
+    def late():
+        return duel().but(virtual_limit_s=100)
+
+    runs = nl.sweep(late, seeds=[1, 2])
+    runs["error"] = None
+    runs.loc[runs.seed == 2, "error"] = "GuestError: it died"
+    row = module.numbers(runs, total, lambda mbps: mbps > 0)
+    assert row["seeds"] == 1 and row["holds"] == "1 of 1"
+    assert module.longer(late(), 2).virtual_limit_s == 200
+
+
+@pytest.mark.parametrize("wrong", [{"seeds": 5}, {"seeds": [1, 1]}, {"noise": "10us"}])
+def test_lists_are_lists_and_seeds_differ(wrong):
+    with pytest.raises(nl.SpecificationError, match=next(iter(wrong))):
+        nl.robustness(duel, total, **wrong)
+
+
+def test_a_conclusion_that_is_no_number_is_refused(records):
+    runs = nl.sweep(duel, seeds=[1])
+    with pytest.raises(nl.SpecificationError, match="one number"):
+        module.numbers(runs, lambda one: one.received_bps, None)
