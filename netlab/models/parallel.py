@@ -149,9 +149,9 @@ def rtt_shares(rtt_s, streams=1, exponent=1.0):
 
     e = 1: all flows have the same loss rate, as with random loss, so p cancels out of `mathis_bps`.
 
-    e = 2: all flows halve equally often per second, as when each overflow of a queue hits them all. The
-    window grows by one MSS in each RTT, so the rate grows by :math:`MSS / RTT^2` per second between
-    two losses, and the mean rate is proportional to :math:`RTT^{-2}`.
+    e = 2: all flows halve equally often per second, as when each overflow of a queue hits them all.
+    The window grows by one MSS in each RTT, so the rate grows by :math:`MSS / RTT^2` per second
+    between two losses, and the mean rate is proportional to :math:`RTT^{-2}`.
 
     Lakshman and Madhow find drop-tail bottlenecks between e = 1 and e = 2. With e = 0 a scheduler
     gives all flows the same.
