@@ -3,6 +3,7 @@
 import html
 import itertools
 import math
+import re
 from numbers import Real
 
 import numpy as np
@@ -20,6 +21,7 @@ MISTAKES = [
     (8, "bits and bytes?", ("bit", "byte", "B")),
     (1e3, "kilo, mega, giga?", ("bit", "byte", "B", "s")),
     (1e6, "kilo, mega, giga?", ("bit", "byte", "B", "s")),
+    (1e9, "kilo, mega, giga?", ("bit", "byte", "B", "s")),
 ]
 
 
@@ -82,7 +84,14 @@ class Answer:
 
     def __init__(self, rows, unit):
         self.rows, self.unit = rows, unit
-        self.verdicts = {name: verdict(said, it, unit) for name, (said, it, _) in rows.items()}
+        self.verdicts = {}
+        for name, (said, it, _) in rows.items():
+            try:
+                self.verdicts[name] = verdict(said, it, unit)
+            except SpecificationError as error:
+                raise SpecificationError(
+                    f"you_said: {name}: {error}" if name else f"you_said: {error}"
+                ) from None
 
     def __repr__(self):
         return "\n".join(self._sentence(name, *row) for name, row in self.rows.items())
@@ -129,11 +138,13 @@ def verdict(said, it, unit=""):
     if not is_number(it):
         return "right" if same(said, it) else "not this time"
     if not is_number(said):
-        raise refused(said, "a number")
+        raise refused(said, "a number, such as 9.4, without its unit")
     if said == it:
         return "right"
+    if not unit and min(said, it) >= 0 and 0.1 <= max(said, it) <= 1:
+        return share(said, it)
     if not (said > 0 < it and math.isfinite(said / it) and said / it > 0):
-        return "cannot be compared" if math.isnan(said + it) else "not this time"
+        return "cannot be compared" if math.isnan(said + it) else "off"
     factor = max(said / it, it / said)
     for limit, words in WORDS:
         if factor <= limit:
@@ -144,14 +155,23 @@ def verdict(said, it, unit=""):
         for usual, hint, units in MISTAKES
         if usual / 1.25 < factor < usual * 1.25 and unit.removesuffix("/s").endswith(units)
     ]
-    return "; ".join([f"{direction}, by a factor of {factor:.2g}", *hints])
+    times = f"{factor:.2g}" if factor < 100 else f"about {float(f'{factor:.1g}'):,.0f}"
+    return "; ".join([f"{direction}, by a factor of {times}", *hints])
+
+
+def share(said, it):
+    """How far off a share or an index is: numbers up to 1 differ by so much, not by a factor."""
+    off = round(abs(said - it), 6)
+    if off <= 0.02:
+        return "right, to within 0.02"
+    return f"{'close; ' * (off <= 0.1)}too {'much' if said > it else 'little'}, by {off:.2g}"
 
 
 def order(said, it):
     """How much of an order is right: of all pairs, how many stand as they should."""
     names = [plain(name) for name in it]
     if not isinstance(said, list | tuple) or sorted(map(plain, said)) != sorted(names):
-        raise refused(said, f"a list of {', '.join(map(str, it))} in your order")
+        raise refused(said, f"a list of {', '.join(sorted(map(str, it)))}, in your order")
     pairs = list(itertools.combinations([names.index(plain(name)) for name in said], 2))
     right = sum(first <= second for first, second in pairs)
     if right == len(pairs):
@@ -164,10 +184,10 @@ def same(said, it):
 
 
 def plain(value):
-    """A choice as people may write it: without regard to case, "yes" for True."""
+    """A choice as people may write it: "H-TCP" for "htcp", "yes" for True."""
     if is_truth(value):
         return "yes" if value else "no"
-    return str(value).strip().casefold()
+    return re.sub(r"[\W_]+", "", str(value)).casefold()
 
 
 def is_truth(value):
@@ -179,4 +199,4 @@ def is_number(value):
 
 
 def refused(said, wanted):
-    return SpecificationError(f"you_said: prediction = {said!r}: {wanted}, or None for none")
+    return SpecificationError(f"prediction = {said!r}: write {wanted}; or None for no prediction")

@@ -10,7 +10,7 @@ positive = st.floats(1e-6, 1e12)
 
 @given(positive, positive)
 def test_too_much_and_too_little_are_told_apart(said, it):
-    (words,) = you_said(said, it).verdicts.values()
+    (words,) = you_said(said, it, "s").verdicts.values()
     factor = said / it
     assert ("too much" in words) == (factor > 2)
     assert ("too little" in words) == (1 / factor > 2)
@@ -53,7 +53,7 @@ def test_an_order_is_as_right_as_its_pairs(said):
     ("said", "it", "wanted"),
     [
         ("fast", 4.7, "a number"),
-        (["reno"], ["reno", "bbr"], "a list of reno, bbr"),
+        (["reno"], ["reno", "bbr"], "a list of bbr, reno"),
         (10, {"one": 1}, "a dict with names from one"),
         ({"two": 1}, {"one": 1}, "a dict with names from one"),
         (True, 1.0, "a number"),
@@ -63,6 +63,32 @@ def test_another_kind_is_refused(said, it, wanted):
     with pytest.raises(SpecificationError, match=wanted) as refused:
         you_said(said, it)
     assert repr(said) in str(refused.value) and "None" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "it", "words"),
+    [
+        (0.5, 0.3373, "too much, by 0.16"),
+        (0.5, 0.52, "right"),
+        (0.5, 0.59, "close; too little, by 0.09"),
+        (0, 0.9, "too little, by 0.9"),
+        (0.001, 0.01, "factor of 10"),  # a loss rate, not a share
+    ],
+)
+def test_shares_differ_by_so_much_and_not_by_a_factor(said, it, words):
+    assert words in repr(you_said(said, it))
+
+
+def test_a_large_factor_is_a_plain_number():
+    assert "factor of about 700" in repr(you_said(5000, 7.0, "x"))
+    assert "1,000,000,000; kilo" in repr(you_said(9.4e9, 9.4, "Gbit/s"))
+
+
+def test_a_refused_prediction_is_named():
+    with pytest.raises(
+        SpecificationError, match="together: prediction = '9 Gbit/s': write a number"
+    ):
+        you_said({"together": "9 Gbit/s"}, {"together": 9.4})
 
 
 def test_a_hint_fits_the_unit():
@@ -86,11 +112,11 @@ def test_a_choice_is_compared_as_people_write():
     assert "right" in repr(you_said("yes", np.bool_(True))) and "right" in repr(
         you_said(True, "yes")
     )
-    assert "right" in repr(you_said(["Reno", "BBR"], ["reno", "bbr"]))
+    assert "right" in repr(you_said(["Reno", "H-TCP"], ["reno", "htcp"]))
     assert "not this time" in repr(you_said(True, False))
     assert "yes" in repr(you_said(True, False))
 
 
 def test_nothing_measured_is_no_division_by_zero():
-    assert "not this time" in repr(you_said(3, 0))
+    assert "off" in repr(you_said(3, 0))
     assert repr(you_said(0, 0)).endswith("right.")
