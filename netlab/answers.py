@@ -164,7 +164,8 @@ def share(said, it):
     off = round(abs(said - it), 6)
     if off <= 0.02:
         return "right, to within 0.02"
-    return f"{'close; ' * (off <= 0.1)}too {'much' if said > it else 'little'}, by {off:.2g}"
+    close = "close; " if off <= 0.1 else ""
+    return f"{close}too {'much' if said > it else 'little'}, by {off:.2g}"
 
 
 def order(said, it):

@@ -77,6 +77,7 @@ def test_another_kind_is_refused(said, it, wanted):
 )
 def test_shares_differ_by_so_much_and_not_by_a_factor(said, it, words):
     assert words in repr(you_said(said, it))
+    assert words in repr(you_said(said, np.float64(it)))
 
 
 def test_a_large_factor_is_a_plain_number():
