@@ -13,20 +13,22 @@ The pure functions (models, fairness, units) raise plain ``ValueError`` for a ba
 ``SpecificationError`` and ``ReadError`` are ``ValueError`` too, so ``except ValueError`` catches
 every kind of bad input. ``MissingPackageError`` is an ``ImportError`` too.
 
-In notebooks these errors are shown without netlab's own lines: the message, and the reader's lines
-that led to it. After ``%xmode Verbose``, or another mode, they are shown as any other error;
-``%tb`` shows the last one again.
+In notebooks these errors are shown without netlab's own lines: the message with its notes, what
+caused it, and the reader's lines that led to it. After ``%xmode Verbose``, or another mode, they
+are shown as any other error; ``%tb`` shows the last one again.
 """
 
 import contextlib
 import linecache
+import os
 import sys
 import sysconfig
 import traceback
 from pathlib import Path
 
 _LIBRARIES = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
-_NOT_THE_READERS = str(Path(__file__).parent), *_LIBRARIES, "<"
+_NOT_THE_READERS = tuple(f"{folder}{os.sep}" for folder in (Path(__file__).parent, *_LIBRARIES))
+_AT_EACH_END = 5  # lines of a long traceback that are shown
 
 
 class NetlabError(Exception):
@@ -38,15 +40,46 @@ class NetlabError(Exception):
         if shell.InteractiveTB.mode != "Context":  # somebody has asked for another one
             told = type(self), self, self.__traceback__
             return shell.InteractiveTB.structured_traceback(*told, tb_offset=1)
-        lines = [f"\x1b[1m{type(self).__name__}\x1b[0m: {self}", ""]
-        for frame, number in traceback.walk_tb(self.__traceback__):
-            file = frame.f_code.co_filename
-            if file.startswith(_NOT_THE_READERS):
-                continue
-            where = " ".join(shell.compile.format_code_name(file) or ("File", file))
-            text = linecache.getline(file, number, frame.f_globals).strip()
-            lines.append(f"{where}, line {number}:  {text}")
+        lines = [f"\x1b[1m{type(self).__name__}\x1b[0m: {self}", *_notes(self), *_causes(self), ""]
+        lines += _shortened([*_readers_lines(shell, self.__traceback__)])
         return [*lines, "(netlab's own lines are left out; %xmode Verbose and then %tb show them)"]
+
+
+def _notes(error):
+    """What `add_note` added to an error."""
+    return [str(note) for note in getattr(error, "__notes__", None) or ()]
+
+
+def _causes(error):
+    """A line for each cause of an error that the messages before it do not tell."""
+    said, seen = str(error), {id(error)}
+    while (error := error.__cause__) is not None and id(error) not in seen:
+        seen.add(id(error))
+        text = " ".join(str(error).split())
+        if not text or text not in said:
+            yield f"caused by {type(error).__name__}" + f": {text}" * bool(text)
+        yield from _notes(error)
+        said += text
+
+
+def _readers_lines(shell, tb):
+    """A line for each call in a traceback that stands in neither netlab nor a library."""
+    for frame, number in traceback.walk_tb(tb):
+        file = frame.f_code.co_filename
+        typed = file.startswith("<ipython-input-")  # IPython in a terminal
+        if file.startswith(_NOT_THE_READERS) or (file.startswith("<") and not typed):
+            continue
+        where = " ".join(shell.compile.format_code_name(file) or ("File", file))
+        text = linecache.getline(file, number, frame.f_globals).strip()
+        yield f"{where}, line {number}:  {text}"
+
+
+def _shortened(lines):
+    """Long recursions have lines that nobody reads."""
+    left_out = len(lines) - 2 * _AT_EACH_END
+    if left_out < 2:
+        return lines
+    return [*lines[:_AT_EACH_END], f"... {left_out} more lines ...", *lines[-_AT_EACH_END:]]
 
 
 class SpecificationError(NetlabError, ValueError):

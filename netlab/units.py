@@ -28,14 +28,14 @@ __all__ = [
     "rate_bps", "size_bytes", "tc_text",
 ]  # fmt: skip
 
+# "i" alone would also read the Kelvin sign as a "k", and the long s as an "s"
 _NUMBER = re.compile(
-    r"((?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:e[+-]?[0-9]{1,2})?)([a-z%]*)", re.IGNORECASE
+    r"(?ai)((?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:e[+-]?[0-9]{1,2})?)([a-z%]*)"
 )
 # "10 Gbit/s", "20 ms", "10 µs", "1 %"; the space may be one that keeps a line together
 _SPOKEN = re.compile(
-    r"([0-9.]{1,400}(?:e[+-]?[0-9]{1,2})?)[ \u00a0\u2009\u202f]?"
-    r"(?:([kmgt]?bit)(?:/s)?|([mu\u00b5\u03bc]?s|%))",
-    re.IGNORECASE,
+    r"(?ai)([0-9.]{1,400}(?:e[+-]?[0-9]{1,2})?)[ \u00a0\u2009\u202f]?"
+    r"(?:([kmgt]?bit)(?:/s)?|([mu\u00b5\u03bc]?s|%))"
 )
 
 _SI = {"t": 1000**4, "g": 1000**3, "m": 1000**2, "k": 1000, "": 1}
@@ -184,9 +184,7 @@ def size_bytes(size):
 
 
 def format_rate(bps):
-    """Write a rate [bit/s] as a whole number of the largest possible unit.
-
-    `rate_bps` reads exactly this rate back.
+    """Write a rate [bit/s] in the largest unit that keeps it whole; `rate_bps` reads it back.
 
     Examples
     --------
@@ -197,9 +195,7 @@ def format_rate(bps):
 
 
 def format_delay(seconds):
-    """Write a length of time [s] as a whole number of the largest possible unit.
-
-    `delay_s` reads exactly this time back.
+    """Write a time [s] in the largest unit that keeps it whole; `delay_s` reads it back.
 
     Examples
     --------

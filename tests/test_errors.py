@@ -4,10 +4,15 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import nbclient
 import nbformat
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+import netlab
+from netlab.errors import _readers_lines
 
 CELLS = [
     """import netlab as nl
@@ -15,6 +20,19 @@ def lossy(loss):
     return nl.Experiment(nl.wan(loss=loss), nl.Iperf3("h1", "h2"))""",
     "path = nl.wan(\n    delay=20)",
     "nl.sweep(lossy, loss=[1])",
+    """try:
+    open("/nowhere")
+except OSError as problem:
+    error = nl.NetlabError("could not")
+    error.add_note("the file is on the other disk")
+    raise error from problem""",
+    """def deep(n):
+    return deep(n - 1) if n else nl.wan(delay=20)
+deep(100)""",
+    """try:
+    raise OSError("no such disk")
+except OSError as problem:
+    raise nl.NetlabError("could not: no such disk") from problem""",
     "%xmode Verbose\nnl.wan(delay=20)",
 ]
 
@@ -32,7 +50,7 @@ def shown(tmp_path_factory):
 
 
 def test_a_notebook_shows_the_message_and_the_reader_s_own_lines(shown):
-    bad_call, in_sweep, _ = shown
+    bad_call, in_sweep, *_ = shown
     assert bad_call.startswith("SpecificationError: wan.delay = 20: ")
     assert "\nCell In[2], line 1:  path = nl.wan(\n" in bad_call
     assert len(bad_call.splitlines()) == 4 and ".py" not in bad_call
@@ -43,7 +61,48 @@ def test_a_notebook_shows_the_message_and_the_reader_s_own_lines(shown):
 
 def test_all_lines_are_shown_to_who_asks_for_them(shown):
     assert "%xmode Verbose and then %tb" in shown[0]
-    assert "description.py" in shown[2] and "Cell In[4], line 2" in shown[2]
+    assert "description.py" in shown[-1] and "Cell In[7], line 2" in shown[-1]
+
+
+def test_notes_and_the_cause_are_shown_in_a_line_each(shown):
+    assert shown[2].splitlines()[:5] == [
+        "NetlabError: could not",
+        "the file is on the other disk",
+        "caused by FileNotFoundError: [Errno 2] No such file or directory: '/nowhere'",
+        "",
+        "Cell In[4], line 6:  raise error from problem",
+    ]
+    assert "caused by" not in shown[4], "what the message says is not said again"
+
+
+def test_a_long_recursion_is_shortened(shown):
+    assert len(shown[3].splitlines()) < 16 and "\n... 92 more lines ...\n" in shown[3]
+    assert "Cell In[5], line 3:  deep(100)\n" in shown[3]
+
+
+def test_a_folder_beside_netlab_that_is_named_alike_is_the_reader_s():
+    beside = Path(netlab.__file__).parent.with_name("netlab_course.py")
+    code = "import netlab as nl\ndef path():\n    return nl.wan(delay=20)"
+    mine = {"__name__": "netlab_course"}
+    exec(compile(code, beside, "exec"), mine)
+    with pytest.raises(netlab.NetlabError) as error:
+        mine["path"]()
+    shell = InteractiveShell()
+    found = "\n".join(_readers_lines(shell, error.tb))
+    assert f"File {beside}, line 3" in found and "description.py" not in found
+
+
+def test_in_a_terminal_the_reader_s_lines_are_shown_too(tmp_path):
+    typed = "import netlab as nl\nnl.wan(delay=20)\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "IPython", "--simple-prompt", "--colors=NoColor"],
+        input=typed,
+        env=os.environ | {"IPYTHONDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert ", line 1:  nl.wan(delay=20)\n" in re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    assert "description.py" not in done.stdout
 
 
 def test_elsewhere_the_traceback_is_python_s():

@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+import nbclient
 import nbformat
 import numpy as np
 import pandas as pd
@@ -311,6 +312,16 @@ def test_a_figure_is_described_by_its_sentence():
     assert explorer.figure.description.startswith("h1 gets 92 %, h3 8 %. A flow of h1")
 
 
+def test_what_is_sent_to_the_browser_is_json():
+    """Which has no NaN; Jupyter would warn on stderr, and may refuse it one day."""
+    cells = ["from netlab import explore"]
+    cells += [f"e = explore.{name}()\ne.redraw()\ne" for name in ("mathis", "aimd", "fairness")]
+    cells = [nbformat.v4.new_code_cell(source) for source in cells]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, kernel_name="python3").execute()
+    assert not [one.text for cell in cells for one in cell.outputs if one.get("text")]
+
+
 def test_progress_tells_who_listens():
     heard = []
     with told(lambda seconds, total_s: heard.append((seconds, total_s))), progress(10) as on_tick:
@@ -340,9 +351,11 @@ def test_the_notebook_of_explorers_runs_from_top_to_bottom_and_is_stored_without
     assert sum("recorded: " in text for text in printed(stored)) == 3
     cells = [cell for cell in stored.cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in cells] == [1, 2, 3, 4]
-    assert {output.output_type for cell in cells for output in cell.outputs} == {
-        "stream"
-    } and "widgets" not in stored.metadata
+    outputs = [output for cell in cells for output in cell.outputs]
+    assert {output.output_type for output in outputs} == {"stream", "display_data"}
+    view = "application/vnd.jupyter.widget-view+json"
+    assert not any(view in one.get("data", {}) for one in outputs)
+    assert "widgets" not in stored.metadata
     drawn = [
         cell.outputs[-1].data
         for cell in ran.cells

@@ -121,6 +121,8 @@ NONSENSE += [
     "9" * 300,
 ]
 NONSENSE += ["9" * 5000 + "s", None, True, [1]]
+# letters that are others' upper or lower case: the Kelvin sign, and the long s
+NONSENSE += ["900\u212abit", "9 \u212abit", "9\u212ab", "10 Mbit/\u017f", "20m\u017f", "20 m\u017f"]
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,8 @@ class Explorer(widgets.VBox):
 
         def packed(value):  # a trace without points would disappear from the legend
             value = value if len(value) else np.full((1, *value.shape[1:]), np.nan)
+            if value.ndim > 1:  # it is sent as JSON, which has no NaN
+                return np.where(np.isnan(value), None, value)
             return np.ascontiguousarray(value)
 
         numbers = [number for number, trace in enumerate(self.figure.data) if trace.name in traces]

@@ -147,7 +147,8 @@ def _figure(measured):
     for label in ("model", "measured"):
         for part, trace in zip(PARTS, fig.select_traces(dict(legendgroup=label)), strict=True):
             trace.update(name=f"{label}{part}", customdata=trace.customdata[:, :1])
-    nothing = dict(x=[np.nan], y=[np.nan]) if measured is None else {}
+    # JSON has no NaN; a trace without any point would disappear from the legend
+    nothing = dict(x=[None], y=[None]) if measured is None else {}
     fig.update_traces(nothing | dict(opacity=0.35), selector=dict(legendgroup="measured"))
     return fig.update_layout(width=None, height=480, **LAYOUT).update_layout(margin_t=35)
 

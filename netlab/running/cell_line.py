@@ -2,7 +2,10 @@
 
 import itertools
 import sys
+import threading
 
+OURS = "netlab-line-"
+SHOWN = {"stream", "display_data", "update_display_data", "execute_result", "error"}
 _numbers = itertools.count(1)
 
 
@@ -16,68 +19,98 @@ class CellLine:
     """A file for `tqdm` that shows what was written last, as an output of the cell.
 
     An output that exists can be changed, but only all outputs of a cell can be removed. They are
-    removed where this line is the only one; else an empty output stays, which nobody sees.
+    removed where this line is the only one; else an empty output stays, which nobody sees. Where
+    outputs are kept (`%%capture`, a widget for outputs) nothing is shown at all.
     """
 
     def __init__(self):
-        self.shell, self.text, self.name = kernel_shell(), "", f"netlab-line-{next(_numbers)}"
+        self.shell, self.text, self.name = kernel_shell(), "", f"{OURS}{next(_numbers)}"
+        self.publisher = self.cell = None  # of the first text
 
     def write(self, text):
-        text = text.strip("\r\n ")
-        if text and text != self.text:
-            self.publish({"text/plain": text}, update=bool(self.text))
-            self.text = text
+        text, publisher = text.strip("\r\n "), self.shell.display_pub
+        cell = _cell(publisher)
+        if not text or text == self.text or cell is None or (sent and sent.kept(cell)):
+            return
+        if not self.text:
+            self.publisher, self.cell = publisher, cell
+        self._publish({"text/plain": text}, update=bool(self.text))
+        self.text = text
 
     def flush(self):
         pass
 
-    def publish(self, data, update):
-        own = dict(transient=dict(display_id=self.name), update=update)
-        self.shell.display_pub.publish(data, **own)
-
     def vanish(self):
-        if not self.text:
-            return
-        if others is not None and not others.any():
-            self.shell.display_pub.clear_output()
-        else:
-            self.publish({}, update=True)
+        if self.text and self._alone():
+            self.publisher.clear_output()
+        elif self.text:
+            self._publish({}, update=True)
+
+    def _publish(self, data, update):
+        own = dict(transient=dict(display_id=self.name), update=update)
+        self.publisher.publish(data, **own)
+
+    def _alone(self):
+        """Whether clearing would remove this line and nothing else. In doubt it is not alone."""
+        if sent is None or threading.current_thread() is not threading.main_thread():
+            return False
+        if _cell(self.shell.display_pub) != self.cell:
+            return False
+        if self.publisher.parent_header.get("msg_type") != "execute_request":
+            return False  # the click on a widget: its cell shows the widget
+        return sent.only_ours(self.cell)
 
 
-class OtherOutputs:
-    """Whether the cell that runs has shown anything but lines of ours.
+class Sent:
+    """What this kernel has sent since netlab was imported.
 
-    It watches what the kernel sends; what the cell sent before it began is not known.
+    All of it passes `Session.send`: what any thread prints, displays or returns.
     """
 
     def __init__(self, shell):
-        self.seen = True  # of the cell that imports netlab
-        shell.events.register("pre_run_cell", self._next_cell)
-        shell.display_pub.register_hook(self._see)
-        for stream in (sys.stdout, sys.stderr):  # another thread sends what is printed
-            stream.pub_thread.schedule(lambda stream=stream: stream.register_hook(self._see))
+        self.session, self.send = shell.kernel.session, shell.kernel.session.send
+        self.others = {shell.get_parent()["header"]["msg_id"]}  # cells that show something else
+        self.keepers = {}  # widgets for outputs -> the cell whose outputs each keeps now
+        self.session.send = self._send
 
-    def any(self):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        return self.seen
+    def only_ours(self, cell):
+        streams = sys.stdout, sys.stderr
+        if any(getattr(stream, "session", None) is not self.session for stream in streams):
+            return False  # redirected: what was printed earlier may not have been sent yet
+        for stream in streams:
+            stream.flush()
+        return cell not in self.others and not self.kept(cell)
 
-    def _next_cell(self, *_):
-        self.any()  # what the cell before printed is its own
-        self.seen = False
+    def kept(self, cell):
+        return cell in list(self.keepers.values())
 
-    def _see(self, message):
-        name = message["content"].get("transient", {}).get("display_id") or ""
-        self.seen |= message["msg_type"] != "clear_output" and not name.startswith("netlab-line-")
+    def _send(self, *arguments, **named):
+        if message := self.send(*arguments, **named):
+            self._see(message["msg_type"], message["content"], message["parent_header"])
         return message
+
+    def _see(self, kind, content, parent):
+        if kind in SHOWN:
+            name = (content.get("transient") or {}).get("display_id") or ""
+            if not str(name).startswith(OURS):
+                self.others.add(parent.get("msg_id"))
+        elif kind == "comm_msg":
+            state = content["data"].get("state") or {}
+            if "msg_id" in state:
+                self.keepers[content["comm_id"]] = state["msg_id"]
+
+
+def _cell(publisher):
+    """The message that started the cell which shows what is published; None: it is captured."""
+    return getattr(publisher, "parent_header", {}).get("msg_id")
 
 
 def watched():
-    """`OtherOutputs` of this kernel, where it is one that can be watched."""
+    """What this kernel has `Sent`, where it is one that can be watched."""
     try:
-        return OtherOutputs(kernel_shell()) if kernel_shell() else None
-    except AttributeError:
+        return Sent(kernel_shell()) if kernel_shell() else None
+    except (AttributeError, KeyError):
         return None
 
 
-others = watched()
+sent = watched()

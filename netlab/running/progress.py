@@ -37,8 +37,10 @@ def line(**what):
         return
     cell = CellLine()
     try:
-        # not before a second has passed; a bar that is given `miniters` has no thread of its own
-        with tqdm(leave=False, file=cell, delay=1, mininterval=0.5, miniters=0, **what) as bar:
+        # not before a second has passed; a bar that is given `miniters` has no thread of its own,
+        # and one that is given its `position` does not move below another one
+        look = dict(delay=1, mininterval=0.5, miniters=0, position=0)
+        with tqdm(leave=False, file=cell, **look, **what) as bar:
             yield bar
     finally:
         cell.vanish()

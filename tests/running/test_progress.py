@@ -69,6 +69,75 @@ def test_in_a_notebook_a_line_is_updated_and_nothing_of_it_is_stored(executed):
     ]
 
 
+SLOW = """
+import threading, time
+from netlab.running.progress import line
+def wait(desc="steps", steps=2):
+    with line(total=steps, desc=desc) as bar:
+        for _ in range(steps):
+            time.sleep(0.8)
+            bar.update()
+"""
+
+
+def test_what_a_cell_captured_is_kept(executed):
+    capture = "%%capture cap {}\ndisplay('mine')\nprint('printed')\nwait()"
+    show = "[one.data for one in cap.outputs], cap.stdout"
+    (_, _, shown, some, _), seen = executed(
+        SLOW, capture.format(""), show, capture.format("--no-display"), show
+    )
+    assert shown[0].data["text/plain"] == r"""([{'text/plain': "'mine'"}], 'printed\n')"""
+    assert some[0].data["text/plain"] == "'mine'"
+    assert not lines(seen[1]), "nobody asked for a bar among the captured outputs"
+
+
+def test_what_a_widget_for_outputs_holds_is_kept(executed):
+    fill = "import ipywidgets; o = ipywidgets.Output()\nwith o: print('mine')"
+    bar = "with o: wait()"
+    (*_, held, after), seen = executed(SLOW, fill, bar, "print(o.outputs)", "wait()")
+    assert "mine" in held[0].text and held[0].text.count("output_type") == 1
+    assert after == [] and lines(seen[-1]), "and a bar is shown again"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "5\nwait()",
+        "print(5)\nwait()",
+        "get_ipython().run_cell('display(5)')\nget_ipython().run_cell('wait()')",
+        "t = threading.Thread(target=display, args=(5,)); t.start(); t.join(); wait()",
+        "import contextlib, io\nprint(5)\nwith contextlib.redirect_stdout(io.StringIO()): wait()",
+    ],
+)
+def test_what_a_cell_shows_in_another_way_is_kept(executed, other):
+    each = "from IPython.core.interactiveshell import InteractiveShell as Shell\n"
+    each += "Shell.ast_node_interactivity = 'all'"
+    (*_, shown), seen = executed(SLOW, each, other)
+    texts = [one.get("text") or one.data.get("text/plain") for one in shown]
+    assert [text.strip() for text in texts if text][:1] == ["5"] and lines(seen[-1])
+
+
+def test_a_click_on_a_widget_does_not_clear_the_widget_s_cell(executed):
+    click = "shell, kinds = get_ipython(), []; own = shell.get_parent()\n"
+    click += (
+        "shell.display_pub.register_hook(lambda sent: kinds.append(sent['msg_type']) or sent)\n"
+    )
+    click += "shell.set_parent({'header': {'msg_id': 'click', 'msg_type': 'comm_msg'}})\n"
+    click += "wait()\nshell.set_parent(own)"
+    (*_, kinds), _ = executed(SLOW, click, "print(*kinds)")
+    assert set(kinds[0].text.split()) == {"display_data", "update_display_data"}
+
+
+def test_bars_of_threads_leave_each_other_and_later_cells_alone(executed):
+    start = "for name in 'ab':\n    threading.Thread(target=wait, args=(name, 3)).start()\n"
+    start += "time.sleep(1.7)"
+    (_, begun, later), seen = executed(SLOW, start, "display('mine'); time.sleep(2)")
+    assert not [one for one in begun if one.data], "at most an empty place"
+    assert [one.data["text/plain"] for one in later if one.data] == ["'mine'"]
+    texts = lines(seen[1])
+    assert {text[0] for text in texts} == {"a", "b"} and not any("\x1b" in one for one in texts)
+
+
 def test_a_cell_that_sweeps_again_takes_what_this_notebook_measured(executed):
     grid = "nl.sweep(lossy, loss=['1%'], parallel=[1], seeds=[{}]).received_bps.tolist()"
     (first, again, more), _ = executed(grid.format(1), grid.format(1), grid.format("1, 2"))
