@@ -25,9 +25,14 @@ def main():
     try:
         app()
     except NetlabError as error:
-        text = "".join(c if c.isprintable() or c == "\n" else "?" for c in str(error))
-        typer.secho(f"netlab: {text}", err=True, fg="red")
+        say(str(error), "red")
         raise SystemExit(1) from None
+
+
+def say(text, color="yellow"):
+    """Print what netlab refuses, or warns of."""
+    text = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+    typer.secho(f"netlab: {text}", err=True, fg=color)
 
 
 @app.command()
@@ -144,7 +149,7 @@ def pages(
     """
     from netlab.cli.pages import pages as write
 
-    for page in write(notebooks or all_notebooks(), output):
+    for page in write(notebooks or all_notebooks(), output, warn=say):
         typer.echo(f"{page} ({page.stat().st_size / 1e6:.1f} MB)")
 
 
@@ -161,8 +166,10 @@ def student_copy(
     """Copy notebooks without what they found and with no prediction made, and what they read."""
     from netlab.cli.student_copy import student_copy as copy
 
-    for path in copy(notebooks or all_notebooks(), output):
+    said = []
+    for path in copy(notebooks or all_notebooks(), output, say=said.append):
         typer.echo(path)
+    typer.echo("\n".join(said))
 
 
 @app.command()
@@ -173,7 +180,9 @@ def summary(
 ):
     """Print what an executed notebook found: its cell that is tagged "summary"."""
     from netlab.cli.notebook_summary import summary as tables
+    from netlab.cli.pictures import read
 
+    read(notebook)  # or say what is wrong with it
     typer.echo("\n".join(tables(notebook)))
 
 

@@ -2,18 +2,26 @@
 MathML, which browsers draw by themselves. What `netlab pages` does.
 """
 
+import contextlib
+import html
 import re
+import warnings
 from pathlib import Path
+from urllib.parse import unquote
 
 from netlab.cli import pictures
-from netlab.errors import needs_notebooks
+from netlab.errors import NetlabError, needs_notebooks
 
 with needs_notebooks():
-    import nbformat
+    from bs4 import BeautifulSoup, Comment
     from jinja2 import DictLoader, pass_context
     from latex2mathml.converter import convert
     from nbconvert import HTMLExporter
-    from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+    from nbconvert.filters.markdown_mistune import (
+        InvalidNotebook,
+        IPythonRenderer,
+        MarkdownWithMath,
+    )
 
 # nbconvert's own page, without the scripts that it would fetch from the network, and with the
 # texts that stand for pictures; on paper no line is cut off, and no figure in two.
@@ -39,36 +47,75 @@ math[display="block"] { margin: 1em 0; }
 {%- endblock -%}
 {%- block data_png scoped -%}
 <div class="jp-RenderedImage jp-OutputArea-output">
-<img src="data:image/png;base64,{{ output.data['image/png'] | replace('\n', '') }}"
- alt="{{ output | get_metadata('alt', 'image/png') or '' | escape_html }}"
- width="{{ output | get_metadata('width', 'image/png') or '' }}">
+<img src="data:image/png;base64,{{ output.data['image/png'] | replace('\n', '') | e }}"
+ alt="{{ (output | get_metadata('alt', 'image/png') or '') | e }}"
+ width="{{ (output | get_metadata('width', 'image/png') or '') | e }}">
 </div>
 {%- endblock -%}
 """
 
 
+# What a page does without: it runs, or it asks the network for something.
+TAGS = {"applet", "base", "embed", "form", "frame", "iframe", "link", "object", "script"}
+NOTHING = "data:,"  # in place of an image that is not there: its text is shown
+
+
 class Renderer(IPythonRenderer):
-    """Markdown to HTML, its formulas to MathML."""
+    """Markdown to HTML, its formulas to MathML; it warns of what it cannot show."""
+
+    def __init__(self, *, warn, **options):
+        super().__init__(**options)
+        self.warn = warn
 
     def block_math(self, body):
-        return convert(body, display="block")
+        return self.formula(body, "block")
 
     def inline_math(self, body):
-        return convert(body)
+        return self.formula(body, "inline")
+
+    def formula(self, body, display):
+        """A formula as MathML, or, where that is not possible, as it was typed."""
+        try:
+            return convert(body, display=display)
+        except Exception:  # latex2mathml's own, IndexError, KeyError, ...
+            mark = "$$" if display == "block" else "$"
+            self.warn(
+                f"its formula {mark}{body}{mark} cannot be drawn, and is shown as it is typed"
+            )
+            return f"<code>{html.escape(f'{mark}{body}{mark}')}</code>"
 
     def link(self, text, url, title=None):  # from page to page
-        other = re.fullmatch(r"([\w-]+)\.ipynb(#.*)?", url)
+        other = re.fullmatch(r"(?:\./)*([^/:?#]+)\.ipynb(#.*)?", url)
         return super().link(text, f"{other[1]}.html{other[2] or ''}" if other else url, title)
+
+    def _embed_image_or_attachment(self, src):
+        try:
+            return super()._embed_image_or_attachment(src)
+        except InvalidNotebook:
+            self.warn(f"its image {src} is not there")
+            return NOTHING
+
+    def _src_to_base64(self, src):
+        if src.startswith("data:"):
+            return None  # stays
+        for name in (src, unquote(src)):
+            with contextlib.suppress(OSError, ValueError):
+                if found := super()._src_to_base64(name):
+                    return found
+        self.warn(f"its image {src} is no file beside the notebook, and is left out")
+        return NOTHING
 
 
 class PageExporter(HTMLExporter):
     """Notebooks to pages that ask for no other file."""
 
     embed_images = True
+    warn = print
 
     @pass_context
     def markdown2html(self, context, source):
         renderer = Renderer(
+            warn=self.warn,
             escape=False,
             attachments=context.get("cell", {}).get("attachments", {}),
             embed_images=True,
@@ -77,20 +124,79 @@ class PageExporter(HTMLExporter):
         return MarkdownWithMath(renderer=renderer).render(source)
 
 
-def pages(notebooks, folder):
+def harmless(page, warn):
+    """A page without what would run in it or be fetched for it; as it was, where nothing is."""
+    soup = BeautifulSoup(page, "html.parser")
+    found = []
+    for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
+        if "<" in comment:  # a browser may see its end elsewhere
+            found.append("a comment with HTML in it")
+            comment.extract()
+    for tag in soup.find_all(True):
+        if tag.decomposed:
+            continue
+        fetches = tag.name == "style" and re.search(
+            r"(?i)@import|url\(\s*[\"']?(?!data:|#)", str(tag)
+        )
+        if tag.name in TAGS or fetches or "http-equiv" in tag.attrs:
+            found.append(f"<{tag.name}>")
+            tag.decompose()
+            continue
+        for name, value in list(tag.attrs.items()):
+            if refused(
+                tag.name, name.lower(), value if isinstance(value, str) else " ".join(value)
+            ):
+                found.append(f"{name} of <{tag.name}>")
+                del tag[name]
+    for what in dict.fromkeys(found):
+        warn(f"{what} is left out: a page runs nothing, and fetches nothing")
+    return str(soup) if found else page
+
+
+def refused(tag, name, value):
+    """Does this attribute of a tag run something, or fetch something?"""
+    value = re.sub(r"[\x00-\x20]", "", value).lower()
+    if name.startswith("on") or name == "srcdoc":
+        return True
+    if re.match(r"(javascript|vbscript|data:(?!image/|,)):?", value):
+        return True
+    if name in ("src", "srcset", "poster", "background"):
+        return not value.startswith(("data:", "#"))
+    if name.endswith("href") and tag != "a":  # in SVG, an image
+        return not value.startswith(("data:", "#"))
+    return name == "style" and bool(re.search(r"url\([\"']?(?!data:|#)", value))
+
+
+def pages(notebooks, folder, warn=warnings.warn):
     """Write each notebook, as it is stored, as one HTML file; -> the paths of these, one by one.
     A figure that has no picture, as in a notebook that somebody else ran, gets one in the page.
+    `warn` is called with a text for each thing that a page cannot show.
     """
-    exporter = PageExporter(extra_loaders=[DictLoader({"page": TEMPLATE})], template_file="page")
-    folder.mkdir(parents=True, exist_ok=True)
+    sources = {}
     for path in map(Path, notebooks):
-        notebook = nbformat.read(path, as_version=4)
+        other = sources.setdefault(path.stem, path)
+        if other.resolve() != path.resolve():
+            raise NetlabError(
+                f"{other} and {path} would both be {folder / path.stem}.html: write them into two"
+                " folders, or rename one"
+            )
+    exporter = PageExporter(extra_loaders=[DictLoader({"page": TEMPLATE})], template_file="page")
+    for path in sources.values():
+        notebook = pictures.read(path)
         notebook.metadata.pop("widgets", None)  # which are dead without their kernel
         pictures.complete(notebook)
         for output in pictures.figures(notebook):
             output.data.pop("text/html", None)  # plotly's, which fetches scripts
+        exporter.warn = lambda text, path=path: warn(f"{path}: {text}")
         about = {"metadata": {"name": path.stem, "path": str(path.parent)}}
         text, _ = exporter.from_notebook_node(notebook, about)
+        text = harmless(text, exporter.warn)
         page = folder / f"{path.stem}.html"
-        page.write_text(text, encoding="utf-8")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            page.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise NetlabError(
+                f"--output {folder}: {error.strerror}; name another folder"
+            ) from error
         yield page

@@ -14,6 +14,9 @@ from netlab.errors import NetlabError, needs_notebooks
 
 FIGURE, PICTURE = "application/vnd.plotly.v1+json", "image/png"
 WIDTH_PX, SCALE = 800, 1.5  # as wide as JupyterLab's column on a small screen
+TAG = re.compile(
+    r"</?(?:a|b|br|em|i|s|span|strong|sub|sup|u)(?:\s[^<>]*|/)?>"
+)  # plotly's; not a < b
 
 
 def renew(notebooks):
@@ -28,14 +31,42 @@ def renew(notebooks):
     tuple
         Per notebook its path, how many figures it stores, and how many of their pictures are new.
     """
+    for path in map(Path, notebooks):
+        notebook = read(path)
+        if new := complete(notebook):
+            write(notebook, path)
+        yield path, len(figures(notebook)), new
+
+
+def read(path):
+    """A notebook; what is none raises a `NetlabError` that names the file."""
     with needs_notebooks():
         import nbformat
 
-    for path in map(Path, notebooks):
-        notebook = nbformat.read(path, as_version=4)
-        if new := complete(notebook):
-            nbformat.write(notebook, path)
-        yield path, len(figures(notebook)), new
+    try:
+        notebook = nbformat.reads(Path(path).read_text(encoding="utf-8"), as_version=4)
+        nbformat.validate(notebook, relax_add_props=True)
+    except OSError as error:
+        raise NetlabError(f"{path} cannot be read: {error.strerror}") from error
+    except Exception as error:  # what nbformat stumbles over has many names
+        said = " ".join(str(error).split())[:200]
+        raise NetlabError(
+            f"{path} is no notebook that can be read ({said}): open it in Jupyter and save it"
+            " there, or name another file"
+        ) from error
+    return notebook
+
+
+def write(notebook, path):
+    """Store a notebook; a `NetlabError` says why, where that is not possible."""
+    import nbformat
+
+    try:
+        nbformat.write(notebook, path)
+    except OSError as error:
+        raise NetlabError(
+            f"{path} cannot be written: {error.strerror}; make it writable, or work on a copy"
+        ) from error
 
 
 def complete(notebook):
@@ -50,7 +81,8 @@ def complete(notebook):
 def figures(notebook):
     """The outputs of a notebook that are figures."""
     outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
-    return [output for output in outputs if FIGURE in output.get("data", ())]
+    stored = (output for output in outputs if FIGURE in output.get("data", ()))
+    return [output for output in stored if isinstance(output.data[FIGURE], dict)]
 
 
 def carry_over(old, new):
@@ -83,24 +115,28 @@ def put(output, picture):
 
 def description(figure):
     """A figure in words: its title, its axes, and what is drawn."""
-    layout = figure["layout"]
+    layout = figure.get("layout") or {}
 
-    def text(title):
+    def text(title):  # as plotly stores it, or in the short form: the text alone
+        if not isinstance(title, dict):
+            title = {"text": title}
         parts = [title.get("text"), (title.get("subtitle") or {}).get("text")]
-        return [html.unescape(re.sub(r"<[^>]*>", " ", part)).strip() for part in parts if part]
+        plain = (html.unescape(TAG.sub(" ", str(part))) for part in parts if part not in (None, ""))
+        return [part.strip() for part in plain]
 
     def axes(letter):
         names = [axis for axis in layout if re.fullmatch(f"{letter}axis[0-9]*", axis)]
-        return [name for axis in sorted(names) for name in text(layout[axis].get("title") or {})]
+        names.sort(key=lambda axis: int(axis[len("xaxis") :] or 1))
+        return [name for axis in names for name in text((layout[axis] or {}).get("title"))]
 
     def listed(words, names):
         names = dict.fromkeys(names)  # each once, in their order
         return [f"{words}: {', '.join(names)}"] if names else []
 
-    parts = text(layout.get("title") or {}) or ["Figure"]
+    parts = text(layout.get("title")) or ["Figure"]
     parts += listed("Across", axes("x")) + listed("Upward", axes("y"))
-    names = [trace.get("name") for trace in figure["data"] if trace.get("showlegend") is not False]
-    parts += listed("Drawn", (text({"text": name})[0] for name in names if name))
+    shown = [trace for trace in figure.get("data") or () if trace.get("showlegend") is not False]
+    parts += listed("Drawn", (name for trace in shown for name in text(trace.get("name"))))
     return ". ".join(parts) + "."
 
 
@@ -114,7 +150,10 @@ def drawn(figures):
         page = kaleido.PageGenerator(mathjax=False)  # which it would fetch from the network
         size = {"format": "png", "width": WIDTH_PX, "scale": SCALE}
         async with kaleido.Kaleido(n=1, timeout=300, page_generator=page) as browser:
-            parts = ({key: figure[key] for key in ("data", "layout")} for figure in figures)
+            parts = (
+                {"data": figure.get("data") or [], "layout": figure.get("layout") or {}}
+                for figure in figures
+            )
             return [await browser.calc_fig(part, opts=size) for part in parts]
 
     try:

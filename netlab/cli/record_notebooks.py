@@ -11,7 +11,7 @@ from unittest.mock import patch
 from netlab import engines
 from netlab.cli import pictures
 from netlab.engines import recorded, second
-from netlab.errors import needs_notebooks
+from netlab.errors import NetlabError, needs_notebooks
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 QUIET = {"NETLAB_PROGRESS": "off", "PLOTLY_RENDERER": "plotly_mimetype"}
@@ -37,7 +37,7 @@ def record(notebooks, every=False):
         Per notebook its path, how many experiments it ran, and how many of their records are new;
         then, with `every`, None, how many records there are, and how many were removed.
     """
-    home, used = recorded.folder(), set()
+    home, used = recorded.folder().resolve(), set()  # a kernel works in another folder
     for path in map(Path, notebooks):
         with tempfile.TemporaryDirectory() as fresh:
             if (home / second.FOLDER).exists():  # read, where there is no second kernel
@@ -53,7 +53,7 @@ def record(notebooks, every=False):
                     Path(fresh) / second.FOLDER, home / second.FOLDER, dirs_exist_ok=True
                 )
             used |= {file.name for file in made}
-        store(path, execute(path, NETLAB_RECORD="off"))
+        store(path, execute(path, NETLAB_RECORD="off", NETLAB_RECORDS=str(home)))
         list(pictures.renew([path]))
         yield path, len(made), len(new)
     if every:
@@ -68,8 +68,19 @@ def execute(path, **environment):
     with needs_notebooks():
         import papermill
 
-    with patch.dict(os.environ, QUIET | environment):
-        return papermill.execute_notebook(path, None, cwd=path.parent, progress_bar=False)
+    pictures.read(path)  # or say what is wrong with it
+    try:
+        with patch.dict(os.environ, QUIET | environment):
+            return papermill.execute_notebook(path, None, cwd=path.parent, progress_bar=False)
+    except papermill.PapermillExecutionError as error:
+        where = f"{path}, cell {error.cell_index + 1}"
+        said = f"{error.ename}: {error.evalue}"
+        raise NetlabError(f"{where}: {said}. Nothing of this notebook is stored.") from error
+    except Exception as error:  # no kernel of that name, one that died, ...
+        said = f"{type(error).__name__}: {error}"
+        raise NetlabError(
+            f"{path} cannot be run ({said}): run it in Jupyter first, and save it there"
+        ) from error
 
 
 def is_kept(file, kept):
@@ -94,7 +105,7 @@ def store(path, ran):
     with needs_notebooks():
         import nbformat
 
-    notebook, before = (nbformat.read(path, as_version=4) for _ in range(2))
+    notebook, before = (pictures.read(path) for _ in range(2))
     for cell, done in zip(notebook.cells, ran.cells, strict=True):
         if cell.cell_type == "code":
             cell.execution_count = done.execution_count
@@ -110,4 +121,4 @@ def store(path, ran):
                     cell.outputs.append(nbformat.v4.new_output("display_data", kept))
     pictures.carry_over(before, notebook)
     notebook.metadata["netlab"] = {"engine_digest": engines.pick().digest}
-    nbformat.write(notebook, path)
+    pictures.write(notebook, path)

@@ -4,8 +4,11 @@ import base64
 import re
 
 import nbformat
+import pytest
+from bs4 import BeautifulSoup
 from typer.testing import CliRunner
 
+import netlab as nl
 from netlab.cli import pictures
 from netlab.cli.commands import app
 from netlab.cli.pages import pages
@@ -61,3 +64,108 @@ def test_what_a_reader_ran_has_its_figures_in_the_page_too(tmp_path):
     text = page.read_text(encoding="utf-8")
     assert re.search(r'<img [^>]*alt="Mine[.]"', text) and "<script" not in text
     assert (tmp_path / "a.ipynb").read_bytes() == before
+
+
+def write(path, *cells):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=list(cells)), path)
+    return path
+
+
+def page_of(tmp_path, *cells):
+    """-> the page of a notebook with these cells, and what is said of it."""
+    said = []
+    (page,) = pages([write(tmp_path / "a.ipynb", *cells)], tmp_path / "out", said.append)
+    return page.read_text(encoding="utf-8"), said
+
+
+def test_the_text_of_a_picture_stays_text(tmp_path):
+    evil = '"><script>alert(1)</script>'
+    metadata = {"image/png": {"alt": evil, "width": evil}}
+    outputs = [
+        nbformat.v4.new_output("display_data", {"image/png": PICTURE}, metadata=metadata),
+        nbformat.v4.new_output("display_data", {"image/png": evil}),
+    ]
+    page, said = page_of(tmp_path, nbformat.v4.new_code_cell("1", outputs=outputs))
+    one, other = BeautifulSoup(page, "html.parser").find_all("img")
+    assert one["alt"] == one["width"] == evil and other["src"].endswith(evil)
+    assert said == []
+
+
+@pytest.mark.parametrize(
+    "formula", ["$$$$", "$ $", "$a_$", "$x^y^z$", r"$\left( x$", r"$\sqrt$", r"$\begin{matrix}$"]
+)
+def test_a_formula_that_cannot_be_drawn_is_shown_as_it_is_typed(tmp_path, formula):
+    page, said = page_of(tmp_path, nbformat.v4.new_markdown_cell(f"It is {formula}, or $x<1$."))
+    assert f"It is <code>{formula}</code>, or <math" in page
+    assert len(said) == 1 and "a.ipynb" in said[0] and formula in said[0]
+
+
+@pytest.mark.parametrize(
+    "source", ["none.png", "attachment:none.png", "images", "/etc/hostname", "http://a.invalid/b"]
+)
+@pytest.mark.parametrize("text", ["![a lab]({})", '<img alt="a lab" src="{}">'])
+def test_an_image_that_is_not_there_is_left_out_and_said(tmp_path, source, text):
+    (tmp_path / "images").mkdir()
+    page, said = page_of(tmp_path, nbformat.v4.new_markdown_cell(text.format(source)))
+    assert re.findall(r'\bsrc="(?!data:)[^"]*', page) == [] and 'alt="a lab"' in page
+    assert len(said) == 1 and f"its image {source} is" in said[0]
+
+
+def test_an_image_with_a_space_in_its_name_is_in_the_page(tmp_path):
+    (tmp_path / "a b.png").write_bytes(b"PNG")
+    page, said = page_of(tmp_path, nbformat.v4.new_markdown_cell("![a lab](a%20b.png)"))
+    assert 'src="data:image/png;base64,UE5H"' in page and said == []
+
+
+def test_links_to_notebooks_become_links_to_pages(tmp_path):
+    text = "[b](./b.ipynb) [c](02%20x.ipynb#top) [d](http://a.invalid/d.ipynb)"
+    page, _ = page_of(tmp_path, nbformat.v4.new_markdown_cell(text))
+    for link in ("b.html", "02%20x.html#top", "http://a.invalid/d.ipynb"):
+        assert f'href="{link}"' in page
+
+
+EVIL = """<script>alert(1)</script> <b onclick="alert(1)">bold</b>
+<a href="java&#115;cript:alert(1)">link</a> <svg onload="alert(1)"><circle r="1"></circle>
+<image href="http://a.invalid/i"></image></svg> <iframe srcdoc="x"></iframe>
+<link rel="stylesheet" href="http://a.invalid/c"> <style>@import "http://a.invalid/c";</style>
+<b style="background: url(http://a.invalid/i)">b</b> <video poster="http://a.invalid/i"></video>
+<!--><img src="data:," onerror="alert(1)">-->"""
+
+
+@pytest.mark.parametrize("mime", ["text/html", "text/markdown", "a cell"])
+def test_what_would_run_in_a_page_or_be_fetched_is_left_out_and_said(tmp_path, mime):
+    cell = nbformat.v4.new_markdown_cell(f"$x$\n\n{EVIL}")
+    if mime != "a cell":
+        output = nbformat.v4.new_output("display_data", {mime: EVIL})
+        cell = nbformat.v4.new_code_cell("1", outputs=[output])
+    page, said = page_of(tmp_path, cell, nbformat.v4.new_markdown_cell("$y$"))
+    body = page[page.index("<body") :]
+    assert not re.search(r"(?i)alert|a\.invalid|script", body)
+    assert "bold</b>" in body and "<circle" in body and "<math" in body
+    assert any("<script> is left out" in text for text in said)
+
+
+def test_of_two_notebooks_with_one_name_none_is_lost(tmp_path):
+    paths = [write(tmp_path / name / "same.ipynb") for name in "ab"]
+    with pytest.raises(nl.NetlabError, match=r"a/same\.ipynb and .*b/same\.ipynb would both be"):
+        list(pages(paths, tmp_path / "out"))
+    assert not (tmp_path / "out").exists()
+    assert len(list(pages(paths[:1] * 2, tmp_path / "out"))) == 1
+
+
+@pytest.mark.parametrize("data", [b"hello", b"", b"[]", b"{}", b'{"cells": ["\xe4"]}', b"[" * 9**5])
+@pytest.mark.parametrize("command", ["pages", "pictures", "student-copy", "record", "summary"])
+def test_what_is_no_notebook_is_refused_by_name(tmp_path, command, data):
+    (tmp_path / "a.ipynb").write_bytes(data)
+    output = ["-o", str(tmp_path / "out")] if command in ("pages", "student-copy") else []
+    with pytest.raises(nl.NetlabError, match=r"a\.ipynb is no notebook that can be read"):
+        CliRunner().invoke(
+            app, [command, str(tmp_path / "a.ipynb"), *output], catch_exceptions=False
+        )
+
+
+def test_an_output_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / "out").touch()
+    with pytest.raises(nl.NetlabError, match=r"--output .*out.*name another folder"):
+        list(pages([write(tmp_path / "a.ipynb")], tmp_path / "out"))

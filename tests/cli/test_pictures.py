@@ -89,6 +89,41 @@ def test_a_figure_is_described_in_words():
     assert pictures.description(go.Figure().to_plotly_json()) == "Figure."
 
 
+@pytest.mark.parametrize(
+    ("figure", "words"),
+    [
+        ({}, "Figure."),
+        ({"data": None, "layout": None}, "Figure."),
+        ({"layout": {"title": "Rate", "xaxis": {"title": "RTT"}}}, "Rate. Across: RTT."),
+        ({"data": [{"name": 5}, {"name": 0}]}, "Figure. Drawn: 5, 0."),
+        ({"layout": {"title": {"text": "a < b and c > <b>d</b>"}}}, "a < b and c >  d."),
+        (
+            {"layout": {f"xaxis{i}": {"title": {"text": f"t{i}"}} for i in ("10", "", "2")}},
+            "Figure. Across: t, t2, t10.",
+        ),
+    ],
+)
+def test_a_figure_that_plotly_did_not_write_is_described_too(figure, words):
+    assert pictures.description(figure) == words
+
+
+def test_a_figure_without_a_layout_is_drawn(notebook):
+    output = nbformat.v4.new_output("display_data", {pictures.FIGURE: {"data": []}})
+    none = nbformat.v4.new_output("display_data", {pictures.FIGURE: "no figure"})
+    cell = nbformat.v4.new_code_cell("1", outputs=[output, none], execution_count=1)
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), notebook)
+    assert renew("a.ipynb") == "a.ipynb: 1 figures, 1 pictures are new"
+
+
+def test_a_notebook_that_cannot_be_written_is_refused_by_name(notebook, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(nbformat, "write", refuse)
+    with pytest.raises(nl.NetlabError, match=r"a\.ipynb cannot be written: Permission denied"):
+        renew("a.ipynb")
+
+
 def test_without_a_browser_it_says_what_to_install(notebook, monkeypatch):
     monkeypatch.setenv("BROWSER_PATH", "/nowhere")
     before = notebook.read_bytes()

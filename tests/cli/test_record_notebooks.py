@@ -82,9 +82,22 @@ def test_a_run_in_real_time_never_repeats_and_keeps_its_record(place):
 
 def test_a_notebook_that_fails_leaves_the_records_alone(place):
     write(place, "a.ipynb", ONE.format(seed=1, engine=""), "1 / 0")
-    with pytest.raises(Exception, match=r"division by zero"):
+    with pytest.raises(nl.NetlabError, match=r"a\.ipynb, cell 3: ZeroDivisionError: division by z"):
         record()
     assert not recorded.folder().exists()
+
+
+def test_a_notebook_without_a_kernel_is_refused_by_name(place):
+    nbformat.write(nbformat.v4.new_notebook(), place / "notebooks/a.ipynb")
+    with pytest.raises(nl.NetlabError, match=r"a\.ipynb cannot be run \(ValueError: No kernel"):
+        record()
+
+
+def test_a_folder_of_records_may_be_named_from_here(place, monkeypatch):
+    monkeypatch.setenv("NETLAB_RECORDS", "records")
+    write(place, "a.ipynb", ONE.format(seed=1, engine=', engine="recorded"'))
+    assert record()[0] == "notebooks/a.ipynb: 1 experiments, 1 records are new"
+    assert len([*(place / "records").glob("*.json.xz")]) == 1
 
 
 def test_without_notebooks_it_says_so(place):
