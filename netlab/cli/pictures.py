@@ -13,7 +13,8 @@ from pathlib import Path
 from netlab.errors import NetlabError, needs_notebooks
 
 FIGURE, PICTURE = "application/vnd.plotly.v1+json", "image/png"
-WIDTH_PX, SCALE = 800, 1.5  # as wide as JupyterLab's column on a small screen
+# 800 pixels, which JupyterLab's column has on a small screen: it shows stored pictures as they are
+WIDTH_PX, SCALE = 640, 1.25
 TAG = re.compile(
     r"</?(?:a|b|br|em|i|s|span|strong|sub|sup|u)(?:\s[^<>]*|/)?>"
 )  # plotly's; not a < b
@@ -109,7 +110,7 @@ def put(output, picture):
     """Put a picture, and a text for those who cannot see it, beside the figure of an output."""
     figure = output.data[FIGURE]
     output.data[PICTURE] = base64.b64encode(picture).decode()
-    output.metadata[PICTURE] = {"alt": description(figure), "width": WIDTH_PX}
+    output.metadata[PICTURE] = {"alt": description(figure), "width": round(WIDTH_PX * SCALE)}
     output.metadata["netlab"] = {"picture_of": digest(figure)}
 
 

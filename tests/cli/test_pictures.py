@@ -53,7 +53,7 @@ def test_it_draws_what_has_no_picture_and_nothing_else(notebook):
     assert renew("a.ipynb") == "a.ipynb: 1 figures, 1 pictures are new"
     (output,) = shown(notebook)
     png = base64.b64decode(output.data["image/png"])
-    assert png.startswith(b"\x89PNG") and struct.unpack(">II", png[16:24]) == (1200, 450)
+    assert png.startswith(b"\x89PNG") and struct.unpack(">II", png[16:24]) == (800, 375)
     assert output.metadata["image/png"].width == 800
     assert pictures.FIGURE in output.data, "the figure itself stays, for those who can see it"
 
