@@ -84,7 +84,7 @@ class Explorer(widgets.VBox):
         grid = widgets.GridBox([*sliders.values()], layout=columns)
         buttons = widgets.HBox([self.button, self.stop_button])
         controls = [grid, *extras, buttons, self.bar, self.status]
-        left = widgets.VBox(controls, layout=dict(flex="1 1 300px"))
+        left = widgets.VBox(controls, layout=dict(flex="1 1 340px"))
         right = widgets.VBox([self.said, self.figure], layout=dict(flex="2 1 550px", min_width="0"))
         wrapped = dict(flex_flow="row wrap", width="100%")
         super().__init__([widgets.HBox([left, right], layout=wrapped)])
