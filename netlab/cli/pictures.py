@@ -60,7 +60,8 @@ def read(path):
 
 def write(notebook, path):
     """Store a notebook; a `NetlabError` says why, where that is not possible."""
-    import nbformat
+    with needs_notebooks():
+        import nbformat
 
     try:
         nbformat.write(notebook, path)
