@@ -188,11 +188,8 @@ def test_fairness_draws_the_shares_of_the_model():
     assert trace(explorer, "same N and M")[1] == pytest.approx([50])
 
 
-def test_fairness_measures_each_case_with_seeds_of_its_own(monkeypatch):
-    """Notebook 05's queue of a quarter of the BDP, which is recorded; what is given as measured is
-    of another network.
-    """
-    monkeypatch.setenv("NETLAB_ENGINE", "recorded")
+def test_fairness_measures_each_case_with_seeds_of_its_own():
+    """What is given as measured is of another network."""
     explorer = explore.fairness(duels([(1, 0.02, 8e6), (1, 0.08, 2e6)]))
     for ratio, seed in ((4, 1), (4, 2), (2, 1)):
         explorer.ratio.value = ratio
