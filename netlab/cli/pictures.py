@@ -2,7 +2,6 @@
 plotly runs: on GitHub, in a page or a PDF, with a screen reader. What `netlab pictures` does.
 """
 
-import asyncio
 import base64
 import hashlib
 import html
@@ -145,6 +144,8 @@ def description(figure):
 def drawn(figures):
     """Pictures of figures, as PNG, by a browser that nobody sees."""
     with needs_notebooks("store", "what draws the pictures of stored figures"):
+        import asyncio
+
         import kaleido
         from choreographer.errors import BrowserFailedError, ChromeNotFoundError
 

@@ -281,6 +281,10 @@ def _emulated(opts):
     if opts.bw:
         found |= {"rate": f"{_number('bw', opts.bw)}mbit", "burst": HTB_BURST, "limit": QUEUE_BYTES}
     if opts.delay:
+        if " " in opts.delay:  # Mininet hands it to tc as it is
+            raise SpecificationError(
+                f"Link.delay = {opts.delay!r}: without a space, as tc reads it, such as '20ms'"
+            )
         bare = re.fullmatch(r"[0-9]+\.?[0-9]*|\.[0-9]+", opts.delay)
         found["delay"] = f"{opts.delay}us" if bare else opts.delay
     if opts.loss:
