@@ -128,11 +128,12 @@ class Page:
         self.chrome, self.kind = chrome, kind
         chrome.get(address)
         if kind != "voila":
-            kernels = "return fetch('/api/kernels').then(answer => answer.json())"
+            # the server may answer with an error while it starts, which is no list of kernels
+            kernels = "return fetch('/api/kernels').then(answer => answer.ok ? answer.json() : [])"
             self.until(
                 lambda: [
                     one
-                    for one in self.script(kernels)
+                    for one in self.script(kernels) or []
                     if one["connections"] and one["execution_state"] == "idle"
                 ],
                 wait_s,
