@@ -12,7 +12,6 @@ only mean one thing: ``"10 Gbit/s"``, ``"20 ms"``, ``"10 µs"``, ``"1 %"``; not 
 - a time without a unit is in *microseconds*, a loss without a unit in *percent*. Here both are
   refused.
 
-Each function raises ``ValueError`` for a value that it cannot mean, or that tc would not accept.
 Arithmetic is exact, so that formatting and reading again gives the very same number.
 """
 
@@ -110,6 +109,11 @@ def rate_bps(text):
     int, or float where the rate is not a whole number
         [bit/s]
 
+    Raises
+    ------
+    ValueError
+        It is not such a text, or the rate is zero.
+
     Examples
     --------
     >>> rate_bps("10gbit"), rate_bps("1mbps")
@@ -132,6 +136,11 @@ def delay_s(text):
     float
         [s]
 
+    Raises
+    ------
+    ValueError
+        It is not such a text, has no unit, or is more than tc accepts (4294967295 us).
+
     Examples
     --------
     >>> delay_s("20ms")
@@ -152,6 +161,11 @@ def fraction(text):
     -------
     float
         From 0 to 1. [1]
+
+    Raises
+    ------
+    ValueError
+        It is not such a text, has no ``%``, or is above 100 %.
 
     Examples
     --------
@@ -174,6 +188,11 @@ def size_bytes(size):
     -------
     int
         [byte]
+
+    Raises
+    ------
+    ValueError
+        It is neither, not whole bytes, or more than tc accepts (4294967295).
 
     Examples
     --------

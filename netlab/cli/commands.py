@@ -18,6 +18,10 @@ engine_app = typer.Typer(
     no_args_is_help=True, help="The virtual-time guest that experiments run on."
 )
 app.add_typer(engine_app, name="engine")
+Notebooks = Annotated[
+    list[Path] | None,
+    typer.Argument(help="Notebooks; all of notebooks/, if not given.", exists=True, dir_okay=False),
+]
 
 
 def main():
@@ -82,12 +86,7 @@ def run(
 
 @app.command()
 def record(
-    notebooks: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Notebooks to run; all of notebooks/, if not given.", exists=True, dir_okay=False
-        ),
-    ] = None,
+    notebooks: Notebooks = None,
 ):
     """Run notebooks live, store what their cells show, and keep what every experiment left in
     data/records, for those who have no engine.
@@ -114,14 +113,7 @@ def all_notebooks():
 
 @app.command()
 def pictures(
-    notebooks: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Notebooks to complete; all of notebooks/, if not given.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
+    notebooks: Notebooks = None,
 ):
     """Draw a picture beside each figure that notebooks store, for GitHub, pages and PDFs. Nothing
     is run, and a figure that has its picture keeps it. `netlab record` does this by itself.
@@ -134,12 +126,7 @@ def pictures(
 
 @app.command()
 def pages(
-    notebooks: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Notebooks to show; all of notebooks/, if not given.", exists=True, dir_okay=False
-        ),
-    ] = None,
+    notebooks: Notebooks = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pages.")] = Path(
         "out"
     ),
@@ -156,12 +143,7 @@ def pages(
 @app.command("student-copy")
 def student_copy(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the copies.")],
-    notebooks: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Notebooks to copy; all of notebooks/, if not given.", exists=True, dir_okay=False
-        ),
-    ] = None,
+    notebooks: Notebooks = None,
 ):
     """Copy notebooks without what they found and with no prediction made, and what they read."""
     from netlab.cli.student_copy import student_copy as copy
@@ -180,9 +162,7 @@ def summary(
 ):
     """Print what an executed notebook found: its cell that is tagged "summary"."""
     from netlab.cli.notebook_summary import summary as tables
-    from netlab.cli.pictures import read
 
-    read(notebook)  # or say what is wrong with it
     typer.echo("\n".join(tables(notebook)))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from netlab.cli import pictures
+from netlab.cli.notebook_file import read
 from netlab.errors import NetlabError, needs_notebooks
 
 with needs_notebooks():
@@ -182,7 +183,7 @@ def pages(notebooks, folder, warn=warnings.warn):
             )
     exporter = PageExporter(extra_loaders=[DictLoader({"page": TEMPLATE})], template_file="page")
     for path in sources.values():
-        notebook = pictures.read(path)
+        notebook = read(path)
         notebook.metadata.pop("widgets", None)  # which are dead without their kernel
         pictures.complete(notebook)
         for output in pictures.figures(notebook):

@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 from netlab import engines
 from netlab.cli import pictures
+from netlab.cli.notebook_file import read, write
 from netlab.engines import recorded, second
 from netlab.errors import NetlabError, needs_notebooks
 
@@ -68,7 +69,7 @@ def execute(path, **environment):
     with needs_notebooks():
         import papermill
 
-    pictures.read(path)  # or say what is wrong with it
+    read(path)  # or say what is wrong with it
     try:
         with patch.dict(os.environ, QUIET | environment):
             return papermill.execute_notebook(path, None, cwd=path.parent, progress_bar=False)
@@ -105,7 +106,7 @@ def store(path, ran):
     with needs_notebooks():
         import nbformat
 
-    notebook, before = (pictures.read(path) for _ in range(2))
+    notebook, before = (read(path) for _ in range(2))
     for cell, done in zip(notebook.cells, ran.cells, strict=True):
         if cell.cell_type == "code":
             cell.execution_count = done.execution_count
@@ -121,4 +122,4 @@ def store(path, ran):
                     cell.outputs.append(nbformat.v4.new_output("display_data", kept))
     pictures.carry_over(before, notebook)
     notebook.metadata["netlab"] = {"engine_digest": engines.pick().digest}
-    pictures.write(notebook, path)
+    write(notebook, path)

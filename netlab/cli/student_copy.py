@@ -9,7 +9,7 @@ import tokenize
 from pathlib import Path
 from urllib.parse import unquote
 
-from netlab.cli import pictures
+from netlab.cli.notebook_file import read
 from netlab.errors import NetlabError, needs_notebooks
 
 MARK = "# <- your prediction"
@@ -104,7 +104,7 @@ def blank(path):
     with needs_notebooks():
         import nbformat
 
-    notebook = pictures.read(path)
+    notebook = read(path)
     for key in ("netlab", "papermill", "widgets"):  # of a run
         notebook.metadata.pop(key, None)
     for number, cell in enumerate(notebook.cells, 1):

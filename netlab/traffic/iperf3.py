@@ -76,7 +76,7 @@ class Iperf3(BetweenHosts):
     }
     measures: ClassVar[str] = "flows"
     other_names: ClassVar[dict] = {
-        **dict.fromkeys(("streams", "flows", "P", "n"), "parallel"),
+        **dict.fromkeys(("streams", "flows", "P"), "parallel"),
         **dict.fromkeys(("duration", "seconds", "t"), "time"),
         **dict.fromkeys(("algorithm", "cc", "C"), "congestion"),
     }

@@ -1,0 +1,34 @@
+"""Notebooks as files: what cannot be read or written raises an error that names the file."""
+
+from pathlib import Path
+
+from netlab.errors import NetlabError, needs_notebooks
+
+with needs_notebooks():
+    import nbformat
+
+
+def read(path):
+    """A notebook; what is none raises a `NetlabError` that names the file."""
+    try:
+        notebook = nbformat.reads(Path(path).read_text(encoding="utf-8"), as_version=4)
+        nbformat.validate(notebook, relax_add_props=True)
+    except OSError as error:
+        raise NetlabError(f"{path} cannot be read: {error.strerror}") from error
+    except Exception as error:  # what nbformat stumbles over has many names
+        said = " ".join(str(error).split())[:200]
+        raise NetlabError(
+            f"{path} is no notebook that can be read ({said}): open it in Jupyter and save it"
+            " there, or name another file"
+        ) from error
+    return notebook
+
+
+def write(notebook, path):
+    """Store a notebook; a `NetlabError` says why, where that is not possible."""
+    try:
+        nbformat.write(notebook, path)
+    except OSError as error:
+        raise NetlabError(
+            f"{path} cannot be written: {error.strerror}; make it writable, or work on a copy"
+        ) from error
