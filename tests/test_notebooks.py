@@ -193,10 +193,14 @@ def test_its_code_fits_beside_the_file_browser(path):
 
 
 @pytest.mark.parametrize("path", ANSWERS, ids=lambda path: path.stem)
-def test_the_answers_for_instructors_run(path, tmp_path, monkeypatch):
+def test_the_answers_for_instructors_run_live_and_show_what_is_stored(path, tmp_path, monkeypatch):
     monkeypatch.setenv("NETLAB_ENGINE", "guest")
-    assert not [cell for cell in code_cells(read(path)) if cell.outputs]
-    papermill.execute_notebook(path, tmp_path / path.name, cwd=path.parent, progress_bar=False)
+    stored = read(path)
+    ran = papermill.execute_notebook(
+        path, tmp_path / path.name, cwd=path.parent, progress_bar=False
+    )
+    if stored.metadata["netlab"]["engine_digest"] == netlab.engines.pick().digest:
+        assert outputs(ran) == outputs(stored)
 
 
 @each
@@ -215,11 +219,11 @@ def test_it_opens_light_and_with_its_figures(path):
     assert "widgets" not in notebook.metadata
 
 
-@pytest.mark.parametrize("path", [*NOTEBOOKS, EXPLORERS], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*NOTEBOOKS, EXPLORERS, *ANSWERS], ids=lambda path: path.stem)
 def test_each_figure_has_its_picture_for_where_no_plotly_runs(path):
     """On GitHub, in a page or a PDF. `netlab pictures` draws what is missing."""
     figures = pictures.figures(read(path))
-    assert len(figures) >= 3
+    assert len(figures) >= 3 or path in ANSWERS
     for output in figures:
         assert pictures.has_picture(output), "it is missing, or of another figure: netlab pictures"
         alt = output.metadata[pictures.PICTURE].alt

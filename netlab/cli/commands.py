@@ -93,7 +93,8 @@ def record(
     """
     from netlab.cli.record_notebooks import record as record_all
 
-    for path, count, changed in record_all(notebooks or all_notebooks(), every=not notebooks):
+    chosen = notebooks or all_notebooks(answers=True)
+    for path, count, changed in record_all(chosen, every=not notebooks):
         typer.echo(
             f"{path}: {count} experiments, {changed} records are new"
             if path
@@ -101,9 +102,10 @@ def record(
         )
 
 
-def all_notebooks():
-    """The notebooks of this checkout."""
+def all_notebooks(answers=False):
+    """The notebooks of this checkout; with `answers`, those for instructors, too."""
     found = sorted(Path("notebooks").glob("*.ipynb"))
+    found += sorted(Path("notebooks/instructor").glob("*.ipynb")) if answers else []
     if not found:
         raise NetlabError(
             "there is no folder notebooks here: run this in the checkout, or name the notebooks"
@@ -120,7 +122,7 @@ def pictures(
     """
     from netlab.cli.pictures import renew
 
-    for path, figures, drawn in renew(notebooks or all_notebooks()):
+    for path, figures, drawn in renew(notebooks or all_notebooks(answers=True)):
         typer.echo(f"{path}: {figures} figures, {drawn} pictures are new")
 
 
