@@ -2,9 +2,11 @@
 repeat to the byte.
 """
 
-from netlab import fairness, models, plots, readers, units
+from netlab import algorithms, fairness, models, plots, readers, units
+from netlab.algorithms import CongestionControl
 from netlab.answers import you_said
 from netlab.errors import (
+    AlgorithmError,
     CommandError,
     EmulationError,
     EngineError,
@@ -25,10 +27,12 @@ from netlab.topology import Topology, wan
 from netlab.topology.links import Link
 from netlab.topology.miniedit import read_miniedit
 from netlab.topology.nodes import Host, Router, Switch
-from netlab.traffic import Iperf3, Nstat, Ping, Shell
+from netlab.traffic import Iperf3, Nstat, Ping, Queue, Shell, Windows
 
 __all__ = [
+    "AlgorithmError",
     "CommandError",
+    "CongestionControl",
     "EmulationError",
     "EngineError",
     "Experiment",
@@ -41,6 +45,7 @@ __all__ = [
     "Network",
     "Nstat",
     "Ping",
+    "Queue",
     "ReadError",
     "Result",
     "Router",
@@ -48,6 +53,8 @@ __all__ = [
     "SpecificationError",
     "Switch",
     "Topology",
+    "Windows",
+    "algorithms",
     "fairness",
     "jain_index",
     "load",

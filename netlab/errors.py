@@ -5,6 +5,7 @@ NetlabError
  ├─ EngineError           no engine here works, or one could not be built
  │   └─ GuestError        a running guest died or reached a limit; its evidence is kept
  ├─ CommandError          a command on a host failed; its output is kept
+ ├─ AlgorithmError        a congestion control in Python failed, at the lines that it says
  ├─ EmulationError        the network that came up is not the network that was asked for
  ├─ ReadError             a tool's output that cannot be read; the raw text is kept
  └─ MissingPackageError   a Python package that only a part of netlab needs is not installed
@@ -108,6 +109,12 @@ class GuestError(EngineError):
         super().__init__(message)
         self.console = console
         self.evidence = evidence
+
+
+class AlgorithmError(NetlabError):
+    """A congestion control in Python failed, and ended its run: an exception at one of its lines, a
+    value that no window can have, no answer in ten seconds.
+    """
 
 
 class CommandError(NetlabError):

@@ -11,6 +11,8 @@ from netlab.errors import SpecificationError
 from netlab.topology import Topology
 from netlab.traffic.base import AnyTraffic, Place
 
+MOST_ALGORITHMS = 8  # netlab0 to netlab7
+
 
 class Experiment(Description):
     """A topology, the traffic on it, a seed and a clock: all that decides a result.
@@ -50,15 +52,29 @@ class Experiment(Description):
     @field_validator("traffic")
     @classmethod
     def _each_its_own(cls, items):
-        """The same object given twice is two flows, whose outputs must not be mixed up."""
-        return tuple(item.model_copy() for item in items)
+        """The same object given twice is two flows, whose outputs must not be mixed up. What only
+        looks on comes last: with and without it, flows have the same numbers, ports and starts.
+        """
+        return tuple(item.model_copy() for item in sorted(items, key=lambda item: item.observes))
 
     @model_validator(mode="after")
     def _check(self):
         for item in self.traffic:
-            for field, name in item.hosts.items():
-                self.topology.host(name, f"{type(item).__name__}.{field}")
+            item.check(self.topology)
+        if len(self.algorithms) > MOST_ALGORITHMS:
+            raise ValueError(
+                f"{len(self.algorithms)} congestion controls in Python: the kernel has names for"
+                f" {MOST_ALGORITHMS}; run some of them apart"
+            )
         return self
+
+    @property
+    def algorithms(self):
+        """The different congestion controls in Python, in the order of their traffic."""
+        found = []
+        for item in self.traffic:
+            found += [one for one in item.algorithms if one not in found]
+        return found
 
     @property
     def places(self):

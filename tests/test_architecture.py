@@ -21,6 +21,7 @@ LEVELS = [
     ["experiment"],
     ["traffic", "plots"],
     ["topology", "engines"],
+    ["algorithms"],
     ["picture", "models", "fairness", "answers", "readers", "description"],
     ["units", "errors"],
 ]

@@ -143,6 +143,18 @@ class MininetConnection:
         self.close()
         raise EngineError(f"{failure}\n{self._log_tail()}")
 
+    def watch(self, watches):
+        """False: this machine's kernel does not tell by itself."""
+        return False
+
+    def watched(self, began_ns):
+        """Nothing; see `watch`."""
+        return {}
+
+    def answer_by(self, algorithms, seed):
+        """Never asked: ``about`` has no netlab0."""
+        raise EngineError("this machine's kernel does not ask Python")
+
     def send_key(self, key):
         """Ctrl-C or SIGKILL for what is waited for; see `netlab.engines.protocol.Connection`."""
         self.line.send_key(key)

@@ -57,6 +57,24 @@ class Record(NamedTuple):
     provenance: dict
 
 
+class Watch(NamedTuple):
+    """What an engine that sees into its kernel is to tell of a run.
+
+    Attributes
+    ----------
+    kind : {"windows", "queues"}
+        Of connections that send, at each ACK; of queueing disciplines, at each change.
+    place : str
+        The IPv4 address that sends; the interface.
+    every_s : float
+        At most one record of each connection, or discipline, in so long; 0 is each. [s]
+    """
+
+    kind: str
+    place: str
+    every_s: float
+
+
 def ignore(event: dict) -> None:
     """What is done with events where nobody asks for them: nothing."""
 
@@ -89,6 +107,27 @@ class Connection(Protocol):
 
         An `ask` that is under way in another thread raises KeyboardInterrupt, and so does every
         later one. On a connection that is closed it does nothing.
+        """
+
+    def watch(self, watches: dict[str, Watch]) -> bool:
+        """Before ``up``: keep these, each under the name of its output. False, where this engine
+        cannot; then the commands are run that look from time to time.
+        """
+
+    def watched(self, began_ns: int) -> dict[str, str]:
+        """By name, what has been kept, as text (see `netlab.readers.traces`), with times from
+        `began_ns` on, a time of ``clock_ns``.
+        """
+
+    def answer_by(self, algorithms: list, seed: int) -> None:
+        """Before ``up``: have congestion controls in Python (`netlab.algorithms.source.Algorithm`)
+        answer for netlab0, netlab1 ... It is asked only of an engine whose ``about["congestion"]``
+        has these.
+
+        Raises
+        ------
+        AlgorithmError
+            One of them cannot even be begun. While it is used, `ask` raises it, too.
         """
 
     def close(self) -> None:

@@ -9,5 +9,20 @@ raise :class:`netlab.errors.ReadError`, which keeps the text in its ``raw``.
 from netlab.readers.iperf3 import Iperf3Output, read_iperf3
 from netlab.readers.nstat import NstatOutput, read_nstat
 from netlab.readers.ping import PingOutput, read_ping
+from netlab.readers.queues import QueuesOutput, read_queues, read_tc
+from netlab.readers.windows import WindowsOutput, read_ss, read_windows
 
-__all__ = ["Iperf3Output", "NstatOutput", "PingOutput", "read_iperf3", "read_nstat", "read_ping"]
+__all__ = [
+    "Iperf3Output",
+    "NstatOutput",
+    "PingOutput",
+    "QueuesOutput",
+    "WindowsOutput",
+    "read_iperf3",
+    "read_nstat",
+    "read_ping",
+    "read_queues",
+    "read_ss",
+    "read_tc",
+    "read_windows",
+]

@@ -3,6 +3,7 @@
 import time
 
 from netlab import engines
+from netlab.algorithms.source import algorithm
 from netlab.errors import EmulationError, SpecificationError
 from netlab.running.arguments import check_command, check_seconds
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
@@ -34,6 +35,9 @@ class Network:
         What to run on; None is the first that works here.
     wall_limit_s : float
         How long all its commands together may take on the wall. [s]
+    algorithms : sequence of CongestionControl
+        Congestion controls in Python, classes or instances, eight at most: to its commands they are
+        netlab0, netlab1 ..., as in ``iperf3 -C netlab0``.
 
     Raises
     ------
@@ -51,7 +55,9 @@ class Network:
     ...     net.run("h1", "ping -c 4 10.0.0.2")
     """
 
-    def __init__(self, topology, seed=1, clock=None, engine=None, wall_limit_s=3600.0):
+    def __init__(
+        self, topology, seed=1, clock=None, engine=None, wall_limit_s=3600.0, algorithms=()
+    ):
         if not isinstance(topology, Topology):
             raise SpecificationError(
                 f"topology = {topology!r}: a netlab.Topology, such as netlab.wan() gives"
@@ -67,12 +73,19 @@ class Network:
                 f"clock = {clock!r}: the {self.engine.name} engine has"
                 f" {', '.join(self.engine.clocks)}"
             )
+        algorithms = [algorithm(one) for one in algorithms]
+        if algorithms and "netlab0" not in self.engine.about.get("congestion", ()):
+            raise SpecificationError(
+                f"algorithms = {algorithms}: the {self.engine.name} engine does not ask Python"
+            )
         self.topology, self.seed, self.commands = topology, seed, []
         self._started = time.monotonic()
         self._agent = self.engine.connect(seed, clock, wall_limit_s)
         self._session = Session(self._agent)
         try:
             stoppable(self)
+            if algorithms:
+                self._agent.answer_by(algorithms, seed)
             self._set_up()
             check_delays(topology, self._session.output, RTT_MARGIN_S[clock])
         except BaseException:
@@ -238,6 +251,14 @@ class Network:
         seconds = check_seconds("seconds", seconds, most=1_000_000, zero=True)
         self.commands.append(f"sh sleep {seconds:g}")
         self._session.sleep(f"{seconds:016.6f}")
+
+    def watch(self, watches):
+        """Have the engine tell these by itself (a dict of `Watch`); False, where it cannot."""
+        return self._agent.watch(watches)
+
+    def watched(self, began_s):
+        """By name, what it has told, with times from this one of `clock` on."""
+        return self._agent.watched(round(1e9 * began_s))
 
     def interrupt(self):
         """End the network at once; any thread may call it. The call that waits for something in it

@@ -33,6 +33,10 @@ class Result:
         One row per stream and report; times count from the start of the traffic. [s]
     pings : pandas.DataFrame
         One row per echo request: ``flow, src, dst, seq, rtt_s, ttl``.
+    windows : pandas.DataFrame
+        One row per connection and ACK, or piece of time, see `Windows`.
+    queues : pandas.DataFrame
+        One row per queueing discipline and packet, or piece of time, see `Queue`.
     counts : dict of dict of int
         By host: what an `Nstat` read there, by the kernel's own names.
     tables : dict

@@ -66,7 +66,12 @@ def run_on(experiment, engine):
     limit_s = experiment.virtual_limit_s or experiment.duration_s
     wall_limit_s = experiment.wall_limit_s or min(120 + 30 * limit_s, LONGEST_S)
     with Network(
-        experiment.topology, experiment.seed, experiment.clock, engine, wall_limit_s
+        experiment.topology,
+        experiment.seed,
+        experiment.clock,
+        engine,
+        wall_limit_s,
+        experiment.algorithms,
     ) as net:
         raw = carry_out(experiment, net, limit_s)
         provenance = {
@@ -104,6 +109,10 @@ def carry_out(experiment, net, limit_s):
         for item, place in experiment.places
         for program in item.programs(place)
     ]
+    watches = {name: program.watch for _, name, program in programs if program.watch}
+    told = bool(watches) and net.watch(watches)
+    if told:
+        programs = [one for one in programs if not one[2].watch]
     servers, jobs = {}, {}
     for _, name, program in at("server", programs):
         servers[name] = net.start(program.host, program.command)
@@ -111,7 +120,7 @@ def carry_out(experiment, net, limit_s):
         net.sleep(0.5)
     for _, name, program in at("begin", programs):
         jobs[name] = net.start(program.host, program.command)
-    began_s = 0.0
+    zero_s, began_s = net.clock, 0.0
     for start_s, name, program in sorted(at("start", programs), key=lambda one: one[0]):
         if start_s > began_s:
             net.sleep(round(start_s - began_s, 6))
@@ -137,7 +146,7 @@ def carry_out(experiment, net, limit_s):
     for name, job in (jobs | ({} if ended_by else servers)).items():
         if ended_by or (job.status and name not in may_fail):
             raise job.failed(f"{failure(job, limit_s, ended_by)}. {keep_evidence(experiment, raw)}")
-    return raw
+    return raw | (net.watched(zero_s) if told else {})
 
 
 def outputs(jobs):

@@ -11,6 +11,7 @@ from functools import cache
 import pandas as pd
 
 from netlab import engines, units
+from netlab.algorithms.source import Algorithm, algorithm
 from netlab.engines import recorded
 from netlab.errors import EngineError, SpecificationError
 from netlab.experiment import Experiment
@@ -225,7 +226,8 @@ def failed(place, experiment, error):
 
 def beside(place, experiment, table):
     frame = pd.DataFrame(
-        {name: [value] * len(table) for name, value in place.items()} | {"seed": experiment.seed},
+        {name: [named(value)] * len(table) for name, value in place.items()}
+        | {"seed": experiment.seed},
         index=table.index,
     )
     known = cache(lambda src, dst: of_path(experiment.topology, src, dst))
@@ -233,6 +235,12 @@ def beside(place, experiment, table):
     measured = pd.concat([table, pd.DataFrame(path, index=table.index)], axis=1)
     # an axis keeps its own column
     return pd.concat([frame, measured.drop(columns=measured.columns.intersection(place))], axis=1)
+
+
+def named(value):
+    """An axis's value as a column has it: a congestion control in Python by its name."""
+    found = algorithm(value)
+    return str(found) if isinstance(found, Algorithm) else value
 
 
 def said(error):

@@ -240,6 +240,22 @@ class Topology(Description):
         first = 1 if node in {switch.name for switch in self.switches} else 0
         return f"{node}-eth{first + self.links_of(node).index(link)}"
 
+    def interface_to(self, node, other):
+        """The name of a node's interface on its link to another node.
+
+        Raises
+        ------
+        SpecificationError
+            There is no such link; the message lists those there are.
+        """
+        for link in self.links:
+            if {link.a, link.b} == {node, other}:
+                return self.interface(link, node)
+        links = ", ".join(f"{link.a} - {link.b}" for link in self.links)
+        raise SpecificationError(
+            f"there is no link between {node!r} and {other!r}: this network's links are {links}"
+        )
+
     def address(self, node, link):
         """The address, with the length of its prefix, that a host or router has on a link."""
         found = self.host(node, "node")

@@ -3,7 +3,19 @@
 from netlab.traffic.base import BetweenHosts, Place, Program, Traffic
 from netlab.traffic.iperf3 import Iperf3
 from netlab.traffic.nstat import Nstat
+from netlab.traffic.observers import Queue, Windows
 from netlab.traffic.ping import Ping
 from netlab.traffic.shell import Shell
 
-__all__ = ["BetweenHosts", "Iperf3", "Nstat", "Ping", "Place", "Program", "Shell", "Traffic"]
+__all__ = [
+    "BetweenHosts",
+    "Iperf3",
+    "Nstat",
+    "Ping",
+    "Place",
+    "Program",
+    "Queue",
+    "Shell",
+    "Traffic",
+    "Windows",
+]

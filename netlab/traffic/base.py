@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import BeforeValidator, SerializeAsAny, model_validator
 
 from netlab.description import Description
+from netlab.engines.protocol import Watch
 from netlab.errors import SpecificationError
 
 FIRST_PORT = 5201
@@ -33,6 +34,8 @@ class Program(NamedTuple):
         traffic. "end": when all other programs have ended.
     may_fail : bool
         Ignore its exit status: `read` finds a failure in its output.
+    watch : Watch, optional
+        What an engine that sees into its kernel is asked instead of running the command.
     """
 
     host: str
@@ -40,6 +43,7 @@ class Program(NamedTuple):
     name: str = ""
     when: str = "start"
     may_fail: bool = False
+    watch: Watch | None = None
 
 
 class Place(NamedTuple):
@@ -68,6 +72,11 @@ class Place(NamedTuple):
     def address(self, host):
         return self.experiment.topology.host(host).ip
 
+    def kernels_name(self, congestion):
+        """What the kernel calls a congestion control: those in Python are netlab0, netlab1 ..."""
+        own = self.experiment.algorithms
+        return f"netlab{own.index(congestion)}" if congestion in own else congestion
+
 
 class Traffic(Description):
     """Something that runs on a host.
@@ -86,6 +95,11 @@ class Traffic(Description):
     measures : str or None
         The table that a sweep of this traffic collects: a frame with the columns ``src`` and
         ``dst``.
+    observes : bool
+        Does it only look on? Then it comes after all other traffic, whose flows, ports and starts
+        are the same without it.
+    control_connections : int
+        How many of its TCP connections, the first to its port, carry no data.
     """
 
     kind: str
@@ -94,6 +108,8 @@ class Traffic(Description):
     tables: ClassVar[dict] = {}
     adds: ClassVar[dict] = {}
     measures: ClassVar[str | None] = None
+    observes: ClassVar[bool] = False
+    control_connections: ClassVar[int] = 0
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options):
@@ -135,6 +151,11 @@ class Traffic(Description):
         return 0.0
 
     @property
+    def algorithms(self):
+        """The congestion controls in Python that its connections have."""
+        return ()
+
+    @property
     def omitted_s(self):
         """How much of its start its totals leave out. [s]"""
         return 0.0
@@ -146,6 +167,11 @@ class Traffic(Description):
     def may_send_tcp(self, host):
         """May its programs send TCP segments, acknowledgements included, from this host?"""
         return True
+
+    def check(self, topology):
+        """Refuse, by a `SpecificationError`, what a network does not have."""
+        for field, name in self.hosts.items():
+            topology.host(name, f"{type(self).__name__}.{field}")
 
     def check_engine(self, about):
         """Refuse, by a `SpecificationError`, what an engine lacks; `about` is the engine's own."""

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from netlab import units
+from netlab.algorithms.source import Algorithm, Congestion
 from netlab.description import Rate, Size
 from netlab.errors import ReadError, SpecificationError
 from netlab.fairness import jain_index
@@ -32,9 +33,10 @@ class Iperf3(BetweenHosts):
         Parallel streams, 1 to 128. [``-P``]
     time : float
         How long it sends: whole seconds, as iperf3 counts them. [s, ``-t``]
-    congestion : str, optional
+    congestion : str or CongestionControl, optional
         Congestion control, one the engine's kernel has; None leaves the kernel's default, cubic.
-        [``-C``]
+        Or one in Python, a class or an instance, see `CongestionControl`: iperf3 knows it as
+        netlab0, netlab1 ... [``-C``]
     udp : bool
         UDP instead of TCP, at `bitrate`. [``-u``]
     bitrate : str, optional
@@ -59,7 +61,7 @@ class Iperf3(BetweenHosts):
     kind: Literal["iperf3"] = "iperf3"
     parallel: int = Field(default=1, ge=1, le=128)
     time: float = Field(default=10, ge=1, le=86_400)
-    congestion: str | None = Field(default=None, pattern=r"^[a-z0-9_]+$")
+    congestion: Congestion = None
     udp: bool = False
     bitrate: Rate | None = None
     reverse: bool = False
@@ -75,6 +77,7 @@ class Iperf3(BetweenHosts):
         "intervals": frames([*WHO, *(name for name in _INTERVALS if name not in WHO)]),
     }
     measures: ClassVar[str] = "flows"
+    control_connections: ClassVar[int] = 1
     other_names: ClassVar[dict] = {
         **dict.fromkeys(("streams", "flows", "P"), "parallel"),
         **dict.fromkeys(("duration", "seconds", "t"), "time"),
@@ -117,6 +120,10 @@ class Iperf3(BetweenHosts):
         return {"src": self.sender, "dst": self.src if self.reverse else self.dst}
 
     @property
+    def algorithms(self):
+        return [self.congestion] if isinstance(self.congestion, Algorithm) else []
+
+    @property
     def sends_s(self):
         return self.time + self.omit
 
@@ -134,14 +141,21 @@ class Iperf3(BetweenHosts):
 
     def check_engine(self, about):
         known = about.get("congestion")
-        if known and self.congestion not in (None, *known):
+        if known and self.algorithms and "netlab0" not in known:
+            raise SpecificationError(
+                f"Iperf3.congestion = {self.congestion}: this engine's kernel does not ask Python;"
+                f" it has {', '.join(known)}"
+            )
+        if known and not self.algorithms and self.congestion not in (None, *known):
             raise SpecificationError(
                 f"Iperf3.congestion = {self.congestion!r}: this engine's kernel has"
                 f" {', '.join(known)}"
             )
 
     def programs(self, place):
-        client = self.command(place.address(self.dst), place.port)
+        client = self.command(
+            place.address(self.dst), place.port, place.kernels_name(self.congestion)
+        )
         return [
             # the client's JSON says why a test failed
             Program(self.dst, self.server_command(place.port), "server", "server", may_fail=True),
@@ -157,8 +171,8 @@ class Iperf3(BetweenHosts):
         )
         return " ".join([f"iperf3 -s -1 -p {port}", *options])
 
-    def command(self, address, port):
-        """What to type on `src`."""
+    def command(self, address, port, congestion=None):
+        """What to type on `src`; `congestion` is the kernel's name of it."""
         options = [
             f"-c {address}",
             f"-p {port}",
@@ -166,7 +180,7 @@ class Iperf3(BetweenHosts):
             f"-P {self.parallel}",
             f"-i {plain(self.interval)}",
         ]
-        options += [f"-C {self.congestion}"] if self.congestion else []
+        options += [f"-C {congestion}"] if congestion else []
         options += ["-u"] if self.udp else []
         options += [f"-b {units.rate_bps(self.bitrate)}"] if self.bitrate else []
         options += ["-R"] if self.reverse else []
@@ -182,6 +196,8 @@ class Iperf3(BetweenHosts):
             why = f"iperf3 from {self.src} to {self.dst} was interrupted: {report.meta['error']}"
             raise ReadError(why, outputs[""])
         streams = counted(owned(report.streams, place, self.ends))
+        if self.algorithms:  # iperf3 has the kernel's name for it
+            streams = streams.assign(congestion=str(self.congestion))
         parts = counted(owned(report.intervals, place, self.ends))
         # iperf3's clock starts anew after what it omits
         shift_s = place.start_s + self.omit * ~parts.omitted.astype(bool)

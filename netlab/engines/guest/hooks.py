@@ -11,19 +11,20 @@ import struct
 
 import numpy as np
 
+from netlab.engines.guest.control import Control
+from netlab.engines.guest.control_process import ANSWER
 from netlab.errors import SpecificationError
 
 PAGE_BYTES, MOST = 4096, 62  # the page that says whom to watch, and how many of either kind
-ALGORITHMS = 8  # the kernel has netlab0 to netlab7
 # One record of the window of a connection, at each ACK that it gets (event 0) and each
-# retransmission timeout (1). Addresses are as they are on the wire.
+# retransmission timeout (1). Addresses are numbers.
 WINDOW = np.dtype(
     [
         ("kind", "<u4"),
         ("event", "<u4"),
         ("now_ns", "<u8"),
-        ("source", "V4"),
-        ("destination", "V4"),
+        ("source", ">u4"),
+        ("destination", ">u4"),
         ("source_port", "<u2"),
         ("destination_port", "<u2"),
         *((name, "<u4") for name in ("cwnd", "ssthresh", "in_flight", "mss", "srtt_us")),
@@ -42,14 +43,6 @@ QUEUE = np.dtype(
         *((name, "<u4") for name in ("packets", "bytes", "drops", "overlimits", "parent")),
         ("spare", "V28"),
     ]
-)
-EVENTS = ("start", "end", "ack", "loss", "timeout")
-ASK = struct.Struct("<4IQ4s4s2H8I4xQ")
-ANSWER = struct.Struct("<IIQ")
-FIELDS = (
-    *("event", "connection", "algorithm", "acked", "now_ns", "source", "destination"),
-    *("source_port", "destination_port", "cwnd", "ssthresh", "in_flight", "mss"),
-    *("rtt_us", "srtt_us", "min_rtt_us", "lost", "delivered"),
 )
 
 
@@ -108,6 +101,18 @@ class Hooks:
         os.pwrite(self.page, page, 0)
         self.tell = tell
 
+    def answer_by(self, algorithms, seed):
+        """Have these algorithms answer what the kernel's netlab0, netlab1 ... ask.
+
+        Raises
+        ------
+        AlgorithmError
+            One of them cannot even be begun.
+        """
+        self.control = Control(algorithms, seed, self.control_socket)
+        self.sockets[1] = self.control.socket
+        self.control_socket.close()
+
     def serve(self, ready):
         """Hear what has come on one of `sockets`.
 
@@ -117,9 +122,11 @@ class Hooks:
             What was called with it has raised an exception, which is the cause. The guest waits for
             an answer that does not come: it can only be ended.
         """
-        data = ready.recv(1 << 16)
         try:
-            self._serve(ready, data)
+            if self.control and ready is self.control.socket:
+                self.control.hear()
+            else:
+                self._serve(ready, ready.recv(1 << 16))
         except Exception as error:
             raise HookFailed from error
 
@@ -127,10 +134,8 @@ class Hooks:
         if not data:  # the guest has gone; its line tells, too
             self.sockets.remove(ready)
             ready.close()
-        elif ready is self.control_socket:
-            asked = dict(zip(FIELDS, ASK.unpack(data), strict=True))
-            asked["event"] = EVENTS[asked["event"]]
-            ready.send(ANSWER.pack(*(self.control(asked) if self.control else (0, 0, 0))))
+        elif ready is self.control_socket:  # somebody has chosen netlab0 without an algorithm
+            ready.send(ANSWER.pack(0, 0, 0))
         elif self.tell:
             records = np.frombuffer(data, np.dtype(("V", WINDOW.itemsize)))
             kinds = np.frombuffer(data, "<u4")[:: WINDOW.itemsize // 4]
@@ -143,6 +148,8 @@ class Hooks:
 
     def close(self):
         """Give everything back."""
+        if self.control:
+            self.control.close()
         for end in (*self.sockets, *self.guest_sockets):
             end.close()
         os.close(self.page)

@@ -36,6 +36,7 @@ from netlab.engines.guest.places import (
     run_folder,
     try_lock,
 )
+from netlab.engines.guest.watching import Watched
 from netlab.engines.protocol import ignore
 from netlab.errors import GuestError
 
@@ -76,7 +77,7 @@ class Guest:
 
     def __init__(self, build, seed, clock, wall_limit_s):
         remove_leftovers()
-        self.process = self.sockets = None
+        self.process = self.sockets = self.watching = None
         self.cleanup = contextlib.ExitStack()  # undone in reverse order, as far as it has got
         try:
             self.folder = Path(tempfile.mkdtemp(prefix="guest-", dir=run_folder()))
@@ -187,6 +188,21 @@ class Guest:
         except LineDown as error:
             failure = f"the guest died: {str(error) or self._why_it_died()}"
         self._fail(failure)
+
+    def watch(self, watches):
+        """See `netlab.engines.protocol.Connection`."""
+        self.watching = Watched(watches)
+        places = [self.watching.places(kind) for kind in ("windows", "queues")]
+        self.hooks.watch(self.watching.tell, *places)
+        return True
+
+    def watched(self, began_ns):
+        """See `netlab.engines.protocol.Connection`."""
+        return self.watching.texts(began_ns)
+
+    def answer_by(self, algorithms, seed):
+        """See `netlab.engines.protocol.Connection`."""
+        self.hooks.answer_by(algorithms, seed)
 
     def send_key(self, key):
         """Ctrl-C or SIGKILL for what is waited for; see `netlab.engines.protocol.Connection`."""

@@ -1,0 +1,272 @@
+"""An algorithm as a part of an experiment: its name, its parameters and its whole source, so that
+whoever has the experiment can run it again.
+"""
+
+import ast
+import builtins
+import inspect
+import json
+import linecache
+import math
+import re
+import symtable
+import sysconfig
+import textwrap
+import types
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from netlab.algorithms.base import CongestionControl, called, made_with
+from netlab.description import Description, short
+
+MOST_CHARACTERS = 100_000
+LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+
+
+class Algorithm(Description):
+    """A congestion control that was written in Python.
+
+    Parameters
+    ----------
+    name : str
+        Of its class.
+    parameters : dict
+        What each connection's instance is made with: numbers and texts by name.
+    source : str
+        Everything that it needs, to be executed where ``CongestionControl`` is known.
+    """
+
+    name: str
+    parameters: dict[str, Any]
+    source: str = Field(max_length=MOST_CHARACTERS)
+
+    def __str__(self):
+        return called(self.name, self.parameters)
+
+    def __repr__(self):
+        return str(self)
+
+
+def algorithm(value):
+    """The `Algorithm` that a class or an instance of `CongestionControl` stands for; anything else
+    as it is.
+
+    Raises
+    ------
+    ValueError
+        Its source is not known, or it uses what cannot be written down.
+    """
+    if isinstance(value, CongestionControl):
+        cls, parameters = type(value), value._made_with
+    elif isinstance(value, type) and issubclass(value, CongestionControl):
+        cls, parameters = value, made_with_defaults(value)
+    else:
+        return value
+    if cls is CongestionControl:
+        raise ValueError("CongestionControl itself decides nothing: derive a class from it")
+    parameters = {
+        name: written(one, f"{cls.__name__}'s {name}") for name, one in parameters.items()
+    }
+    gathered = Gathered()
+    gathered.add(cls.__name__, cls)
+    return Algorithm(name=cls.__name__, parameters=parameters, source=gathered.text)
+
+
+def congestion_control(value):
+    """What may stand for a congestion control: None, the kernel's name of one, or an algorithm.
+
+    Raises
+    ------
+    ValueError
+        It is none of them.
+    """
+    if isinstance(value, dict):
+        return Algorithm(**value)
+    found = algorithm(value)
+    if found is None or isinstance(found, Algorithm):
+        return found
+    if isinstance(found, str) and re.fullmatch("[a-z0-9_]+", found):
+        return found
+    raise ValueError(
+        "the kernel's name of one, such as 'bbr', or a class that derives from"
+        " netlab.CongestionControl"
+    )
+
+
+Congestion = Annotated[str | Algorithm | None, BeforeValidator(congestion_control)]
+
+
+def made_with_defaults(cls):
+    try:
+        return made_with(cls, (), {})
+    except TypeError as error:
+        raise ValueError(f"{error}. Give it as {cls.__name__}(...), with its parameters") from None
+
+
+def written(value, what):
+    """A parameter as JSON has it."""
+    try:
+        return json.loads(json.dumps(plain(value, what), allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} = {short(value)} cannot be written as JSON: {error}") from None
+
+
+def plain(value, what):
+    """A value that Python writes down as it is, made of numbers, texts, lists, tuples, sets and
+    dicts.
+    """
+    if value is None or isinstance(value, bool | str | bytes):
+        return value
+    for kind in (int, float):
+        if isinstance(value, kind):
+            return kind(value)  # numpy's float is one, and prints otherwise
+    if type(value) in (list, tuple, set, frozenset):
+        return type(value)(plain(one, what) for one in value)
+    if type(value) is dict:
+        return {plain(key, what): plain(one, what) for key, one in value.items()}
+    if type(value).__module__ == "numpy" and not value.shape:
+        return plain(value.item(), what)
+    raise ValueError(
+        f"{what} is {short(value)}, of type {type(value).__name__}: an algorithm can take along"
+        " numbers, texts, and lists, tuples, sets and dicts of them, functions, classes and modules"
+    )
+
+
+def literal(value):
+    """Python's text for a value that is plain; infinity and NaN have no literal."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
+    if type(value) in (list, tuple, set, frozenset):
+        ordered = value if isinstance(value, list | tuple) else sorted(value, key=repr)
+        return f"{type(value).__name__}([{', '.join(map(literal, ordered))}])"
+    if type(value) is dict:
+        inner = ", ".join(f"{literal(key)}: {literal(one)}" for key, one in value.items())
+        return f"{{{inner}}}"
+    return repr(value)
+
+
+class Gathered:
+    """The source of an algorithm, and of everything that it names, in an order in which it can be
+    executed.
+    """
+
+    def __init__(self):
+        self.parts, self.known = [], {}
+
+    @property
+    def text(self):
+        return "\n\n".join(self.parts) + "\n"
+
+    def add(self, name, value):
+        """Make sure that `name` is what it is here."""
+        if name in self.known:
+            if self.known[name] is not value:
+                raise ValueError(f"two different things are called {name}: rename one of them")
+            return
+        self.known[name] = value
+        if value is CongestionControl or inspect.ismodule(value):
+            self.parts += import_line(name, value)
+        elif isinstance(value, type) and issubclass(value, CongestionControl):
+            for base in value.__bases__:
+                if base is not CongestionControl and issubclass(base, CongestionControl):
+                    self.add(base.__name__, base)
+            self.add_source(name, value, class_source(value), namespace(value))
+        elif isinstance(value, type | types.FunctionType) and is_own(value):
+            self.add_source(name, value, source_of(value), namespace(value))
+        elif isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
+            line = f"from {value.__module__} import {value.__name__}"
+            self.parts.append(line + f" as {name}" * (name != value.__name__))
+        else:
+            self.parts.append(f"{name} = {literal(plain(value, name))}")
+
+    def add_source(self, name, value, text, known):
+        for needed in sorted(names_used(text)):
+            if needed != name and needed in known:
+                self.add(needed, known[needed])
+        self.parts.append(text)
+        if name != value.__name__:
+            self.parts.append(f"{name} = {value.__name__}")
+
+
+def import_line(name, value):
+    """What makes a module known; netlab itself, and CongestionControl, are known already."""
+    if value is CongestionControl:
+        return [f"{name} = CongestionControl"] * (name != "CongestionControl")
+    if value.__name__.partition(".")[0] == "netlab":
+        return [f"{name} = netlab" if value.__name__ == "netlab" else f"{name} = {value.__name__}"]
+    return [f"import {value.__name__} as {name}" if name != value.__name__ else f"import {name}"]
+
+
+def is_own(value):
+    """Was it written by the student, so that nobody else has it?"""
+    module = inspect.getmodule(value)
+    file = getattr(module, "__file__", None) or ""
+    return module is not builtins and not file.startswith(LIBRARIES)
+
+
+def namespace(value):
+    """What the names in the source of a class or function stand for: closures, then globals."""
+    if isinstance(value, types.FunctionType):
+        functions = [value]
+    else:
+        functions = [one for one in vars(value).values() if isinstance(one, types.FunctionType)]
+    module = inspect.getmodule(value)
+    known = dict(vars(module)) if module else {}
+    for function in functions:
+        known |= function.__globals__
+    for function in functions:
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        known |= {name: cell.cell_contents for name, cell in cells if name != "__class__"}
+    return known
+
+
+def names_used(text):
+    """The names in a source that are defined outside it."""
+    used, tables = set(), [symtable.symtable(text, "algorithm", "exec")]
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        used |= {
+            one.get_name() for one in table.get_symbols() if one.is_referenced() and one.is_global()
+        }
+        if table.get_type() == "module":
+            used |= {one.get_name() for one in table.get_symbols() if one.is_referenced()}
+    return used
+
+
+def class_source(cls):
+    """The text of a class statement, wherever it stands; `inspect` does not find those of
+    notebooks.
+    """
+    file, line = cls._written_at
+    lines = linecache.getlines(file)
+    found = [
+        (first_line(node), node.end_lineno)
+        for node in ast.walk(ast.parse("".join(lines)))
+        if isinstance(node, ast.ClassDef) and node.name == cls.__name__
+    ]
+    found = [(first, last) for first, last in found if first <= line <= last]
+    if not found:
+        raise ValueError(
+            f"the source of {cls.__name__} is not known: write the class in a cell of a notebook,"
+            " or in a file"
+        )
+    first, last = found[-1]
+    return textwrap.dedent("".join(lines[first - 1 : last])).rstrip()
+
+
+def first_line(node):
+    return min([node.lineno, *(one.lineno for one in node.decorator_list)])
+
+
+def source_of(value):
+    if value.__name__ == "<lambda>":
+        raise ValueError("an algorithm cannot take a lambda along: write it as a function with def")
+    try:
+        return textwrap.dedent(inspect.getsource(value)).rstrip()
+    except (OSError, TypeError):
+        raise ValueError(
+            f"the source of {value.__name__}, which the algorithm uses, is not known: write it in a"
+            " cell of a notebook, or in a file"
+        ) from None

@@ -1,0 +1,167 @@
+"""What a guest's kernel tells of windows and queues, thinned as it comes, and as text in the end.
+
+The text is the raw output that `netlab.readers.traces` reads: a line of names, then one line per
+record.
+"""
+
+import ipaddress
+
+import numpy as np
+
+STATES = np.array(["open", "disorder", "cwr", "recovery", "loss"])
+NEVER = 0x7FFFFFFF  # the kernel's threshold before the first loss
+
+
+class Thinned:
+    """Records of one kind as they come; of each series, at most one in each piece of time.
+
+    Parameters
+    ----------
+    every_ns : int
+        Length of a piece of time; 0 keeps every record. [ns]
+    series : sequence of str
+        The fields that say whose a record is.
+    """
+
+    def __init__(self, every_ns, series):
+        self.every_ns, self.series, self.kept = every_ns, list(series), []
+
+    def add(self, records):
+        """Take some more, in the order of time."""
+        if len(records):
+            self.kept.append(self.thin(records) if self.every_ns else records.copy())
+
+    def whole(self):
+        """All that is kept, in the order of time, as tuples."""
+        if not self.kept:
+            return []
+        together = np.concatenate(self.kept)
+        return (self.thin(together) if self.every_ns else together).tolist()
+
+    def thin(self, records):
+        whose = np.unique(records[self.series], return_inverse=True)[1].ravel()
+        keep = self.chosen(records, whose, records["now_ns"] // self.every_ns)
+        return records[np.unique(keep)]
+
+    def chosen(self, records, whose, piece):
+        """The numbers of the records to keep."""
+        raise NotImplementedError
+
+
+def address(number):
+    return str(ipaddress.IPv4Address(number))
+
+
+def differing(*columns, order):
+    """Where the next one in this order differs, for each column."""
+    return [column[order][1:] != column[order][:-1] for column in columns]
+
+
+class Windows(Thinned):
+    """Windows: the last of each piece of time; besides, each where a connection's state has
+    changed, or its timer has run out.
+
+    Parameters
+    ----------
+    every_ns : int
+    """
+
+    columns = (
+        "time_s,source,source_port,destination,destination_port,event,state,cwnd,ssthresh,in_flight,"
+        "mss_bytes,srtt_s,retransmitted"
+    )
+
+    def __init__(self, every_ns):
+        super().__init__(every_ns, ["source", "source_port", "destination", "destination_port"])
+
+    def chosen(self, records, whose, piece):
+        order = np.argsort(whose, kind="stable")
+        other, later, changed = differing(whose, piece, records["state"], order=order)
+        begins, ends = np.append(True, other), np.append(other | later, True)
+        changes = np.append(True, changed)
+        return np.append(order[begins | ends | changes], np.flatnonzero(records["event"]))
+
+    def text(self, began_ns):
+        """All records as text; times count from `began_ns`."""
+        lines = [self.columns]
+        for one in self.whole():
+            (_, event, now_ns, source, destination, source_port, destination_port) = one[:7]
+            (cwnd, ssthresh, in_flight, mss, srtt_us, _, state, _, retransmitted) = one[7:16]
+            ends = f"{address(source)},{source_port},{address(destination)},{destination_port}"
+            threshold = "" if ssthresh >= NEVER else ssthresh
+            lines.append(
+                f"{(now_ns - began_ns) / 1e9:.9f},{ends},{('ack', 'timeout')[event]},"
+                f"{STATES[state]},{cwnd},{threshold},{in_flight},{mss},{srtt_us / 1e6:.6f},"
+                f"{retransmitted}"
+            )
+        return "\n".join(lines) + "\n"
+
+
+class Queues(Thinned):
+    """Queueing disciplines: of each piece of time the record that holds most, and the last of all.
+
+    Parameters
+    ----------
+    every_ns : int
+    """
+
+    columns = "time_s,interface,handle,packets,bytes,drops,overlimits"
+
+    def __init__(self, every_ns):
+        super().__init__(every_ns, ["interface", "handle"])
+
+    def chosen(self, records, whose, piece):
+        order = np.lexsort((records["bytes"], piece, whose))
+        other, later = differing(whose, piece, order=order)
+        most = order[np.append(other | later, True)]
+        last = np.unique(whose[::-1], return_index=True)[1]
+        return np.append(most, len(records) - 1 - last)
+
+    def text(self, began_ns):
+        """All records as text; times count from `began_ns`."""
+        lines = [self.columns]
+        for one in self.whole():
+            _, handle, now_ns, interface, packets, held, drops, overlimits = one[:8]
+            lines.append(
+                f"{(now_ns - began_ns) / 1e9:.9f},{interface.rstrip(bytes(1)).decode()},"
+                f"{handle >> 16:x}:,{packets},{held},{drops},{overlimits}"
+            )
+        return "\n".join(lines) + "\n"
+
+
+KINDS = {"windows": Windows, "queues": Queues}
+
+
+class Watched:
+    """All that a guest is asked to tell.
+
+    Parameters
+    ----------
+    watches : dict of netlab.engines.protocol.Watch
+        By the name of the output.
+    """
+
+    def __init__(self, watches):
+        self.watches = watches
+        self.collected = {
+            name: KINDS[watch.kind](round(1e9 * watch.every_s)) for name, watch in watches.items()
+        }
+
+    def places(self, kind):
+        """All addresses, or interfaces, once each."""
+        places = (watch.place for watch in self.watches.values() if watch.kind == kind)
+        return list(dict.fromkeys(places))
+
+    def tell(self, windows, queues):
+        """Take what the kernel has told; see `netlab.engines.guest.hooks.Hooks.watch`."""
+        for name, watch in self.watches.items():
+            if watch.kind == "windows":
+                own = windows["source"] == int(ipaddress.IPv4Address(watch.place))
+                self.collected[name].add(windows[own])
+            else:
+                own = queues["interface"] == watch.place.encode()
+                self.collected[name].add(queues[own])
+
+    def texts(self, began_ns):
+        """By the name of the output: its text, with times from `began_ns`."""
+        return {name: found.text(began_ns) for name, found in self.collected.items()}

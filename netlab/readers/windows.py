@@ -1,0 +1,125 @@
+"""Congestion windows over time: what the guest's kernel told, or what ``ss -ti`` printed."""
+
+import io
+import re
+from math import nan
+from typing import NamedTuple
+
+import pandas as pd
+
+from netlab.errors import ReadError
+from netlab.readers._common import AGAIN, read
+
+ENDS = ["source", "source_port", "destination", "destination_port"]
+VALUES = [
+    *("cwnd", "ssthresh", "in_flight", "mss_bytes", "srtt_s", "state", "timeout", "retransmits"),
+]  # fmt: skip
+COLUMNS = ["time_s", *ENDS, *VALUES]
+STATES = "open", "disorder", "cwr", "recovery", "loss"
+# "0 1448 10.0.0.1:40312 10.0.0.2:5201 reno wscale:9,9 rto:224 rtt:20.1/0.2 mss:1448 cwnd:10 ..."
+SOCKET = re.compile(r"(\S+):(\d+)\s+(\S+):(\d+)\s+(.*\bcwnd:\d+.*)")
+LOOK = re.compile(r"at (\d+\.\d+)")
+
+
+class WindowsOutput(NamedTuple):
+    """What `read_windows` and `read_ss` give.
+
+    Attributes
+    ----------
+    windows : pandas.DataFrame
+        ``time_s`` [s], the addresses and ports of both ends, ``cwnd``, ``ssthresh`` (NaN before the
+        first loss) and ``in_flight`` [segment], ``mss_bytes`` [byte], ``srtt_s`` [s], ``state``,
+        ``timeout``, ``retransmits``.
+    """
+
+    windows: pd.DataFrame
+
+
+def read_windows(source):
+    """Read what a guest's kernel told of windows, or what `read_ss` reads.
+
+    Parameters
+    ----------
+    source : str or path
+        A file or the text itself.
+
+    Returns
+    -------
+    WindowsOutput
+
+    Raises
+    ------
+    ReadError
+        It is neither; the text is in the error's ``raw``.
+    """
+    return read(source, "trace of windows", _windows)
+
+
+def read_ss(source):
+    """Read what ``ss -tniO`` printed, once, or several times after lines ``at SECONDS``.
+
+    Parameters
+    ----------
+    source : str or path
+        A file or the text itself.
+
+    Returns
+    -------
+    WindowsOutput
+        ``time_s`` counts from the first line ``at``, and is NaN without one; ``state`` and
+        ``timeout`` are not known to ss: they are NaN.
+
+    Raises
+    ------
+    ReadError
+        No line of it has a window; the text is in the error's ``raw``.
+    """
+    return read(source, "ss", _ss)
+
+
+def _windows(text):
+    if not text.startswith("time_s,"):
+        return _ss(text)
+    table = pd.read_csv(io.StringIO(text), dtype={"source": str, "destination": str, "state": str})
+    table = table.rename(columns={"retransmitted": "retransmits"})
+    table["timeout"] = table.pop("event") == "timeout"
+    table = table[COLUMNS].astype({"ssthresh": float, "cwnd": int, "in_flight": int})
+    if len(table) and not (set(table.state) <= {*STATES} and (table.cwnd > 0).all()):
+        raise ReadError(f"A window or a state in it cannot be. {AGAIN}")
+    if not table.time_s.is_monotonic_increasing:
+        raise ReadError(f"Its times do not rise. {AGAIN}")
+    return WindowsOutput(table)
+
+
+def _ss(text):
+    rows, at_s, first_s = [], nan, nan
+    for line in text.splitlines():
+        if look := LOOK.fullmatch(line.strip()):
+            at_s = float(look[1])
+            first_s = at_s if first_s != first_s else first_s
+        elif socket := SOCKET.search(line):
+            *ends, words = socket.groups()
+            rows.append([at_s - first_s, ends[0], int(ends[1]), ends[2], int(ends[3]), *_of(words)])
+    if not rows and not LOOK.search(text):
+        raise ReadError(f"No line of it is a TCP connection as ss -tniO prints it. {AGAIN}")
+    return WindowsOutput(pd.DataFrame(rows, columns=COLUMNS))
+
+
+def _of(words):
+    """The values of one connection, from ss's words such as ``cwnd:10``."""
+
+    def value(pattern):
+        found = re.search(rf"\b{pattern}", words)
+        return float(found[1]) if found else nan
+
+    unacked, again = value(r"unacked:(\d+)"), value(r"retrans:\d+/(\d+)")
+    return [
+        value(r"cwnd:(\d+)"),
+        value(r"ssthresh:(\d+)"),
+        0 if unacked != unacked else unacked,  # ss leaves out what is 0
+        value(r"mss:(\d+)"),
+        value(r"rtt:([\d.]+)/") / 1e3,
+        nan,
+        nan,
+        0 if again != again else again,
+    ]

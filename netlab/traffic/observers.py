@@ -1,0 +1,162 @@
+"""What looks on while other traffic runs, and changes nothing: congestion windows and queues.
+
+The guest's kernel tells every change by itself, in no virtual time. Another engine runs a command
+that looks from time to time, which costs its processor time, and misses what happens in between.
+"""
+
+from typing import ClassVar, Literal
+
+import pandas as pd
+
+from netlab import units
+from netlab.description import Delay
+from netlab.engines.protocol import Watch
+from netlab.readers import read_queues, read_windows
+from netlab.readers.windows import ENDS, VALUES
+from netlab.traffic.base import Program, Traffic, frames
+
+LOOK_S = 0.05  # between two looks, where the engine's kernel does not tell by itself
+# bash: a line with the time, the command, a pause, until the traffic has been sent
+LOOK = (
+    'end=$((SECONDS + {seconds})); while [ $SECONDS -lt $end ]; do echo "at $EPOCHREALTIME";'
+    " {command}; sleep {pause:g}; done"
+)
+
+
+QUEUES = ["time_s", "src", "dst", "qdisc", "packets", "backlog_bytes", "drops"]
+
+
+class Observer(Traffic):
+    """Traffic that looks on.
+
+    It sends nothing, so its place among the traffic does not matter: it comes after all other.
+    """
+
+    observes: ClassVar[bool] = True
+
+    @property
+    def every_s(self):
+        return units.delay_s(self.every) if self.every else 0.0
+
+    @property
+    def duration_s(self):
+        return 1
+
+    def may_send_tcp(self, host):
+        return False
+
+    def looking(self, place, command):
+        """The command for engines whose kernels do not tell by themselves."""
+        seconds = round(max(item.sends_s for item in place.experiment.traffic)) + 2
+        return LOOK.format(seconds=seconds, command=command, pause=self.every_s or LOOK_S)
+
+
+class Windows(Observer):
+    """The congestion windows of all TCP connections that send from a host.
+
+    Parameters
+    ----------
+    src : str
+        Name of the host.
+    every : str, optional
+        At most one row per connection in so long, such as ``"10ms"``, the last one; besides, each
+        in which its state changes or its timer runs out. None gives every ACK. Here that may be
+        10,000 rows per second at 100 Mbit/s.
+
+    Notes
+    -----
+    It fills `Result.windows`: ``time_s`` since the traffic started [s], ``flow``, ``stream`` (from
+    1, as iperf3 counts; its control connection is left out), ``cwnd``, ``ssthresh`` (NaN before the
+    first loss) and ``in_flight`` [segment], ``mss_bytes`` [byte], ``srtt_s`` [s], ``state``
+    ("open", "disorder", "cwr", "recovery", "loss", as Linux calls them), ``timeout`` (is it a
+    retransmission timeout, and no ACK?) and ``retransmits`` so far.
+
+    The guest's kernel tells after each ACK, in no virtual time: the run has the same bytes without
+    it. On another engine, ``ss`` looks every 50 ms; each look is a process, which costs
+    milliseconds of a processor, and ``state`` and ``timeout`` are not known.
+    """
+
+    kind: Literal["windows"] = "windows"
+    every: Delay | None = None
+
+    tables: ClassVar[dict] = {"windows": frames(["time_s", "src", "flow", "stream", *VALUES])}
+
+    def programs(self, place):
+        address = place.address(self.src)
+        command = self.looking(place, f"ss -tniOH state established src {address}")
+        return [
+            Program(self.src, command, "", "begin", watch=Watch("windows", address, self.every_s))
+        ]
+
+    def read(self, outputs, place):
+        table = read_windows(outputs[""]).windows
+        kept = []
+        for number, item in enumerate(place.experiment.traffic, 1):
+            port = place._replace(flow=number).port
+            own = table[(table.source_port == port) | (table.destination_port == port)]
+            if item.observes or item.sender != self.src or own.empty:
+                continue
+            # connections in the order of their first record
+            stream = own.groupby(ENDS, sort=False).ngroup() + 1 - item.control_connections
+            kept.append(own.assign(src=self.src, flow=number, stream=stream)[stream > 0])
+        columns = ["time_s", "src", "flow", "stream", *VALUES]
+        found = pd.concat(kept or [pd.DataFrame(columns=columns)])
+        return {"windows": found[columns].sort_index()}
+
+
+class Queue(Observer):
+    """The queueing disciplines of an interface: what they hold, and what they have dropped.
+
+    Parameters
+    ----------
+    src, dst : str
+        Names of two nodes with a link between them: src's interface to dst.
+    every : str, optional
+        At most one row per discipline in so long: the one that holds most. None gives every packet
+        that comes or goes, which may be a million rows per second at 10 Gbit/s.
+
+    Notes
+    -----
+    It fills `Result.queues`: ``time_s`` since the traffic started [s], ``src``, ``dst``, ``qdisc``
+    (its kind: tbf holds what waits before the bottleneck, netem what is under way on the delayed
+    line and that, too), ``packets``, ``backlog_bytes`` [byte] and ``drops`` so far.
+
+    The guest's kernel tells by itself, in no virtual time; on another engine, ``tc -s`` looks every
+    50 ms.
+    """
+
+    kind: Literal["queue"] = "queue"
+    dst: str
+    every: Delay | None = "10ms"
+
+    tables: ClassVar[dict] = {"queues": frames(QUEUES)}
+
+    @property
+    def hosts(self):
+        return {}  # the two may be switches
+
+    def check(self, topology):
+        topology.interface_to(self.src, self.dst)
+
+    def output_name(self, flow, program=""):
+        return f"{flow}-{self.kind}-{self.src}-{self.dst}"
+
+    def programs(self, place):
+        interface = place.experiment.topology.interface_to(self.src, self.dst)
+        command = self.looking(place, f"tc -s -j qdisc show dev {interface}")
+        return [
+            Program(self.src, command, "", "begin", watch=Watch("queues", interface, self.every_s))
+        ]
+
+    def read(self, outputs, place):
+        table, topology = read_queues(outputs[""]).queues, place.experiment.topology
+        table = table[table.handle != "0:"]  # a part of another, which says the same
+        interface = topology.interface_to(self.src, self.dst)
+        lines = [words for node, line in topology.setup() if interface in (words := line.split())]
+        kinds = {
+            words[words.index("handle") + 1]: words[words.index("handle") + 2]
+            for words in lines
+            if "handle" in words
+        }
+        table = table.assign(src=self.src, dst=self.dst, qdisc=table.handle.replace(kinds))
+        return {"queues": table[QUEUES]}
