@@ -172,7 +172,8 @@ class Iperf3(BetweenHosts):
         return " ".join([f"iperf3 -s -1 -p {port}", *options])
 
     def command(self, address, port, congestion=None):
-        """What to type on `src`; `congestion` is the kernel's name of it."""
+        """What to type on `src`; `congestion` is the kernel's name of one in Python."""
+        congestion = congestion or self.congestion
         options = [
             f"-c {address}",
             f"-p {port}",
