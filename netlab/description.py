@@ -32,11 +32,11 @@ Fraction = Annotated[str, _checked(units.fraction)]
 Size = Annotated[int | str, _checked(units.size_bytes)]
 
 
-def unless_given():
-    """A field that JSON and `repr` leave out where it is None, so that what was written before the
-    field existed is still the same text.
+def unless_given(default=None, **allowed):
+    """A field that JSON and `repr` leave out where it has its default, so that what was written
+    before the field existed is still the same text.
     """
-    return Field(default=None, exclude_if=lambda value: value is None)
+    return Field(default=default, exclude_if=lambda value: value == default, **allowed)
 
 
 COMMAND_BYTES = 131_071  # the longest argument that Linux passes to a program
@@ -80,7 +80,8 @@ class Description(BaseModel):
 
     def __repr_args__(self):
         for name, value in super().__repr_args__():
-            if value is not None or not type(self).model_fields[name].exclude_if:
+            left_out = type(self).model_fields[name].exclude_if
+            if not (left_out and left_out(value)):
                 yield name, value
 
     @classmethod

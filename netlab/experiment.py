@@ -83,13 +83,18 @@ class Experiment(Description):
 
     @property
     def starts_s(self):
-        """When each traffic starts, drawn from the seed within `stagger`. [s]"""
+        """When each traffic starts: as much later than the others as it says, and on top of that a
+        time drawn from the seed within `stagger`. [s]
+        """
         window = units.delay_s(self.stagger)
         draws = [
             int.from_bytes(hashlib.sha256(f"{self.seed} {n}".encode()).digest()[:4])
             for n in range(len(self.traffic))
         ]
-        return [round(window * draw / 2**32, 6) for draw in draws]
+        return [
+            round(item.starts_after_s + window * draw / 2**32, 6)
+            for item, draw in zip(self.traffic, draws, strict=True)
+        ]
 
     def omitted_s(self, host):
         """Time from the start until the totals of all tests that a host sends have begun; 0 where

@@ -144,8 +144,13 @@ class Traffic(Description):
         raise NotImplementedError(f"{type(self).__name__} does not say how long it takes")
 
     @property
+    def starts_after_s(self):
+        """How much later than the others it starts. [s]"""
+        return 0.0
+
+    @property
     def sends_s(self):
-        """How long it sends, which the progress bar shows; 0 where that is not known beforehand.
+        """Until when it sends, which the progress bar shows; 0 where that is not known beforehand.
         [s]
         """
         return 0.0

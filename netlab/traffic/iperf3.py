@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from netlab import units
 from netlab.algorithms.source import Algorithm, Congestion
-from netlab.description import Rate, Size
+from netlab.description import Rate, Size, unless_given
 from netlab.errors import ReadError, SpecificationError
 from netlab.fairness import jain_index
 from netlab.readers import read_iperf3
@@ -56,6 +56,8 @@ class Iperf3(BetweenHosts):
     get_server_output : bool
         Intervals as the receiver counts them too, who unlike the sender does not count what is
         still in its buffers.
+    start : float
+        How long after the others it starts. [s]
     """
 
     kind: Literal["iperf3"] = "iperf3"
@@ -70,6 +72,7 @@ class Iperf3(BetweenHosts):
     mss: int | None = Field(default=None, ge=88, le=9216)
     window: Size | None = None
     get_server_output: bool = False
+    start: float = unless_given(0, ge=0, le=86_400)
 
     tables: ClassVar[dict] = {
         "flows": rows(FLOW_COLUMNS),
@@ -124,8 +127,12 @@ class Iperf3(BetweenHosts):
         return [self.congestion] if isinstance(self.congestion, Algorithm) else []
 
     @property
+    def starts_after_s(self):
+        return self.start
+
+    @property
     def sends_s(self):
-        return self.time + self.omit
+        return self.start + self.omit + self.time
 
     @property
     def omitted_s(self):
@@ -137,7 +144,7 @@ class Iperf3(BetweenHosts):
         return self.omit + self.time + 20
 
     def longer(self, factor):
-        return self.but(time=self.time * factor)
+        return self.but(time=self.time * factor, start=self.start * factor)
 
     def check_engine(self, about):
         known = about.get("congestion")
