@@ -32,7 +32,7 @@ demo: engine ## run the notebook on parallel streams live: prints a table, leave
 
 test: engine ## run the tests; ARGS="-k fairness" chooses some
 	@binder/setup tests/apt.txt
-	$(bin)/python -m pytest $(ARGS)
+	$(bin)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 lab: engine ## open the notebooks in JupyterLab
 	$(bin)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
