@@ -11,7 +11,7 @@ from netlab.plots.distributions import distribution
 from netlab.plots.predictions import prediction
 from netlab.plots.runs import streams, throughput
 from netlab.plots.tables import comparison
-from netlab.plots.window_traces import aimd
+from netlab.plots.window_traces import aimd, queues, windows
 
 __all__ = [
     "TEMPLATE",
@@ -22,6 +22,8 @@ __all__ = [
     "matrix",
     "plane",
     "prediction",
+    "queues",
     "streams",
     "throughput",
+    "windows",
 ]

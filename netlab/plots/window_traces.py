@@ -1,10 +1,33 @@
-"""Congestion windows over time."""
+"""Congestion windows and queues over time."""
 
 from itertools import cycle
 
+import numpy as np
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
-from netlab.plots._style import COLOURS, apply_style, check_frame, unit_prefix
+from netlab.plots._style import (
+    COLOURS,
+    DASHES,
+    INK,
+    apply_style,
+    check_frame,
+    plural,
+    unit_prefix,
+    values_in_order,
+)
+from netlab.plots.runs import _counted_by, _flow_names, _measured, _steps
+
+POINTS, MARKS = 4500, 1200  # in all the lines of a figure, and in its marks of one kind
+# change of state, as Linux calls it -> what the mark says, and how it looks
+LOSS, TIMEOUT, REDUCED = "loss", "timeout", "reduced without loss"
+LOOKS = {
+    LOSS: dict(symbol="x-thin-open", size=8, line=dict(color=INK, width=2)),
+    REDUCED: dict(symbol="cross-thin-open", size=9, line=dict(color=INK, width=2)),
+    TIMEOUT: dict(symbol="triangle-down", size=11, color=INK, line=dict(color="white", width=1)),
+}
+HELD = "rgba(110,110,110,0.2)"
+QUEUES = "time_s", "src", "dst", "qdisc", "backlog_bytes", "drops"
 
 
 def aimd(traces, colours=("#009E73", "#D55E00", COLOURS[0], *COLOURS[3:])):
@@ -33,3 +56,239 @@ def aimd(traces, colours=("#009E73", "#D55E00", COLOURS[0], *COLOURS[3:])):
         fig.add_scatter(x=trace.time_s, y=trace.cwnd_bytes / scale, name=label, **look)
     yaxis = dict(title=f"congestion window [{unit}]", rangemode="tozero")
     return apply_style(fig, xaxis_title="time [s]", yaxis=yaxis)
+
+
+def windows(result, flow=None):
+    """The kernel's congestion windows over time: a line per stream, their sum, and the losses.
+
+    Parameters
+    ----------
+    result : Result
+        Its ``windows`` are drawn; the experiment needs ``nl.Windows("h1")`` for each host h1 that
+        sends. Its ``flows`` give the names in the legend.
+    flow : int or sequence of int, optional
+        Draw only these flows, by their numbers. Default: all.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The congestion window [segments] over time [s], in steps; a colour per flow or, if there is
+        only one flow, per stream. A thicker line is the sum of a flow's windows, each as it was
+        last known. A mark at the window that a stream had before says that the kernel has found a
+        loss ("recovery", as Linux calls this state), that it has reduced the window without one
+        ("cwr": an ECN mark, or a full queue in the host itself), or that the retransmission timer
+        has run out. ``ss``, on an engine without the guest's kernel, does not tell these: there
+        are no marks.
+
+    Raises
+    ------
+    ValueError
+        There are no windows, or none of such a flow.
+
+    Notes
+    -----
+    Where there are too many points to be seen, the first, the lowest, the highest and the last one
+    of each short piece of time remain, so that steps and peaks are where they were. Of the marks,
+    at most 1200 of a kind remain; the subtitle counts all.
+
+    Examples
+    --------
+    >>> path = nl.wan("100mbit", "20ms")
+    >>> run = nl.run(path, nl.Iperf3("h1", "h2", parallel=4), nl.Windows("h1"))  # doctest: +SKIP
+    >>> nl.plots.windows(run)  # doctest: +SKIP
+    """
+    rows, names = _windows_of(result, flow), _flow_names(result)
+    flows, lines = list(rows.groupby("flow")), rows.groupby(["flow", "stream"]).ngroups
+    alone, sums = len(flows) == 1, sum(part.stream.nunique() > 1 for _, part in flows)
+    fig, pieces = go.Figure(), max(40, POINTS // (4 * (lines + sums)))
+
+    def draw(part, segments, name, **look):
+        time_s, segments = _thinned(part.time_s, segments, pieces)
+        look |= dict(mode="lines", line_shape="hv", hovertemplate="%{x:.5~g} s: %{y}")
+        fig.add_scatter(x=time_s, y=segments, name=name, **look)
+
+    for (number, part), colour in zip(flows, cycle(COLOURS), strict=False):
+        group, parts = names[number], list(part.groupby("stream"))
+        for place, (stream, own) in enumerate(parts if len(parts) > 1 else ()):
+            if alone:
+                dash = ("solid", "dash")[place // len(COLOURS) % 2]
+                look = dict(line=dict(color=COLOURS[place % len(COLOURS)], width=1.5, dash=dash))
+                look |= dict(showlegend=len(parts) <= len(COLOURS))
+            else:
+                look = dict(line=dict(color=colour, width=1), opacity=0.6)
+                look |= dict(showlegend=False, legendgroup=group)
+            draw(
+                own, own.cwnd, f"stream {stream}" if alone else f"{group}, stream {stream}", **look
+            )
+        if len(parts) > 1 and alone:
+            draw(part, _sum(part), "sum", line=dict(color=INK, width=3.5))
+        else:
+            look = dict(line=dict(color=colour, width=3), legendgroup=group)
+            draw(part, _sum(part), f"{group}, sum" if len(parts) > 1 else group, **look)
+    counts = []
+    for kind, found in _reductions(rows):
+        few = found.iloc[:: -(-len(found) // MARKS)]
+        look = dict(mode="markers", marker=LOOKS[kind], hovertemplate=f"%{{x:.5~g}} s: {kind}")
+        fig.add_scatter(x=few.time_s.to_numpy("f4"), y=few.before.to_numpy(), name=kind, **look)
+        counts.append(f"{len(found)} × {kind}")
+    title = names[flows[0][0]] if alone else f"{len(flows)} flows"
+    title += f", {plural(lines, 'stream')}" if lines > len(flows) else ""
+    xaxis = dict(title="time [s]", rangemode="tozero")
+    yaxis = dict(title="congestion window [segments]", rangemode="tozero")
+    return apply_style(fig, title, ", ".join(counts), xaxis=xaxis, yaxis=yaxis)
+
+
+def queues(result, qdisc=None):
+    """Throughput above, and below it what waits in a queue, with its drops, over the same time.
+
+    Parameters
+    ----------
+    result : Result
+        Its ``queues`` are drawn below; the experiment needs ``nl.Queue("s1", "s2")``. Its
+        ``intervals`` are drawn above, one line per flow, as in `throughput`; without any, there is
+        the queue alone.
+    qdisc : str, optional
+        Kind of the queueing discipline to draw. Default: the last one in the chain that is not
+        netem, that is what waits at the bottleneck: tbf or, where there is one, its child such as
+        fq_codel. "netem" has that and what is under way on the line.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        Throughput [Gbit/s, Mbit/s, ...] and queue [MB, kB, ...; 1 kB = 1000 byte] over time [s];
+        a short mark on the time axis where the discipline's count of drops rises. Where there are
+        too many points to be seen, they are thinned as in `windows`.
+
+    Raises
+    ------
+    ValueError
+        There are no queues, or none of such a kind.
+
+    Examples
+    --------
+    >>> path = nl.wan("100mbit", "20ms")
+    >>> run = nl.run(path, nl.Iperf3("h1", "h2"), nl.Queue("s1", "s2"))  # doctest: +SKIP
+    >>> nl.plots.queues(run)  # doctest: +SKIP
+    """
+    rows, kind = _queues_of(result, qdisc)
+    above = int(not result.intervals.empty)
+    fig = make_subplots(above + 1, shared_xaxes=True, vertical_spacing=0.06)
+    below, subtitle = dict(row=above + 1, col=1), []
+    if above:
+        subtitle.append(_draw_flows(fig, result))
+    scale, unit = unit_prefix("byte", rows.backlog_bytes.max())
+    queues, drops = list(rows.groupby(["src", "dst"], sort=False)), []
+    for ((src, dst), part), dash in zip(queues, cycle(DASHES), strict=False):
+        pieces = max(40, POINTS // (8 * len(queues)))
+        time_s, held = _thinned(part.time_s, part.backlog_bytes, pieces)
+        line = dict(color=INK, width=1.5, dash=dash, shape="hv")
+        look = dict(name=f"queue {src} → {dst}", mode="lines", line=line)
+        look |= dict(fill="tozeroy", fillcolor=HELD) if len(queues) == 1 else {}
+        look |= dict(hovertemplate=f"%{{x:.5~g}} s: %{{y:.4~g}} {unit}")
+        fig.add_scatter(x=time_s, y=(held / scale).astype("f4"), **look, **below)
+        drops.append(part.time_s[part.drops.diff() > 0])
+        count = plural(int(part.drops.iloc[-1]), "drop")
+        subtitle.append(f"{count} by {kind}" + f" of {src} → {dst}" * (len(queues) > 1))
+    if len(drops := np.sort(np.concatenate(drops))):
+        piece = np.linspace(drops[0], drops[-1], MARKS).searchsorted(drops)
+        few = drops[np.unique(piece, return_index=True)[1]].astype("f4")
+        look = dict(symbol="line-ns-open", size=11, color=COLOURS[6], line_width=1.5)
+        look = dict(name="drops", mode="markers", marker=look, cliponaxis=False)
+        look |= dict(hovertemplate="%{x:.5~g} s: dropped")
+        fig.add_scatter(x=few, y=np.zeros(len(few), "i1"), **look, **below)
+    fig.update_xaxes(rangemode="tozero").update_xaxes(title="time [s]", **below)
+    fig.update_yaxes(rangemode="tozero").update_yaxes(title=f"{kind} holds [{unit}]", **below)
+    apply_style(fig, "Throughput and queue" if above else "Queue", ", ".join(subtitle))
+    return fig.update_layout(height=fig.layout.height + 160 * above)
+
+
+def _windows_of(result, flow):
+    """The rows of these flows, in the order of time."""
+    if result.windows.empty:
+        senders = ", ".join(f'nl.Windows("{src}")' for src in result.flows.src.unique())
+        raise ValueError(f"windows: result.windows is empty: add {senders} to the traffic")
+    check_frame("windows", result.windows, "time_s", "flow", "stream", "cwnd", "state", "timeout")
+    rows = result.windows.sort_values("time_s", kind="stable")
+    if flow is None:
+        return rows
+    known, wanted = sorted(rows.flow.unique()), np.atleast_1d(flow).tolist()
+    if lacking := [number for number in wanted if number not in known]:
+        raise ValueError(
+            f"windows: flow = {lacking[0]!r} has no rows in result.windows, which has"
+            f" {', '.join(map(str, known))}: add nl.Windows of its sender to the traffic"
+        )
+    return rows[rows.flow.isin(wanted)]
+
+
+def _queues_of(result, qdisc):
+    """The rows of one kind of discipline from time 0 on, in the order of time; and the kind."""
+    if result.queues.empty:
+        raise ValueError(
+            'queues: result.queues is empty: add nl.Queue("s1", "s2") to the traffic, the link'
+            " before which packets wait"
+        )
+    check_frame("queues", result.queues, *QUEUES)
+    kinds = values_in_order(result.queues.qdisc)
+    if qdisc is None:  # parents come first, and netem holds what is under way, too
+        qdisc = [None, *kinds, *(kind for kind in kinds if kind != "netem")][-1]
+    if qdisc not in kinds:
+        raise ValueError(f"queues: qdisc = {qdisc!r} is none of {', '.join(map(repr, kinds))}")
+    rows = result.queues[(result.queues.qdisc == qdisc) & (result.queues.time_s >= 0)]
+    check_frame("queues", rows)
+    return rows.sort_values("time_s", kind="stable"), qdisc
+
+
+def _draw_flows(fig, result):
+    """The throughput of each flow in the upper panel; -> by whom it was counted."""
+    rows = _measured("queues", result.intervals, "flow", "stream", "start_s", "end_s", "omitted")
+    rows = rows.round({"start_s": 3, "end_s": 3})
+    rows = rows[~rows.omitted.astype(bool) & (rows.end_s > rows.start_s)]
+    names = _flow_names(result)
+    flows = [(names[flow], _steps(part)) for flow, part in rows.groupby("flow")]
+    scale, unit = unit_prefix("bit/s", max(np.nanmax(bps) for _, (_, bps) in flows))
+    for (name, (time_s, bps)), colour in zip(flows, cycle(COLOURS), strict=False):
+        look = dict(line=dict(color=colour, width=3), mode="lines", name=name)
+        look |= dict(hovertemplate=f"%{{x:.4~g}} s: %{{y:.3~g}} {unit}")
+        fig.add_scatter(x=time_s, y=bps / scale, row=1, col=1, **look)
+    fig.update_yaxes(title=f"throughput [{unit}]", row=1, col=1)
+    return f"throughput {_counted_by(rows)}"
+
+
+def _sum(part):
+    """The sum of the windows of a flow's streams, each as it was last known. [segment]"""
+    before = part.groupby("stream").cwnd.shift(fill_value=0)
+    return (part.cwnd - before).cumsum()
+
+
+def _reductions(rows):
+    """Kind of mark -> the rows where a window was reduced so, with the window ``before``."""
+    streams = rows.groupby(["flow", "stream"])
+    was = streams.state.shift(fill_value="open")
+    rows = rows.assign(before=streams.cwnd.shift().fillna(rows.cwnd).astype(int))
+    began, timer = rows.state.where(rows.state != was), rows.timeout.eq(True)
+    began = began.where(~timer, "loss")  # the timer may run out again and again in one state
+    kinds = {LOSS: "recovery", REDUCED: "cwr", TIMEOUT: "loss"}
+    found = {kind: rows[began == state] for kind, state in kinds.items()}
+    return [(kind, marks) for kind, marks in found.items() if len(marks)]
+
+
+def _thinned(time_s, values, pieces):
+    """A line of steps, as arrays, without what cannot be seen.
+
+    Where nothing changes there are no points. If more than four per piece of time remain, then of
+    each piece the first, the lowest, the highest and the last.
+    """
+    time_s, values = np.asarray(time_s, float), np.asarray(values)
+    keep = np.append(True, np.diff(values) != 0)
+    keep[-1] = True
+    time_s, values = time_s[keep], values[keep]
+    if len(values) > 4 * pieces:
+        piece = np.linspace(time_s[0], time_s[-1], pieces + 1)[1:-1].searchsorted(time_s, "right")
+        order = np.lexsort((values, piece))
+        kept = []
+        for places in (np.arange(len(values)), order):
+            bounds = np.flatnonzero(np.diff(piece[places]))
+            kept += [places[np.append(0, bounds + 1)], places[np.append(bounds, len(values) - 1)]]
+        keep = np.unique(np.concatenate(kept))
+        time_s, values = time_s[keep], values[keep]
+    return time_s.astype("f4"), values

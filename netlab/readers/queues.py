@@ -12,7 +12,7 @@ from netlab.errors import ReadError
 from netlab.readers._common import AGAIN, given, read
 
 COLUMNS = ["time_s", "interface", "handle", "packets", "backlog_bytes", "drops"]
-LOOK = re.compile(r"at (\d+\.\d+)")
+LOOK = re.compile(r"at (\d+[.,]\d+)")  # bash has the decimal point of its locale
 
 
 class QueuesOutput(NamedTuple):
@@ -84,7 +84,7 @@ def _tc(text):
     rows, at_s, first_s = [], nan, nan
     for line in text.splitlines():
         if look := LOOK.fullmatch(line.strip()):
-            at_s = float(look[1])
+            at_s = float(look[1].replace(",", "."))
             first_s = at_s if first_s != first_s else first_s
         elif line.strip():
             for one in json.loads(line):

@@ -18,7 +18,7 @@ COLUMNS = ["time_s", *ENDS, *VALUES]
 STATES = "open", "disorder", "cwr", "recovery", "loss"
 # "0 1448 10.0.0.1:40312 10.0.0.2:5201 reno wscale:9,9 rto:224 rtt:20.1/0.2 mss:1448 cwnd:10 ..."
 SOCKET = re.compile(r"(\S+):(\d+)\s+(\S+):(\d+)\s+(.*\bcwnd:\d+.*)")
-LOOK = re.compile(r"at (\d+\.\d+)")
+LOOK = re.compile(r"at (\d+[.,]\d+)")  # bash has the decimal point of its locale
 
 
 class WindowsOutput(NamedTuple):
@@ -95,7 +95,7 @@ def _ss(text):
     rows, at_s, first_s = [], nan, nan
     for line in text.splitlines():
         if look := LOOK.fullmatch(line.strip()):
-            at_s = float(look[1])
+            at_s = float(look[1].replace(",", "."))
             first_s = at_s if first_s != first_s else first_s
         elif socket := SOCKET.search(line):
             *ends, words = socket.groups()

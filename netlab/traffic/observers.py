@@ -73,7 +73,8 @@ class Windows(Observer):
 
     The guest's kernel tells after each ACK, in no virtual time: the run has the same bytes without
     it. On another engine, ``ss`` looks every 50 ms; each look is a process, which costs
-    milliseconds of a processor, and ``state`` and ``timeout`` are not known.
+    milliseconds of a processor; ``state`` and ``timeout`` are not known then, and streams that
+    opened between the same two looks may have each other's numbers.
     """
 
     kind: Literal["windows"] = "windows"
