@@ -18,13 +18,13 @@ from netlab.plots._style import (
 )
 from netlab.plots.runs import _counted_by, _flow_names, _measured, _steps
 
-POINTS, MARKS = 4500, 1200  # in all the lines of a figure, and in its marks of one kind
+POINTS, MARKS = 8000, 1200  # in all the lines of a figure, and in its marks of one kind
 # change of state, as Linux calls it -> what the mark says, and how it looks
 LOSS, TIMEOUT, REDUCED = "loss", "timeout", "reduced without loss"
 LOOKS = {
-    LOSS: dict(symbol="x-thin-open", size=8, line=dict(color=INK, width=2)),
-    REDUCED: dict(symbol="cross-thin-open", size=9, line=dict(color=INK, width=2)),
-    TIMEOUT: dict(symbol="triangle-down", size=11, color=INK, line=dict(color="white", width=1)),
+    LOSS: dict(symbol="x-thin-open", size=8, color=INK, line_width=2),
+    REDUCED: dict(symbol="cross-thin-open", size=9, color=INK, line_width=2),
+    TIMEOUT: dict(symbol="triangle-down", size=11, color=INK),
 }
 HELD = "rgba(110,110,110,0.2)"
 QUEUES = "time_s", "src", "dst", "qdisc", "backlog_bytes", "drops"
@@ -90,19 +90,14 @@ def windows(result, flow=None):
     Where there are too many points to be seen, the first, the lowest, the highest and the last one
     of each short piece of time remain, so that steps and peaks are where they were. Of the marks,
     at most 1200 of a kind remain; the subtitle counts all.
-
-    Examples
-    --------
-    >>> path = nl.wan("100mbit", "20ms")
-    >>> run = nl.run(path, nl.Iperf3("h1", "h2", parallel=4), nl.Windows("h1"))  # doctest: +SKIP
-    >>> nl.plots.windows(run)  # doctest: +SKIP
     """
     rows, names = _windows_of(result, flow), _flow_names(result)
     flows, lines = list(rows.groupby("flow")), rows.groupby(["flow", "stream"]).ngroups
-    alone, sums = len(flows) == 1, sum(part.stream.nunique() > 1 for _, part in flows)
-    fig, pieces = go.Figure(), max(40, POINTS // (4 * (lines + sums)))
+    # half of the points for the thick lines, half for the thin ones, four per piece of time
+    thick, thin = (min(375, max(40, POINTS // 8 // number)) for number in (len(flows), lines))
+    alone, fig = len(flows) == 1, go.Figure()
 
-    def draw(part, segments, name, **look):
+    def draw(part, segments, name, pieces, **look):
         time_s, segments = _thinned(part.time_s, segments, pieces)
         look |= dict(mode="lines", line_shape="hv", hovertemplate="%{x:.5~g} s: %{y}")
         fig.add_scatter(x=time_s, y=segments, name=name, **look)
@@ -117,20 +112,22 @@ def windows(result, flow=None):
             else:
                 look = dict(line=dict(color=colour, width=1), opacity=0.6)
                 look |= dict(showlegend=False, legendgroup=group)
-            draw(
-                own, own.cwnd, f"stream {stream}" if alone else f"{group}, stream {stream}", **look
-            )
+            name = f"stream {stream}" if alone else f"{group}, stream {stream}"
+            draw(own, own.cwnd, name, thin, **look)
         if len(parts) > 1 and alone:
-            draw(part, _sum(part), "sum", line=dict(color=INK, width=3.5))
+            draw(part, _sum(part), "sum", thick, line=dict(color=INK, width=3))
         else:
             look = dict(line=dict(color=colour, width=3), legendgroup=group)
-            draw(part, _sum(part), f"{group}, sum" if len(parts) > 1 else group, **look)
+            name = f"{group}, sum" if len(parts) > 1 else group
+            draw(part, _sum(part), name, thick, **look)
     counts = []
     for kind, found in _reductions(rows):
         few = found.iloc[:: -(-len(found) // MARKS)]
         look = dict(mode="markers", marker=LOOKS[kind], hovertemplate=f"%{{x:.5~g}} s: {kind}")
+        if len(few) > 200:
+            look["marker"] = look["marker"] | dict(size=4)
         fig.add_scatter(x=few.time_s.to_numpy("f4"), y=few.before.to_numpy(), name=kind, **look)
-        counts.append(f"{len(found)} × {kind}")
+        counts.append(f"{kind}: {plural(len(found), 'time')}")
     title = names[flows[0][0]] if alone else f"{len(flows)} flows"
     title += f", {plural(lines, 'stream')}" if lines > len(flows) else ""
     xaxis = dict(title="time [s]", rangemode="tozero")
@@ -163,12 +160,6 @@ def queues(result, qdisc=None):
     ------
     ValueError
         There are no queues, or none of such a kind.
-
-    Examples
-    --------
-    >>> path = nl.wan("100mbit", "20ms")
-    >>> run = nl.run(path, nl.Iperf3("h1", "h2"), nl.Queue("s1", "s2"))  # doctest: +SKIP
-    >>> nl.plots.queues(run)  # doctest: +SKIP
     """
     rows, kind = _queues_of(result, qdisc)
     above = int(not result.intervals.empty)
@@ -179,7 +170,7 @@ def queues(result, qdisc=None):
     scale, unit = unit_prefix("byte", rows.backlog_bytes.max())
     queues, drops = list(rows.groupby(["src", "dst"], sort=False)), []
     for ((src, dst), part), dash in zip(queues, cycle(DASHES), strict=False):
-        pieces = max(40, POINTS // (8 * len(queues)))
+        pieces = min(375, max(40, POINTS // 4 // len(queues)))
         time_s, held = _thinned(part.time_s, part.backlog_bytes, pieces)
         line = dict(color=INK, width=1.5, dash=dash, shape="hv")
         look = dict(name=f"queue {src} → {dst}", mode="lines", line=line)
@@ -262,7 +253,7 @@ def _sum(part):
 
 def _reductions(rows):
     """Kind of mark -> the rows where a window was reduced so, with the window ``before``."""
-    streams = rows.groupby(["flow", "stream"])
+    streams = rows.astype({"state": object}).groupby(["flow", "stream"])
     was = streams.state.shift(fill_value="open")
     rows = rows.assign(before=streams.cwnd.shift().fillna(rows.cwnd).astype(int))
     began, timer = rows.state.where(rows.state != was), rows.timeout.eq(True)

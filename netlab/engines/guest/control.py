@@ -2,6 +2,7 @@
 end.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -13,8 +14,13 @@ import tempfile
 
 from netlab.algorithms import base
 from netlab.engines.guest import control_process
-from netlab.engines.guest.control_process import LONGEST_S, place
+from netlab.engines.guest.control_process import CALLED, LONGEST_S, PIECE, place
+from netlab.engines.guest.places import fixed_layout
 from netlab.errors import AlgorithmError
+
+
+# numpy's libraries would start a thread per CPU, and take memory for each
+ONE_THREAD = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"
 
 
 class Control:
@@ -41,8 +47,10 @@ class Control:
         self.dumped = tempfile.TemporaryFile()  # noqa: SIM115 - what Python's watchdog writes
         command = [sys.executable, "-s", "-P", "-B", control_process.__file__]
         own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        own |= dict.fromkeys(ONE_THREAD, "1")
         self.process = subprocess.Popen(
-            [*command, base.__file__, str(seed)],
+            # objects at the same addresses each time: the order of a set of objects depends on them
+            [*fixed_layout(), *command, base.__file__, str(seed)],
             env=own | {"PYTHONHASHSEED": "0"},  # the order of a set of texts depends on it
             stdin=kernel,
             stdout=its_end,
@@ -51,13 +59,20 @@ class Control:
             start_new_session=True,
         )
         its_end.close()
-        self.socket.send(json.dumps([one.model_dump() for one in algorithms]).encode())
         try:
+            self.send(json.dumps([one.model_dump() for one in algorithms]).encode())
             while not self.hear():
                 """Until it is ready."""
         except BaseException:
             self.close()
             raise
+
+    def send(self, text):
+        """Hand over the algorithms; see `control_process.take`."""
+        with contextlib.suppress(OSError):  # it has ended already; `hear` says why
+            self.socket.send(str(len(text)).encode())
+            for first in range(0, len(text), PIECE):
+                self.socket.send(text[first : first + PIECE])
 
     def hear(self):
         """Take one message of the process; -> is it ready?
@@ -67,34 +82,47 @@ class Control:
         AlgorithmError
             It has failed, or ended.
         """
-        ready, _, _ = select.select([self.socket], [], [], 2 * LONGEST_S)
-        data = self.socket.recv(1 << 20) if ready else b""
+        data = b""
+        if select.select([self.socket], [], [], 2 * LONGEST_S)[0]:
+            with contextlib.suppress(ConnectionResetError):
+                data = self.socket.recv(1 << 20)
         message = json.loads(data) if data else {"failed": self.why_it_ended()}
         if "out" in message:
             print(message["out"], end="", flush=True)
         if failed := message.get("failed"):
-            names = ", ".join(dict.fromkeys(map(str, self.algorithms)))
-            lines = failed["lines"]
-            if len(lines) > 12:  # a recursion
-                lines = [*lines[:5], f"... {len(lines) - 10} lines more ...", *lines[-5:]]
-            where = "".join(f"\n  {line}" for line in lines)
-            raise AlgorithmError(f"{names} failed, and ended the run:{where}\n{failed['what']}")
+            raise AlgorithmError(self.said(**failed))
         return "ready" in message
 
+    def said(self, what, lines, algorithm=None, event=None):
+        """What the error says."""
+        concerned = self.algorithms if algorithm is None else [self.algorithms[algorithm]]
+        names = ", ".join(dict.fromkeys(map(str, concerned)))
+        if not lines and event is not None:
+            lines = [f"{concerned[0].name}.{CALLED[event]}"]
+        if len(lines) > 12:  # a recursion
+            lines = [*lines[:5], f"... {len(lines) - 10} lines more ...", *lines[-5:]]
+        where = "".join(f"\n  {line}" for line in lines)
+        return f"{names} failed, and ended the run:{where}\n{what}"
+
     def why_it_ended(self):
-        """What there is to say of a process that has ended without a word."""
-        status = self.process.wait()
+        """What there is to say of a process that has ended without a word, or says none."""
+        try:
+            status = self.process.wait(1)
+        except subprocess.TimeoutExpired:
+            return {"what": f"it was not ready within {2 * LONGEST_S} seconds", "lines": []}
         self.dumped.seek(0)
         dumped = self.dumped.read().decode(errors="replace")
         found = re.findall(r'File "<algorithm ?(\d*)>", line (\d+)', dumped)
+        numbers = [int(number or 1) - 1 for number, _ in found]
         lines = [
-            place(self.algorithms[int(number or 1) - 1].source, int(line))
-            for number, line in reversed(found)
-        ]
+            place(self.algorithms[number].source, int(line))
+            for number, (_, line) in zip(numbers, found, strict=True)
+        ][::-1]
         if dumped.startswith("Timeout"):
-            return {"what": f"it did not answer within {LONGEST_S} seconds", "lines": lines}
-        what = f"its process ended by itself, with status {status}"
-        return {"what": f"{what}\n{dumped[-2000:]}".strip(), "lines": lines}
+            what = f"it did not answer within {LONGEST_S} seconds"
+        else:
+            what = f"its process ended by itself, with status {status}\n{dumped[:500]}".strip()
+        return {"what": what, "lines": lines, "algorithm": numbers[0] if numbers else None}
 
     def close(self):
         """End the process."""

@@ -1,12 +1,16 @@
 """The process that answers a guest's kernel: congestion control in Python, from its source.
 
 It is started for a run and ends with it. Standard input is the socket of `ASK` and `ANSWER`,
-standard output that of its parent: JSON, the algorithms in, then ``{"ready"}``, ``{"out"}`` (it has
-printed) and ``{"failed"}`` (what it did wrong; the last) out. It needs nothing but Python; its
-arguments are the file of `netlab.algorithms.base` and the seed.
+standard output that of its parent: the algorithms in, as JSON in pieces (see `take`); then JSON
+out, ``{"ready"}``, ``{"out"}`` (it has printed) and ``{"failed"}`` (what it did wrong; the last).
+It needs nothing but Python; its arguments are the file of `netlab.algorithms.base` and the seed.
+
+What it refuses is what students do who do not know that a run must repeat. It is no wall against
+who wants through: an algorithm is as trusted as the cell that it comes from.
 """
 
 import ast
+import datetime
 import faulthandler
 import json
 import linecache
@@ -18,6 +22,7 @@ import signal
 import socket
 import struct
 import sys
+import threading
 import time
 import traceback
 import types
@@ -30,11 +35,14 @@ FIELDS = (
     *("source_port", "destination_port", "cwnd", "ssthresh", "in_flight", "mss"),
     *("rtt_us", "srtt_us", "min_rtt_us", "lost", "limited", "delivered"),
 )
+CALLED = "start", "end", "on_ack", "on_loss", "on_timeout"  # the methods that answer
 FASTEST = 2**64 - 1  # a pacing rate that limits nothing
 FILE = "<algorithm>"  # of the first one; what its lines are said to be in
 LONGEST_S = 10  # for the answer to one question
+PIECE = 50_000  # bytes or characters of one message; a socket takes no longer ones
 MOST_PRINTED = 100_000  # characters
-MOST_MEMORY_BYTES = 4 << 30
+MOST_TOLD = 2_000  # characters of what went wrong
+MOST_MEMORY_BYTES = 1 << 30
 # Python's audit events that an algorithm must not cause: beginnings of their names, and why
 REFUSED = {
     ("_thread.start",): "with a thread, a run would not repeat",
@@ -42,8 +50,30 @@ REFUSED = {
     ("socket.connect", "socket.bind", "socket.sendto"): "no connections of its own",
     ("os.kill", "signal.", "ctypes."): "nothing beyond itself",
     ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "shutil."): "no files",
+    ("os.listdir", "os.scandir", "glob."): "no files",
 }
-CLOCKS = "time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"
+# Functions that Python tells no audit hook of, and why an algorithm must not call them
+OF_CLOCKS = "an algorithm has no clock but tcp.now_s, or a run would not repeat"
+OF_CHANCE = "the module random has numbers that come from the seed"
+OF_THREADS = "with a thread, a run would not repeat"
+OF_ITSELF = "an algorithm ends by an exception, and changes nothing beyond itself"
+CLOCKS = (
+    *("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"),
+    *("process_time", "process_time_ns", "thread_time", "thread_time_ns", "clock_gettime"),
+    *("clock_gettime_ns", "localtime", "gmtime", "ctime", "asctime", "strftime"),
+)
+CALLS = [
+    *((time, name, OF_CLOCKS) for name in CLOCKS),
+    (time, "sleep", "virtual time stands still meanwhile; wait until tcp.now_s has come"),
+    (os, "times", OF_CLOCKS),
+    (os, "urandom", OF_CHANCE),
+    (os, "getrandom", OF_CHANCE),
+    (random, "_urandom", OF_CHANCE),  # SystemRandom's, and with it that of secrets
+    (threading, "_start_new_thread", OF_THREADS),
+    *((os, name, OF_ITSELF) for name in ("_exit", "abort")),
+    *((signal, name, OF_ITSELF) for name in ("alarm", "setitimer", "signal", "raise_signal")),
+    *((faulthandler, name, OF_ITSELF) for name in vars(faulthandler) if name[:2] != "__"),
+]
 
 
 class NotAllowed(BaseException):
@@ -60,7 +90,8 @@ class Printed:
         self.left -= len(text)
         if self.left < 0:
             raise NotAllowed(f"it has printed more than {MOST_PRINTED:,} characters")
-        self.tell(out=text)
+        for first in range(0, len(text), PIECE):
+            self.tell(out=text[first : first + PIECE])
         return len(text)
 
     def flush(self):
@@ -93,27 +124,45 @@ def watch_over(watched):
         for beginnings, why in REFUSED.items():
             if event.startswith(beginnings):
                 raise NotAllowed(f"an algorithm only computes, {why}: {event}")
-        if event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
+        # an import opens files, too
+        if event == "open" and not str(arguments[0]).endswith((".py", ".pyc", ".so")):
             raise NotAllowed(f"an algorithm only computes, no files: it opens {arguments[0]!r}")
 
-    def refusing(module, name, why):
-        original = getattr(module, name)
-
+    def refusing(module, name, why, original):
         def call(*values, **named):
             if watched:
-                raise NotAllowed(f"{module.__name__}.{name}: {why}")
+                raise NotAllowed(f"{module.__name__}.{name.strip('_')}: {why}")
             return original(*values, **named)
 
-        setattr(module, name, call)
+        return call
 
-    for name in CLOCKS:
-        refusing(time, name, "an algorithm has no clock but tcp.now_s, or a run would not repeat")
-    refusing(time, "sleep", "virtual time stands still meanwhile; wait until tcp.now_s has come")
-    refusing(os, "urandom", "the module random has numbers that come from the seed")
+    for module, name, why in CALLS:
+        if original := getattr(module, name, None):
+            setattr(module, name, refusing(module, name, why, original))
+    for cls, names in (("date", ["today"]), ("datetime", ["today", "now", "utcnow"])):
+        own = getattr(datetime, cls)
+        refused = {name: refusing(own, name, OF_CLOCKS, getattr(own, name)) for name in names}
+        setattr(datetime, cls, type(cls, (own,), refused))
+    seed = random.Random.seed
+
+    def seeded(self, a=None, version=2):
+        if a is None and watched:
+            raise NotAllowed(f"random.seed: give it a number; without one, {OF_CHANCE}")
+        seed(self, a, version)
+
+    random.Random.seed = seeded
     sys.addaudithook(audit)
 
 
-def load(file, text):
+def take(parent):
+    """The text that the parent sends: its length in a message of its own, then its pieces."""
+    length, text = int(parent.recv(100)), b""
+    while len(text) < length:
+        text += parent.recv(2 * PIECE)
+    return text
+
+
+def load(file, text, watched):
     """The algorithms as (name, class, parameters), in the order of their numbers."""
     base = types.ModuleType("base")
     base.__file__ = file
@@ -125,7 +174,14 @@ def load(file, text):
         known = {"CongestionControl": base.CongestionControl, "__name__": "algorithm"}
         known["netlab"] = Netlab(known)
         linecache.cache[name] = (len(one["source"]), None, one["source"].splitlines(True), name)
+        for node in ast.parse(one["source"], name).body:
+            if isinstance(node, ast.Import | ast.ImportFrom):  # which does what no algorithm may
+                exec(compile(ast.Module([node], []), name, "exec"), dict(known))
+        Progress.questions += 1
+        watched.append(True)
         exec(compile(one["source"], name, "exec"), known)
+        watched.clear()
+        Progress.answers += 1
         found.append((one["name"], known[one["name"]], one["parameters"]))
     return base, found
 
@@ -136,7 +192,9 @@ class Window:
     def __init__(self, base, cls, parameters):
         self.tcp, self.control = base.Connection(), cls(**parameters)
         self.infinite = base.INFINITE
-        self.after_repair = None  # the window to go on with, and the threshold that was answered
+        # the window to go on with, and the least and most that the kernel's own is by then, unless
+        # it has taken the reduction back, or its timer has run out once more
+        self.after_repair = None
 
     def answer(self, asked):
         """What to answer: window, threshold, pacing rate; zeros change nothing."""
@@ -154,7 +212,7 @@ class Window:
         else:
             self.control.on_timeout(tcp)
             if "cwnd" in tcp._set:
-                self.after_repair = tcp._cwnd, math.inf
+                self.after_repair = tcp._cwnd, 0, max(int(before), 1) - 1
                 tcp._cwnd = before
         return self.whole_window(), self.whole_threshold() * ("ssthresh" in tcp._set), self.pacing()
 
@@ -162,8 +220,8 @@ class Window:
         """The kernel's numbers, wherever it has changed them itself."""
         tcp = self.tcp
         if self.after_repair and asked["event"] == ACK:
-            window, answered = self.after_repair
-            if asked["cwnd"] <= answered:  # else the kernel has taken the reduction back
+            window, least, most = self.after_repair
+            if least <= asked["cwnd"] <= most:
                 tcp._cwnd = window
                 asked["cwnd"] = self.whole_window()
         if asked["event"] in (ACK, TIMEOUT):
@@ -180,8 +238,9 @@ class Window:
         if "ssthresh" not in tcp._set:
             tcp._ssthresh = tcp._cwnd
         window = tcp._cwnd if "cwnd" in tcp._set else min(tcp._ssthresh, before)
-        self.after_repair, tcp._cwnd = (window, self.whole_threshold()), before
-        return 0, self.whole_threshold(), self.pacing()
+        threshold = self.whole_threshold()
+        self.after_repair, tcp._cwnd = (window, threshold, threshold), before
+        return 0, threshold, self.pacing()
 
     def whole_window(self):
         return max(int(self.tcp._cwnd), 1)
@@ -201,6 +260,7 @@ def serve(kernel, base, algorithms, watched):
     while data := kernel.recv(256):
         asked = dict(zip(FIELDS, ASK.unpack(data), strict=True))
         connection, answer = asked["connection"], (0, 0, 0)
+        Progress.asked = asked
         Progress.questions += 1
         watched.append(True)
         if asked["event"] == END:
@@ -215,30 +275,52 @@ def serve(kernel, base, algorithms, watched):
 
 
 class Progress:
-    """How many questions have come and gone: a question that is not answered for `LONGEST_S` ends
-    this process, and Python's own watchdog, which needs no Python to run, says where it was.
+    """How many questions have come and gone. One that is not answered for `LONGEST_S` ends this
+    process: by a signal, where Python still looks at signals; else by Python's own watchdog, which
+    needs no Python to run, and says where it was.
     """
 
     questions = answers = 0
-    seen = -1
+    asked = {}  # the last question
+    seen, seen_s = -1, 0
 
     @classmethod
-    def look(cls, *_):
+    def look(cls, tell, frame):
+        """To be called every second."""
         if cls.questions == cls.answers or cls.questions != cls.seen:
-            cls.seen = cls.questions
-            faulthandler.dump_traceback_later(LONGEST_S, exit=True, file=2)
+            cls.seen, cls.seen_s = cls.questions, 0
+            WATCHDOG(LONGEST_S + 1, exit=True, file=2)
+        cls.seen_s += 1
+        if cls.seen_s > LONGEST_S:
+            frames = traceback.StackSummary.extract(traceback.walk_stack(frame), limit=10_000)
+            what = f"it did not answer within {LONGEST_S} seconds"
+            tell(failed={"what": what} | where([*frames][::-1]))
+            EXIT(0)
+
+
+WATCHDOG, EXIT = faulthandler.dump_traceback_later, os._exit
 
 
 def told(error):
     """What went wrong, and at which lines of the algorithm."""
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [
-        place("".join(linecache.getlines(one.filename)), one.lineno)
-        for one in frames
-        if one.filename.startswith("<algorithm")
-    ]
-    return {"what": str(error) if isinstance(error, NotAllowed) else text, "lines": lines}
+    try:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    except BaseException:
+        what = f"{type(error).__name__}, whose text could not be made"
+    if isinstance(error, NotAllowed):
+        what = str(error)
+    if len(what) > MOST_TOLD:
+        what = what[:MOST_TOLD] + " ..."
+    return {"what": what} | where(traceback.extract_tb(error.__traceback__))
+
+
+def where(frames):
+    """The lines of these frames that are of an algorithm, and which algorithm it is."""
+    own = [one for one in frames if one.filename.startswith("<algorithm")]
+    number = int("0" + "".join(filter(str.isdigit, own[0].filename))) if own else None
+    number = max(number - 1, 0) if own else Progress.asked.get("algorithm")
+    lines = [place("".join(linecache.getlines(one.filename)), one.lineno) for one in own]
+    return {"lines": lines, "algorithm": number, "event": Progress.asked.get("event")}
 
 
 def place(source, number):
@@ -259,6 +341,10 @@ def place(source, number):
 
 def main(file, seed):
     kernel, parent = (socket.socket(fileno=os.dup(number)) for number in (0, 1))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1):  # what an algorithm finds there
+        os.dup2(nothing, number)
+    sys.stdin = None
 
     def tell(**message):
         parent.send(json.dumps(message).encode())
@@ -267,19 +353,22 @@ def main(file, seed):
         resource.setrlimit(limit, (most, most))
     random.seed(int(seed))
     sys.setrecursionlimit(1000)
-    signal.signal(signal.SIGALRM, Progress.look)
+    faulthandler.enable(file=2)
+    signal.signal(signal.SIGALRM, lambda _, frame: Progress.look(tell, frame))
     signal.setitimer(signal.ITIMER_REAL, 1, 1)
-    faulthandler.dump_traceback_later(LONGEST_S, exit=True, file=2)
+    WATCHDOG(LONGEST_S + 1, exit=True, file=2)
     sys.stdout, watched = Printed(tell), []
     watch_over(watched)
     try:
-        base, algorithms = load(file, parent.recv(1 << 20))
+        base, algorithms = load(file, take(parent), watched)
+        if numpy := sys.modules.get("numpy"):
+            numpy.random.seed(int(seed) % 2**32)
         tell(ready=True)
         serve(kernel, base, algorithms, watched)
     except BaseException as error:
         watched.clear()
         tell(failed=told(error))
-    os._exit(0)
+    EXIT(0)
 
 
 if __name__ == "__main__":
