@@ -32,7 +32,8 @@ class CongestionControl:
     The kernel itself still does what RFC 5681 and its successors leave to any sender: it finds
     losses (SACK, RACK and TLP), repairs them, and meanwhile brings what is in flight down to
     ``tcp.ssthresh`` evenly (PRR, RFC 6937). It takes a reduction back that was made for nothing. It
-    asks `on_ack` only when nothing is being repaired.
+    does not ask `on_ack` while it repairs losses, except after a timeout: then the window grows
+    from one segment on as `on_ack` says, and what was lost is sent again within it.
 
     Examples
     --------
@@ -74,7 +75,10 @@ class CongestionControl:
     def on_timeout(self, tcp):
         """No ACK has come for the retransmission timeout; `on_loss` has been asked before.
 
-        The kernel goes on with a window of one segment, unless this sets ``tcp.cwnd``.
+        The kernel goes on with a window of one segment, unless this sets ``tcp.cwnd``. When the
+        timer runs out while an earlier loss of the same window is still being repaired, the kernel
+        goes on with one segment, too, and asks neither `on_loss` nor this: a window is reduced
+        once.
         """
 
 
@@ -149,10 +153,7 @@ class Connection:
 
     @ssthresh.setter
     def ssthresh(self, segments):
-        infinite = segments == math.inf
-        self._ssthresh = (
-            segments if infinite else positive("tcp.ssthresh", segments, INFINITE, "segments")
-        )
+        self._ssthresh = positive("tcp.ssthresh", segments, INFINITE, "segments", infinite=True)
         self._set.add("ssthresh")
 
     @property
@@ -161,8 +162,7 @@ class Connection:
 
     @pacing_bps.setter
     def pacing_bps(self, bps):
-        infinite = bps == math.inf
-        self._pacing_bps = bps if infinite else positive("tcp.pacing_bps", bps, 1e12, "bit/s")
+        self._pacing_bps = positive("tcp.pacing_bps", bps, 10**12, "bit/s", infinite=True)
         self._set.add("pacing_bps")
 
     cwnd_limited = property(lambda self: bool(self._asked["limited"]))
@@ -186,10 +186,10 @@ class Connection:
         )
 
 
-def positive(name, value, most, unit):
-    """A number above 0 and not above `most`."""
+def positive(name, value, most, unit, infinite=False):
+    """A number above 0 and not above `most`; infinity only where that is allowed."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool):
         raise TypeError(f"{name} = {value!r}: a number of {unit}")
-    if not 0 < value <= most:
-        raise ValueError(f"{name} = {value!r}: {unit} above 0, at most {most:g}")
+    if not 0 < value <= most and not (infinite and value == math.inf):
+        raise ValueError(f"{name} = {value!r}: {unit} above 0, at most {most:,}")
     return float(value)

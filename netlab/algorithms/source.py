@@ -4,6 +4,7 @@ whoever has the experiment can run it again.
 
 import ast
 import builtins
+import difflib
 import inspect
 import json
 import linecache
@@ -21,6 +22,7 @@ from netlab.algorithms.base import CongestionControl, called, made_with
 from netlab.description import Description, short
 
 MOST_CHARACTERS = 100_000
+EVENTS = "start", "on_ack", "on_loss", "on_timeout"  # what the kernel asks
 LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 
 
@@ -65,12 +67,44 @@ def algorithm(value):
         return value
     if cls is CongestionControl:
         raise ValueError("CongestionControl itself decides nothing: derive a class from it")
+    check_methods(cls)
     parameters = {
         name: written(one, f"{cls.__name__}'s {name}") for name, one in parameters.items()
     }
     gathered = Gathered()
     gathered.add(cls.__name__, cls)
     return Algorithm(name=cls.__name__, parameters=parameters, source=gathered.text)
+
+
+def check_methods(cls):
+    """Refuse a method that the kernel would never ask, or could not ask.
+
+    Raises
+    ------
+    ValueError
+        It is called otherwise, takes other parameters, or is a generator or a coroutine.
+    """
+    for name in dir(cls):
+        base, own = getattr(CongestionControl, name, None), getattr(cls, name)
+        if name.startswith("on_") and not base:
+            close = difflib.get_close_matches(name, EVENTS, 1)
+            meant = f"; {close[0]} is one" if close else ""
+            raise ValueError(
+                f"{cls.__name__}.{name} is never asked: the kernel asks {', '.join(EVENTS)}{meant}."
+                " Give a method of your own a name that does not begin with on_"
+            )
+        if name not in EVENTS or not isinstance(own, types.FunctionType):
+            continue
+        expected = [*inspect.signature(base).parameters]
+        try:
+            inspect.signature(own).bind(*expected)
+        except TypeError:
+            raise ValueError(
+                f"{cls.__name__}.{name} is asked as {name}({', '.join(expected[1:])}): write"
+                f" def {name}({', '.join(expected)})"
+            ) from None
+        if inspect.isgeneratorfunction(own) or inspect.iscoroutinefunction(own):
+            raise ValueError(f"{cls.__name__}.{name} must end with return, without yield and async")
 
 
 def congestion_control(value):

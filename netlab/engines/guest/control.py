@@ -18,7 +18,6 @@ from netlab.engines.guest.control_process import CALLED, LONGEST_S, PIECE, place
 from netlab.engines.guest.places import fixed_layout
 from netlab.errors import AlgorithmError
 
-
 # numpy's libraries would start a thread per CPU, and take memory for each
 ONE_THREAD = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"
 

@@ -39,7 +39,7 @@ CALLED = "start", "end", "on_ack", "on_loss", "on_timeout"  # the methods that a
 FASTEST = 2**64 - 1  # a pacing rate that limits nothing
 FILE = "<algorithm>"  # of the first one; what its lines are said to be in
 LONGEST_S = 10  # for the answer to one question
-PIECE = 50_000  # bytes or characters of one message; a socket takes no longer ones
+PIECE = 10_000  # bytes or characters of one message; a socket takes no very long ones
 MOST_PRINTED = 100_000  # characters
 MOST_TOLD = 2_000  # characters of what went wrong
 MOST_MEMORY_BYTES = 1 << 30
@@ -131,7 +131,7 @@ def watch_over(watched):
     def refusing(module, name, why, original):
         def call(*values, **named):
             if watched:
-                raise NotAllowed(f"{module.__name__}.{name.strip('_')}: {why}")
+                raise NotAllowed(f"{module.__name__}.{name}: {why}")
             return original(*values, **named)
 
         return call
@@ -281,7 +281,7 @@ class Progress:
     """
 
     questions = answers = 0
-    asked = {}  # the last question
+    asked = types.MappingProxyType({})  # the last question
     seen, seen_s = -1, 0
 
     @classmethod
