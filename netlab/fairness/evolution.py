@@ -1,0 +1,145 @@
+"""Shares and Jain's index over time."""
+
+from itertools import pairwise
+from math import inf
+
+import numpy as np
+import pandas as pd
+
+from netlab.fairness.indices import jain_index, positive
+
+_INTERVAL_COLUMNS = ["flow", "stream", "start_s", "end_s", "sent_bps", "received_bps", "omitted"]
+
+
+def over_time(intervals, window_s, by="flow"):
+    """Throughput of each flow, or stream, in each window of time.
+
+    The windows cover the time in which *all* flows (or streams) are sending: from the latest first
+    start to the earliest last end. The last window may be up to 1 % shorter than the others; if
+    more is missing, it is left out. Flows report at different times, so the rate is taken as
+    constant within an interval, and a window counts the part of the interval that it overlaps. A
+    flow without an interval in a window has 0 there. A sender counts what it hands to its kernel,
+    which comes in bursts: choose windows of several intervals and round trips.
+
+    Parameters
+    ----------
+    intervals : DataFrame
+        As ``Result.intervals``: ``flow``, ``stream``, ``start_s``, ``end_s`` [s], ``sent_bps``,
+        ``received_bps`` [bit/s], ``omitted``. Where ``received_bps`` is NaN, ``sent_bps`` counts.
+        Omitted intervals do not count.
+    window_s : float
+        Length of a window, above 0. [s]
+    by : {"flow", "stream"}
+        Whether a flow's streams are added up.
+
+    Returns
+    -------
+    DataFrame
+        One row per window and flow (or stream): ``start_s``, ``end_s`` [s], ``flow`` (and
+        ``stream``), ``bps`` [bit/s].
+
+    Examples
+    --------
+    >>> intervals = pd.DataFrame({"flow": [1, 1, 2], "stream": 1, "omitted": False,
+    ...                           "start_s": [0, 1, 0.5], "end_s": [1, 2, 2],
+    ...                           "sent_bps": [8e6, 4e6, 2e6], "received_bps": np.nan})
+    >>> over_time(intervals, 1)
+       start_s  end_s  flow        bps
+    0      0.5    1.5     1  6000000.0
+    1      0.5    1.5     2  2000000.0
+    """
+    if by not in ("flow", "stream"):
+        raise ValueError(f"by must be 'flow' or 'stream', not {by!r}")
+    positive("window_s", window_s)
+    _check_columns("intervals", intervals, *_INTERVAL_COLUMNS)
+    keys = ["flow"] if by == "flow" else ["flow", "stream"]
+    rows = intervals[~intervals.omitted.astype(bool)]
+    rows = rows.assign(bps=rows.received_bps.fillna(rows.sent_bps).astype(float))
+    good = rows.bps.between(0, inf, inclusive="left") & (rows.end_s >= rows.start_s)
+    for row in rows[~good].itertuples():
+        which = f"flow {row.flow}, stream {row.stream}, from {row.start_s:g} s to {row.end_s:g} s"
+        raise ValueError(
+            f"intervals must have a received_bps or sent_bps of at least 0: {which} has {row.bps:g}"
+        )
+    each = rows.groupby(keys)
+    if each.ngroups < intervals.groupby(keys).ngroups or not each.ngroups:
+        raise ValueError(f"intervals: every {by} must have an interval that is not omitted")
+    begin, end = each.start_s.min().max(), each.end_s.max().min()
+    count = int(np.floor((end - begin) / window_s + 0.01))
+    if count < 1:
+        raise ValueError(
+            f"every {by} sends from {begin:g} s to {end:g} s: not for one window of {window_s:g} s"
+        )
+    edges = np.minimum(begin + window_s * np.arange(count + 1.0), end)
+    starts, ends, rates = rows[["start_s", "end_s", "bps"]].to_numpy(float).T
+    names, group_of_row = each.size().index.to_frame(index=False), each.ngroup().to_numpy()
+    windows = []
+    for start, stop in pairwise(edges):
+        overlap = (np.minimum(ends, stop) - np.maximum(starts, start)).clip(0)
+        bps = np.bincount(group_of_row, rates * overlap, len(names)) / (stop - start)
+        windows.append(names.assign(start_s=start, end_s=stop, bps=bps))
+    return pd.concat(windows, ignore_index=True)[["start_s", "end_s", *keys, "bps"]]
+
+
+def index_over_time(intervals, window_s, by="flow"):
+    """Jain's index of each window of time.
+
+    Parameters
+    ----------
+    intervals, window_s, by
+        As for `over_time`, which says where the windows lie and what counts.
+
+    Returns
+    -------
+    DataFrame
+        One row per window: ``start_s``, ``end_s`` [s], ``jain_index`` [1] (NaN where all flows have
+        0), and ``total_bps``, the sum of all flows [bit/s]. Short windows show which flow has just
+        reduced its rate, long windows which flow gets more in the end.
+
+    Examples
+    --------
+    >>> intervals = pd.DataFrame({"flow": [1, 2], "stream": 1, "start_s": 0, "end_s": 2,
+    ...                           "sent_bps": [8e6, 0], "received_bps": np.nan, "omitted": False})
+    >>> index_over_time(intervals, 2)
+       start_s  end_s  jain_index  total_bps
+    0      0.0    2.0         0.5  8000000.0
+    """
+    windows = over_time(intervals, window_s, by).groupby(["start_s", "end_s"]).bps
+    return windows.agg(
+        jain_index=lambda bps: jain_index([*bps]) if bps.any() else np.nan, total_bps="sum"
+    ).reset_index()
+
+
+def convergence_s(windows, threshold=0.95):
+    """When the index reached a threshold for good.
+
+    Parameters
+    ----------
+    windows : DataFrame
+        As `index_over_time` gives it: ``start_s`` [s], ``jain_index`` [1].
+    threshold : float
+        Above 0, at most 1. [1]
+
+    Returns
+    -------
+    float
+        ``start_s`` of the first window from which on *every* window has an index of at least the
+        threshold (to within rounding); NaN if the last window has not. A window whose index is NaN
+        counts as below. Shorter windows give a later time. [s]
+
+    Examples
+    --------
+    >>> windows = {"start_s": [0, 1, 2, 3], "jain_index": [0.96, 0.8, 0.97, 0.99]}
+    >>> convergence_s(pd.DataFrame(windows))
+    2.0
+    """
+    if not 0 < threshold <= 1:
+        raise ValueError(f"threshold must be above 0 and at most 1, not {threshold!r}")
+    _check_columns("windows", windows, "start_s", "jain_index")
+    fair = windows.set_index("start_s").jain_index.sort_index(ascending=False) >= threshold - 1e-12
+    return float(fair.index[fair.cummin()].min())
+
+
+def _check_columns(name, frame, *columns):
+    if lacking := [column for column in columns if column not in frame]:
+        raise ValueError(f"{name} lacks {', '.join(lacking)}; it has {', '.join(map(str, frame))}")
