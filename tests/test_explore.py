@@ -237,6 +237,97 @@ def test_aimd_measures_a_path(monkeypatch):
     assert trace(again, "measured") == (pytest.approx(x), pytest.approx(y))
 
 
+class Steady(nl.CongestionControl):
+    """Always the same window: a student's first try."""
+
+    def __init__(self, segments=20):
+        self.segments = segments
+
+    def start(self, tcp):
+        tcp.cwnd = self.segments
+
+    def on_loss(self, tcp):
+        tcp.ssthresh = self.segments
+
+
+class Wrong(nl.CongestionControl):
+    def on_ack(self, tcp, acked):
+        if tcp.now_s > 3:
+            raise ValueError("no idea what to do now")
+        tcp.cwnd += acked
+
+
+def test_a_race_is_of_what_is_chosen():
+    explorer = explore.race()
+    assert (explorer.one.label, explorer.other.label) == ("reno (Linux)", "cubic (Linux)")
+    assert explorer.plain_sentence() == (
+        "Who will get more? reno (Linux) against cubic (Linux), link 100 Mbit/s, RTT 20 ms, queue"
+        " 1 BDP, 20 s."
+    )
+    assert np.isnan(trace(explorer, "h1")).all() and not np.isnan(trace(explorer, "hint")).any()
+    explorer.rate.value, explorer.rtt.value, explorer.queue.value = 2e7, 0.05, 0.5
+    explorer.seconds.value = 10
+    explorer.other.value = dict(explorer.other.options)["AIMD(0.06, 8) (netlab)"]
+    bdp = 2e7 * 0.05 / 8 / 1514
+    assert trace(explorer, "path")[1] == pytest.approx([bdp, bdp])
+    time_s, full = trace(explorer, "path and full queue")
+    assert [*time_s] == [0, 10] and full == pytest.approx([1.5 * bdp, 1.5 * bdp])
+    (path, one, other, *eyes), named = explorer.experiment()
+    assert path == nl.wan("20mbit", "50ms", limit=62_500) and named == dict(seed=1)
+    assert [str(test.congestion) for test in (one, other)] == ["reno", "AIMD(0.06, 8)"]
+    assert one.time + one.omit == 10 and [eye.src for eye in eyes] == ["h1", "h3"]
+
+
+def test_a_race_is_measured_and_drawn_while_it_runs(monkeypatch):
+    monkeypatch.setattr(sys.modules["netlab.explore.race"], "PAUSE_S", 0)
+    explorer = explore.race(Steady, "cubic", more=[Steady(5)])
+    labels = [name for name, _ in explorer.one.options]
+    assert labels[-2:] == ["Steady (yours)", "Steady(5) (yours)"] and len(labels) == 10
+    explorer.rate.value, explorer.seconds.value = 2e7, 20
+    seen, draw = [], explorer.draw
+
+    def drawn():
+        traces, sentence = draw()
+        seen.append((traces["h1"]["x"].max(initial=0), sentence))
+        return traces, sentence
+
+    explorer.draw = drawn
+    said = measure(explorer)
+    live = [until_s for until_s, sentence in seen if "<b>They race:</b> Steady" in sentence]
+    assert len(live) > 10 and live == sorted(live) and 0 <= live[1] < 10 < live[-1]
+    assert "Steady (yours) against cubic (Linux), link 20 Mbit/s" in said and "seed 1: h1" in said
+    time_s, cwnd = trace(explorer, "h1")
+    assert np.median(cwnd) == cwnd[-1] == 20 and time_s.max() == pytest.approx(20, abs=0.5)
+    share = explorer.measured.share[0]
+    got = explorer.result.flows.received_bps
+    assert share == pytest.approx(got[0] / got.sum()) and np.isnan(trace(explorer, "hint")).all()
+    # the window is all that Steady has under way: it gets that per round trip
+    rtt_s = explorer.result.windows.query("flow == 1 and time_s > 4").srtt_s.mean()
+    assert got[0] == pytest.approx(20 * 1448 * 8 / rtt_s, rel=0.1)
+    assert f"h1 with Steady (yours) got {100 * share:.0f} %" in explorer.plain_sentence()
+    explorer.queue.value = 2
+    assert "That was Steady (yours) against cubic" in explorer.plain_sentence()
+    assert trace(explorer, "h1")[1] == pytest.approx(cwnd), "what was measured stays"
+    explorer.queue.value, explorer.one.value = 1, explorer.one.options[-1][1]
+    assert "seed 1: h1 with Steady(5) (yours) got" in measure(explorer)
+    assert explorer.measured.share[1] < share and len(explorer.measured) == 2
+
+
+def test_an_error_of_a_students_algorithm_is_shown_and_leaves_the_figure_as_it_was():
+    explorer = explore.race(Wrong)
+    explorer.rate.value, explorer.seconds.value = 2e7, 10
+    said = measure(explorer)
+    assert "Wrong.on_ack, line 4: raise ValueError" in said and "no idea what to do now" in said
+    assert np.isnan(trace(explorer, "h1")).all() and "Who will get more?" in explorer.said.value
+    assert explorer.result is None and explorer.measured.empty
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "none such", int])
+def test_a_race_refuses_what_is_no_algorithm(wrong):
+    with pytest.raises(nl.SpecificationError):
+        explore.race("reno", wrong)
+
+
 def test_what_nobody_expected_is_shown_in_full(monkeypatch):
     def broken(*arguments, **named):
         raise RuntimeError("out of tape")
@@ -312,7 +403,9 @@ def test_a_figure_is_described_by_its_sentence():
 def test_what_is_sent_to_the_browser_is_json():
     """Which has no NaN; Jupyter would warn on stderr, and may refuse it one day."""
     cells = ["from netlab import explore"]
-    cells += [f"e = explore.{name}()\ne.redraw()\ne" for name in ("mathis", "aimd", "fairness")]
+    cells += [
+        f"e = explore.{name}()\ne.redraw()\ne" for name in ("mathis", "aimd", "fairness", "race")
+    ]
     cells = [nbformat.v4.new_code_cell(source) for source in cells]
     notebook = nbformat.v4.new_notebook(cells=cells)
     nbclient.NotebookClient(notebook, kernel_name="python3").execute()
@@ -347,7 +440,7 @@ def test_the_notebook_of_explorers_runs_from_top_to_bottom_and_is_stored_without
     assert printed(stored) == printed(ran)
     assert sum("recorded: " in text for text in printed(stored)) == 3
     cells = [cell for cell in stored.cells if cell.cell_type == "code"]
-    assert [cell.execution_count for cell in cells] == [1, 2, 3, 4]
+    assert [cell.execution_count for cell in cells] == [1, 2, 3, 4, 5]
     outputs = [output for cell in cells for output in cell.outputs]
     assert {output.output_type for output in outputs} == {"stream", "display_data"}
     view = "application/vnd.jupyter.widget-view+json"
@@ -358,5 +451,5 @@ def test_the_notebook_of_explorers_runs_from_top_to_bottom_and_is_stored_without
         for cell in ran.cells
         if cell.cell_type == "code" and "explore." in cell.source
     ]
-    assert len(drawn) == 3
+    assert len(drawn) == 4
     assert all("application/vnd.jupyter.widget-view+json" in data for data in drawn)

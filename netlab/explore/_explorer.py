@@ -50,6 +50,12 @@ class Explorer(widgets.VBox):
         Adds a result of the button to ``measured``. Gives the data of the traces that changed, as
         ``draw`` does, and a short text about the result.
 
+    And it may have a fifth:
+
+    ``meanwhile()``
+        Is called after each virtual second of the button's run, in its thread. What it draws of the
+        run so far, `draw` must not draw any more after a run that was stopped or failed.
+
     Attributes
     ----------
     figure : plotly.graph_objects.FigureWidget
@@ -126,6 +132,9 @@ class Explorer(widgets.VBox):
         update = {key: [packed(data[key]) for data in new] for key in new[0]}
         self.figure.plotly_update(update, trace_indexes=numbers)
 
+    def meanwhile(self):
+        """Nothing is drawn before the run has ended."""
+
     def wait(self, seconds=None):
         """Wait until the button's run has ended, at most for so long. [s]"""
         if self._thread:
@@ -157,6 +166,7 @@ class Explorer(widgets.VBox):
         def on_tick(seconds, total_s):
             self.bar.max, self.bar.value = total_s, seconds
             self._say(f"{settings}: {pace(seconds, total_s, time.monotonic() - began)}")
+            self.meanwhile()
 
         try:
             with told(on_tick):

@@ -98,7 +98,7 @@ def windows(result, flow=None):
     alone, fig = len(flows) == 1, go.Figure()
 
     def draw(part, segments, name, pieces, **look):
-        time_s, segments = _thinned(part.time_s, segments, pieces)
+        time_s, segments = thinned(part.time_s, segments, pieces)
         look |= dict(mode="lines", line_shape="hv", hovertemplate="%{x:.5~g} s: %{y}")
         fig.add_scatter(x=time_s, y=segments, name=name, **look)
 
@@ -121,7 +121,7 @@ def windows(result, flow=None):
             name = f"{group}, sum" if len(parts) > 1 else group
             draw(part, _sum(part), name, thick, **look)
     counts = []
-    for kind, found in _reductions(rows):
+    for kind, found in reductions(rows):
         few = found.iloc[:: -(-len(found) // MARKS)]
         look = dict(mode="markers", marker=LOOKS[kind], hovertemplate=f"%{{x:.5~g}} s: {kind}")
         if len(few) > 200:
@@ -171,7 +171,7 @@ def queues(result, qdisc=None):
     queues, drops = list(rows.groupby(["src", "dst"], sort=False)), []
     for ((src, dst), part), dash in zip(queues, cycle(DASHES), strict=False):
         pieces = min(375, max(40, POINTS // 4 // len(queues)))
-        time_s, held = _thinned(part.time_s, part.backlog_bytes, pieces)
+        time_s, held = thinned(part.time_s, part.backlog_bytes, pieces)
         line = dict(color=INK, width=1.5, dash=dash, shape="hv")
         look = dict(name=f"queue {src} → {dst}", mode="lines", line=line)
         look |= dict(fill="tozeroy", fillcolor=HELD) if len(queues) == 1 else {}
@@ -251,7 +251,7 @@ def _sum(part):
     return (part.cwnd - before).cumsum()
 
 
-def _reductions(rows):
+def reductions(rows):
     """Kind of mark -> the rows where a window was reduced so, with the window ``before``."""
     streams = rows.astype({"state": object}).groupby(["flow", "stream"])
     was = streams.state.shift(fill_value="open")
@@ -263,7 +263,7 @@ def _reductions(rows):
     return [(kind, marks) for kind, marks in found.items() if len(marks)]
 
 
-def _thinned(time_s, values, pieces):
+def thinned(time_s, values, pieces):
     """A line of steps, as arrays, without what cannot be seen.
 
     Where nothing changes there are no points. If more than four per piece of time remain, then of

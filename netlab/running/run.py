@@ -1,6 +1,8 @@
 """Run an experiment: start its traffic at its times, wait, and keep what every program printed."""
 
+import contextlib
 import json
+from contextvars import ContextVar
 
 from netlab import engines
 from netlab.engines import recorded
@@ -8,7 +10,9 @@ from netlab.errors import CommandError, GuestError, ReadError, SpecificationErro
 from netlab.experiment import Experiment
 from netlab.running.arguments import LONGEST_S, check_command
 from netlab.running.network import Network
-from netlab.running.result import Result, keep_evidence
+from netlab.running.result import Result, joined, keep_evidence
+
+_reader = ContextVar("reader", default=dict)
 
 
 def run(topology, *traffic, engine=None, **fields):
@@ -129,7 +133,8 @@ def carry_out(experiment, net, limit_s):
     sends_s = max(item.sends_s for item in experiment.traffic)
     ended_by = ""
     try:
-        ended_by = net.wait(*jobs.values(), limit_s=limit_s, total_s=sends_s or None)
+        with readable(experiment, net, zero_s) if told else contextlib.nullcontext():
+            ended_by = net.wait(*jobs.values(), limit_s=limit_s, total_s=sends_s or None)
         if not ended_by:
             net.wait(*servers.values(), limit_s=10)
             for _, name, program in at("end", programs):
@@ -147,6 +152,36 @@ def carry_out(experiment, net, limit_s):
         if ended_by or (job.status and name not in may_fail):
             raise job.failed(f"{failure(job, limit_s, ended_by)}. {keep_evidence(experiment, raw)}")
     return raw | (net.watched(zero_s) if told else {})
+
+
+def so_far():
+    """The tables of what the engine tells by itself, as far as the run of this thread has got, by
+    name: for a listener of `netlab.running.progress.told`. Empty where nothing is told.
+    """
+    return _reader.get()()
+
+
+@contextlib.contextmanager
+def readable(experiment, net, zero_s):
+    """Within it, `so_far` reads what `net` tells of an experiment that began at `zero_s`."""
+
+    def read():
+        texts, parts = net.watched(zero_s), {}
+        for item, place in experiment.places:
+            names = {
+                one.name: item.output_name(place.flow, one.name) for one in item.programs(place)
+            }
+            if set(names.values()) & texts.keys():
+                tables = item.read({name: texts[whole] for name, whole in names.items()}, place)
+                for name, part in tables.items():
+                    parts.setdefault(name, []).append(part)
+        return joined(parts)
+
+    before = _reader.set(read)
+    try:
+        yield
+    finally:
+        _reader.reset(before)
 
 
 def outputs(jobs):

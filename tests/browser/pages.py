@@ -143,7 +143,7 @@ class Page:
             "return [...document.querySelectorAll('.js-plotly-plot')].filter(one => one._fullLayout"
             " && one.data.length)"
         )
-        self.figures = self.until(lambda: len(found := self.script(drawn)) == 3 and found, wait_s)
+        self.figures = self.until(lambda: len(found := self.script(drawn)) == 4 and found, wait_s)
         self.explorers = [
             self.script("return arguments[0].closest('.widget-hbox')", figure)
             for figure in self.figures

@@ -9,7 +9,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.browser import pages
 
-MATHIS, FAIRNESS, AIMD = range(3)
+MATHIS, FAIRNESS, AIMD, RACE = range(4)
 OVERLAPS = """
 const [figure] = arguments, size = figure._fullLayout._size;
 const box = one => one.getBoundingClientRect(), top = box(figure).top;
@@ -44,7 +44,7 @@ def curve(page, number, name):
     return page.traces(number)[name]
 
 
-def test_all_three_are_drawn_as_wide_as_there_is_room_and_nothing_overlaps(page):
+def test_all_are_drawn_as_wide_as_there_is_room_and_nothing_overlaps(page):
     for width in (1000, 1150, 1400):
         page.chrome.set_window_size(width, 900)
         for number, figure in enumerate(page.figures):
@@ -114,6 +114,22 @@ def test_the_button_measures_while_sliders_move(page):
     page.picture("lab-measured", MATHIS)
 
 
+def test_a_race_is_drawn_while_it_runs(page):
+    """The class is one of the notebook's cell."""
+    if page.kind != "lab":
+        return  # the same code; once is enough
+    page.press(RACE, "time [s]", *[Keys.ARROW_RIGHT] * 8)
+    page.button(RACE, "Measure here").click()
+    page.until(lambda: "They race: Mine (yours)" in page.explorers[RACE].text, 60)
+    page.until(lambda: len(curve(page, RACE, "h1")) > 20, 60)
+    page.picture("lab-racing", RACE)
+    assert page.button(RACE, "Measure here", 120).is_enabled()
+    page.until(lambda: "h1 with Mine (yours) got" in page.explorers[RACE].text)
+    assert min(len(curve(page, RACE, host)) for host in ("h1", "h3")) > 50
+    assert page.script(OVERLAPS, page.figures[RACE]) == []
+    page.picture("lab-raced", RACE)
+
+
 def test_sliders_and_figures_have_names_that_a_screen_reader_reads(page):
     handle = page.handle(MATHIS, "loss rate")
     page.until(lambda: handle.get_attribute("aria-label") == "loss rate")
@@ -124,6 +140,7 @@ def test_sliders_and_figures_have_names_that_a_screen_reader_reads(page):
     figures = [page.all("[role=figure]", one)[0] for one in page.explorers]
     told = [figure.get_attribute("aria-label") for figure in figures]
     assert "is the limit" in told[MATHIS] and "h1 gets" in told[FAIRNESS] and "Step" in told[AIMD]
+    assert "Mine (yours)" in told[RACE]
 
 
 def test_tracks_are_long_enough_to_drag_on(page):

@@ -10,6 +10,7 @@ import numpy as np
 
 STATES = np.array(["open", "disorder", "cwr", "recovery", "loss"])
 NEVER = 0x7FFFFFFF  # the kernel's threshold before the first loss
+MANY = 20_000  # records that are thinned at once: the kernel may tell of a few at a time
 
 
 class Thinned:
@@ -24,19 +25,24 @@ class Thinned:
     """
 
     def __init__(self, every_ns, series):
-        self.every_ns, self.series, self.kept = every_ns, list(series), []
+        self.every_ns, self.series = every_ns, list(series)
+        self.kept, self.fresh, self.waiting = [], [], 0
 
     def add(self, records):
         """Take some more, in the order of time."""
         if len(records):
-            self.kept.append(self.thin(records) if self.every_ns else records.copy())
+            self.fresh.append(records)
+            self.waiting += len(records)
+        if self.every_ns and self.waiting > MANY:
+            self.kept.append(self.thin(together(self.fresh)))
+            self.fresh, self.waiting = [], 0
 
     def whole(self):
-        """All that is kept, in the order of time, as tuples."""
-        if not self.kept:
+        """All that is kept so far, in the order of time, as tuples."""
+        if not (pieces := self.kept + self.fresh):
             return []
-        together = np.concatenate(self.kept)
-        return (self.thin(together) if self.every_ns else together).tolist()
+        found = together(pieces)
+        return (self.thin(found) if self.every_ns else found).tolist()
 
     def thin(self, records):
         whose = np.unique(records[self.series], return_inverse=True)[1].ravel()
@@ -46,6 +52,12 @@ class Thinned:
     def chosen(self, records, whose, piece):
         """The numbers of the records to keep."""
         raise NotImplementedError
+
+
+def together(pieces):
+    """Arrays of records as one. As bytes, because numpy compares the fields of every two arrays."""
+    kind = pieces[0].dtype
+    return np.concatenate([one.view(f"V{kind.itemsize}") for one in pieces]).view(kind)
 
 
 def address(number):
@@ -130,6 +142,7 @@ class Queues(Thinned):
 
 
 KINDS = {"windows": Windows, "queues": Queues}
+WHOSE = {"windows": "source", "queues": "interface"}  # the field that says where it happened
 
 
 class Watched:
@@ -146,6 +159,10 @@ class Watched:
         self.collected = {
             name: KINDS[watch.kind](round(1e9 * watch.every_s)) for name, watch in watches.items()
         }
+        self.whose = {kind: [] for kind in KINDS}
+        for name, (kind, place, _) in watches.items():
+            source = int(ipaddress.IPv4Address(place)) if kind == "windows" else place.encode()
+            self.whose[kind].append((name, source))
 
     def places(self, kind):
         """All addresses, or interfaces, once each."""
@@ -154,13 +171,9 @@ class Watched:
 
     def tell(self, windows, queues):
         """Take what the kernel has told; see `netlab.engines.guest.hooks.Hooks.watch`."""
-        for name, watch in self.watches.items():
-            if watch.kind == "windows":
-                own = windows["source"] == int(ipaddress.IPv4Address(watch.place))
-                self.collected[name].add(windows[own])
-            else:
-                own = queues["interface"] == watch.place.encode()
-                self.collected[name].add(queues[own])
+        for kind, told in (("windows", windows), ("queues", queues)):
+            for name, place in self.whose[kind] if len(told) else ():
+                self.collected[name].add(told[told[WHOSE[kind]] == place])
 
     def texts(self, began_ns):
         """By the name of the output: its text, with times from `began_ns`."""
