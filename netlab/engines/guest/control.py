@@ -33,6 +33,8 @@ class Control:
         Of their random numbers.
     kernel : socket.socket
         Where the kernel asks.
+    cpu : int, optional
+        Where the guest runs. The two take turns, and handing over to another CPU takes longer.
 
     Attributes
     ----------
@@ -40,7 +42,7 @@ class Control:
         Where the process tells what it prints, and what has gone wrong.
     """
 
-    def __init__(self, algorithms, seed, kernel):
+    def __init__(self, algorithms, seed, kernel, cpu=None):
         self.algorithms = algorithms
         self.socket, its_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.dumped = tempfile.TemporaryFile()  # noqa: SIM115 - what Python's watchdog writes
@@ -58,6 +60,9 @@ class Control:
             start_new_session=True,
         )
         its_end.close()
+        if cpu is not None:
+            with contextlib.suppress(OSError):  # it has ended already; `hear` says why
+                os.sched_setaffinity(self.process.pid, {cpu})
         try:
             self.send(json.dumps([one.model_dump() for one in algorithms]).encode())
             while not self.hear():

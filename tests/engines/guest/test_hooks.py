@@ -1,5 +1,7 @@
 """Windows, queues and congestion control, as the guest's kernel tells and asks them."""
 
+import ipaddress
+
 import numpy as np
 import psutil
 import pytest
@@ -31,17 +33,23 @@ class Watched(GuestEngine):
         return np.concatenate([queues for _, queues in self.told])
 
 
-class Controlled(GuestEngine):
-    """Asks `control` for the windows of netlab0 to netlab7."""
+class Ten(nl.CongestionControl):
+    """Ten segments, whatever happens; it says which questions it has been asked."""
 
-    def __init__(self, control):
-        super().__init__()
-        self.control = control
+    def start(self, tcp):
+        print("start", end=" ")
+        tcp.cwnd = 10
 
-    def connect(self, *arguments):
-        guest = super().connect(*arguments)
-        guest.hooks.control = self.control
-        return guest
+    def on_ack(self, tcp, acked):
+        print("ack", end=" ")
+
+    def on_loss(self, tcp):
+        print("loss", end=" ")
+
+
+class Broken(nl.CongestionControl):
+    def on_ack(self, tcp, acked):
+        return {}["no such key"]
 
 
 def reno(time=3, **options):
@@ -62,7 +70,7 @@ def test_windows_are_those_of_reno():
     engine = Watched()
     run = nl.run(PATH, reno(time=8), engine=engine)
     data = engine.windows[engine.windows["acked_bytes"] > 100_000]
-    assert {bytes(one) for one in data["source"]} == {bytes([10, 0, 0, 1])}
+    assert set(data["source"]) == {int(ipaddress.IPv4Address("10.0.0.1"))}
     assert set(data["destination_port"]) == {5201} and set(data["mss"]) == {MSS}
     seconds = data["now_ns"] / 1e9
     assert (np.diff(seconds) >= 0).all()
@@ -84,35 +92,29 @@ def test_queues_hold_what_is_above_the_pipe_and_no_more_than_their_limit():
     assert tbf["drops"][-1] > 0 and (np.diff(tbf["drops"].astype(int)) >= 0).all()
 
 
-def test_a_window_that_this_process_sets_is_the_one_that_is_sent():
-    asked = []
-
-    def ten(event):
-        asked.append(event["event"])
-        return 10, 0, 0
-
-    engine = Controlled(ten)
-    run = nl.run(PATH, nl.Iperf3("h1", "h2", congestion="netlab3", time=4), engine=engine)
+def test_a_window_that_an_algorithm_sets_is_the_one_that_is_sent(capsys):
+    test = nl.Iperf3("h1", "h2", congestion=Ten, time=4)
+    run = nl.run(PATH, test)
+    asked = capsys.readouterr().out.split()
     assert run.flows.received_bps[0] == pytest.approx(10 * MSS * 8 / 0.020, rel=0.03)
     assert asked[0] == "start" and asked.count("ack") > 500 and "loss" not in asked
-    assert (
-        nl.run(
-            PATH, nl.Iperf3("h1", "h2", congestion="netlab3", time=4), engine=Controlled(ten)
-        ).raw
-        == run.raw
-    )
+    assert nl.run(PATH, test).raw == run.raw
+    assert capsys.readouterr().out.split() == asked
 
 
-def test_an_exception_of_the_algorithm_ends_the_run_with_its_own_traceback():
-    def broken(event):
-        if event["event"] == "ack":
-            return {}["no such key"]
-        return 0, 0, 0
+def test_an_exception_of_the_algorithm_ends_the_run_with_its_own_line():
+    before = psutil.Process().children(recursive=True)
+    with pytest.raises(nl.AlgorithmError, match=r"Broken.on_ack, line 3: return") as raised:
+        nl.run(PATH, nl.Iperf3("h1", "h2", congestion=Broken, time=4))
+    assert "KeyError: 'no such key'" in str(raised.value)
+    assert psutil.Process().children(recursive=True) == before
 
-    with pytest.raises(KeyError, match="no such key") as raised:
-        nl.run(PATH, nl.Iperf3("h1", "h2", congestion="netlab0", time=4), engine=Controlled(broken))
-    assert raised.traceback[-1].name == "broken"
-    assert not [child for child in psutil.Process().children() if "linux" in child.name()]
+
+def test_a_name_without_an_algorithm_changes_no_window():
+    test = nl.Iperf3("h1", "h2", congestion="netlab3", time=2)
+    run = nl.run(PATH, test, nl.Windows("h1"))
+    data = run.windows[run.windows.time_s > 0.1]
+    assert set(data.cwnd) == {10}, "the kernel's initial window"
 
 
 def test_more_than_it_can_watch_is_refused():
