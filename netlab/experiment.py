@@ -60,7 +60,7 @@ class Experiment(Description):
     @model_validator(mode="after")
     def _check(self):
         for item in self.traffic:
-            item.check(self.topology)
+            item.check(self)
         if len(self.algorithms) > MOST_ALGORITHMS:
             raise ValueError(
                 f"{len(self.algorithms)} congestion controls in Python: the kernel has names for"

@@ -75,6 +75,8 @@ def _queues(text):
     table = pd.read_csv(io.StringIO(text), dtype={"interface": str, "handle": str})
     table = table.rename(columns={"bytes": "backlog_bytes"})[COLUMNS]
     counts = table[["packets", "backlog_bytes", "drops"]]
+    if len(table) and not all(counts.dtypes == "int64"):  # a part of a number, or of a line
+        raise ReadError(f"A number of packets or bytes in it is not whole. {AGAIN}")
     if (counts < 0).any(axis=None) or not table.time_s.is_monotonic_increasing:
         raise ReadError(f"A number in it cannot be, or its times do not rise. {AGAIN}")
     return QueuesOutput(table)

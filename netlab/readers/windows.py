@@ -82,10 +82,13 @@ def _windows(text):
         return _ss(text)
     table = pd.read_csv(io.StringIO(text), dtype={"source": str, "destination": str, "state": str})
     table = table.rename(columns={"retransmitted": "retransmits"})
+    words = set(table.state) <= {*STATES} and set(table.event) <= {"ack", "timeout"}
     table["timeout"] = table.pop("event") == "timeout"
-    table = table[COLUMNS].astype({"ssthresh": float, "cwnd": int, "in_flight": int})
-    if len(table) and not (set(table.state) <= {*STATES} and (table.cwnd > 0).all()):
-        raise ReadError(f"A window or a state in it cannot be. {AGAIN}")
+    whole = ["source_port", "destination_port", "cwnd", "in_flight", "mss_bytes", "retransmits"]
+    table = table[COLUMNS].astype({"ssthresh": float, "srtt_s": float} | dict.fromkeys(whole, int))
+    least = table[whole].min().min() if len(table) else 0
+    if not words or least < 0 or (table.cwnd < 1).any() or not (table.srtt_s >= 0).all():
+        raise ReadError(f"A number or a word in it cannot be. {AGAIN}")
     if not table.time_s.is_monotonic_increasing:
         raise ReadError(f"Its times do not rise. {AGAIN}")
     return WindowsOutput(table)

@@ -3,7 +3,7 @@
 import time
 
 from netlab import engines
-from netlab.algorithms.source import algorithm
+from netlab.algorithms.source import Algorithm, algorithm
 from netlab.errors import EmulationError, SpecificationError
 from netlab.running.arguments import check_command, check_seconds
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
@@ -14,6 +14,19 @@ from netlab.running.terminal import Plain
 from netlab.topology import Topology
 
 SETTLE_S = 1  # before this, ping skips its interval and bridges are still learning
+
+
+def as_algorithm(value):
+    """An algorithm as what answers for it takes it."""
+    try:
+        found = algorithm(value)
+    except ValueError as error:
+        raise SpecificationError(f"algorithms: {error}") from None
+    if not isinstance(found, Algorithm):
+        raise SpecificationError(
+            f"algorithms: {value!r} is no class that derives from netlab.CongestionControl"
+        )
+    return found
 
 
 class Network:
@@ -73,7 +86,7 @@ class Network:
                 f"clock = {clock!r}: the {self.engine.name} engine has"
                 f" {', '.join(self.engine.clocks)}"
             )
-        algorithms = [algorithm(one) for one in algorithms]
+        algorithms = [as_algorithm(one) for one in algorithms]
         if algorithms and "netlab0" not in self.engine.about.get("congestion", ()):
             raise SpecificationError(
                 f"algorithms = {algorithms}: the {self.engine.name} engine does not ask Python"

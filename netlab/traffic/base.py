@@ -173,10 +173,10 @@ class Traffic(Description):
         """May its programs send TCP segments, acknowledgements included, from this host?"""
         return True
 
-    def check(self, topology):
-        """Refuse, by a `SpecificationError`, what a network does not have."""
+    def check(self, experiment):
+        """Refuse, by a `SpecificationError`, what does not fit the network or the other traffic."""
         for field, name in self.hosts.items():
-            topology.host(name, f"{type(self).__name__}.{field}")
+            experiment.topology.host(name, f"{type(self).__name__}.{field}")
 
     def check_engine(self, about):
         """Refuse, by a `SpecificationError`, what an engine lacks; `about` is the engine's own."""

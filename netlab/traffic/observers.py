@@ -11,6 +11,7 @@ import pandas as pd
 from netlab import units
 from netlab.description import Delay
 from netlab.engines.protocol import Watch
+from netlab.errors import SpecificationError
 from netlab.readers import read_queues, read_windows
 from netlab.readers.windows import ENDS, VALUES
 from netlab.traffic.base import Program, Traffic, frames
@@ -82,6 +83,16 @@ class Windows(Observer):
 
     tables: ClassVar[dict] = {"windows": frames(["time_s", "src", "flow", "stream", *VALUES])}
 
+    def check(self, experiment):
+        super().check(experiment)
+        for item in experiment.traffic:
+            if item.sender == self.src != item.src:
+                raise SpecificationError(
+                    f"Windows.src = {self.src!r}: with reverse, iperf3's server sends, through an"
+                    " IPv6 socket, of which the guest's kernel does not tell; let the test go from"
+                    f" {self.src} to {item.src} instead, without reverse"
+                )
+
     def programs(self, place):
         address = place.address(self.src)
         command = self.looking(place, f"ss -tniOH state established src {address}")
@@ -136,8 +147,8 @@ class Queue(Observer):
     def hosts(self):
         return {}  # the two may be switches
 
-    def check(self, topology):
-        topology.interface_to(self.src, self.dst)
+    def check(self, experiment):
+        experiment.topology.interface_to(self.src, self.dst)
 
     def output_name(self, flow, program=""):
         return f"{flow}-{self.kind}-{self.src}-{self.dst}"

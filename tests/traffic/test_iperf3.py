@@ -93,3 +93,40 @@ def test_the_flow_says_what_the_kernel_used_and_not_what_we_asked_for():
     result = nl.run(path, nl.Iperf3("h1", "h2", time=1), nl.Iperf3("h3", "h4", time=1))
     assert [item.congestion for item in result.experiment.traffic] == [None, None]
     assert result.flows.congestion.tolist() == ["reno", "cubic"]
+
+
+class Mine(nl.CongestionControl):
+    def on_ack(self, tcp, acked):
+        tcp.cwnd += acked / tcp.cwnd
+
+    def on_loss(self, tcp):
+        tcp.ssthresh = tcp.cwnd / 2
+
+
+def test_an_algorithm_in_python_is_typed_by_the_kernels_name_for_it():
+    tests = [
+        nl.Iperf3("h1", "h2", congestion=Mine),
+        nl.Iperf3("h3", "h4", congestion=nl.algorithms.AIMD(0.06, 8)),
+        nl.Iperf3("h1", "h2", congestion=Mine, reverse=True),
+        nl.Iperf3("h1", "h2", congestion="bbr"),
+    ]
+    experiment = nl.Experiment(nl.wan("100mbit"), *tests)
+    typed = [item.programs(place)[1].command.split(" -C ")[1] for item, place in experiment.places]
+    assert [text.split()[0] for text in typed] == ["netlab0", "netlab1", "netlab0", "bbr"]
+    assert str(experiment.algorithms) == "[Mine, AIMD(0.06, 8)]"
+
+
+@pytest.mark.parametrize("congestion", [3, "no such name", "BBR", ["reno"], object, "-J"])
+def test_what_is_no_congestion_control_is_refused(congestion):
+    with pytest.raises(nl.SpecificationError, match=r"Iperf3.congestion.*the kernel's name of one"):
+        nl.Iperf3("h1", "h2", congestion=congestion)
+
+
+def test_a_name_that_the_kernel_does_not_have_is_refused_before_anything_starts():
+    with pytest.raises(nl.SpecificationError, match=r"'renoo': this engine's kernel has .*reno"):
+        nl.run(nl.wan(), nl.Iperf3("h1", "h2", congestion="renoo"))
+
+
+def test_udp_has_no_algorithm_in_python():
+    with pytest.raises(nl.SpecificationError, match="UDP has no congestion control"):
+        nl.Iperf3("h1", "h2", udp=True, congestion=Mine)

@@ -101,15 +101,16 @@ class Hooks:
         os.pwrite(self.page, page, 0)
         self.tell = tell
 
-    def answer_by(self, algorithms, seed):
-        """Have these algorithms answer what the kernel's netlab0, netlab1 ... ask.
+    def answer_by(self, algorithms, seed, cpu=None):
+        """Have these algorithms answer what the kernel's netlab0, netlab1 ... ask; on the CPU of
+        the kernel, which waits meanwhile, that takes a fraction of the time.
 
         Raises
         ------
         AlgorithmError
             One of them cannot even be begun.
         """
-        self.control = Control(algorithms, seed, self.control_socket)
+        self.control = Control(algorithms, seed, self.control_socket, cpu)
         self.sockets[1] = self.control.socket
         self.control_socket.close()
 

@@ -202,7 +202,7 @@ class Guest:
 
     def answer_by(self, algorithms, seed):
         """See `netlab.engines.protocol.Connection`."""
-        self.hooks.answer_by(algorithms, seed)
+        self.hooks.answer_by(algorithms, seed, self.cpu)
 
     def send_key(self, key):
         """Ctrl-C or SIGKILL for what is waited for; see `netlab.engines.protocol.Connection`."""

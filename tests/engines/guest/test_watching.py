@@ -5,11 +5,15 @@ while the run goes on.
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.engines.guest import watching
 from netlab.engines.guest.hooks import QUEUE, WINDOW
 from netlab.engines.protocol import Watch
+from netlab.readers.queues import read_queues
+from netlab.readers.windows import read_windows
 from netlab.running.progress import told
 from netlab.running.run import so_far
 
@@ -90,3 +94,126 @@ def test_what_a_run_tells_can_be_read_while_it_goes_on():
             pd.testing.assert_frame_equal(part.iloc[:-9], whole.iloc[: len(part) - 9])
     assert so_far() == {}, "no run is under way"
     assert nl.run(experiment).raw == watched.raw, "nobody listens: the same bytes"
+
+
+EVERY_NS = 1000
+
+
+def windows(rows):
+    """Records in the order of time: (step of time, port, state, event)."""
+    records = np.zeros(len(rows), WINDOW)
+    steps, ports, states, events = np.array(rows).T if rows else np.zeros((4, 0))
+    records["now_ns"], records["source_port"] = np.cumsum(steps), ports
+    records["kind"], records["state"], records["event"] = 1, states, events
+    records["cwnd"] = np.arange(1, len(rows) + 1)  # tells them apart
+    return records
+
+
+def queues(rows):
+    """Records in the order of time: (step of time, handle, bytes)."""
+    records = np.zeros(len(rows), QUEUE)
+    steps, handles, held = np.array(rows).T if rows else np.zeros((3, 0))
+    records["now_ns"], records["handle"], records["bytes"] = np.cumsum(steps), handles, held
+    records["kind"], records["drops"] = 2, np.arange(len(rows))
+    records["interface"] = b"s1-eth2"
+    return records
+
+
+WINDOW_ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 700), st.integers(1, 3), st.sampled_from([0, 0, 0, 3]), st.integers(0, 1)
+    ),
+    max_size=60,
+)
+QUEUE_ROWS = st.lists(
+    st.tuples(st.integers(0, 700), st.integers(1, 3), st.integers(0, 5)), max_size=60
+)
+CUTS = st.lists(st.integers(0, 60), max_size=4)
+
+
+def collected(kind, records, cuts, every_ns=EVERY_NS):
+    """What is kept where the records come in pieces."""
+    kept = kind(every_ns)
+    for part in np.split(records, sorted(min(cut, len(records)) for cut in cuts)):
+        kept.add(part)
+    return kept.whole()
+
+
+@given(WINDOW_ROWS, CUTS)
+def test_windows_keep_every_change_every_timeout_and_the_last_of_each_piece(rows, cuts):
+    records = windows(rows)
+    kept = {one[7] for one in collected(watching.Windows, records, cuts)}
+    for port in {1, 2, 3}:
+        own = records[records["source_port"] == port]
+        if not len(own):
+            continue
+        assert own["cwnd"][0] in kept and own["cwnd"][-1] in kept
+        assert set(own["cwnd"][own["event"] == 1]) <= kept
+        assert set(own["cwnd"][1:][np.diff(own["state"].astype(int)) != 0]) <= kept
+        pieces = own["now_ns"] // EVERY_NS
+        assert set(own["cwnd"][:-1][np.diff(pieces) > 0]) <= kept
+
+
+@given(st.lists(st.integers(0, 300), max_size=60), CUTS)
+def test_a_calm_window_leaves_two_records_for_its_first_piece_and_one_for_each_other(steps, cuts):
+    records = windows([(step, 1, 0, 0) for step in steps])
+    pieces = len(set(records["now_ns"] // EVERY_NS))
+    assert pieces <= len(collected(watching.Windows, records, [])) <= pieces + 1
+
+
+@given(QUEUE_ROWS, CUTS)
+def test_queues_keep_the_peak_of_each_piece_and_the_last(rows, cuts):
+    records = queues(rows)
+    kept = collected(watching.Queues, records, cuts)
+    numbers = [one[6] for one in kept]
+    assert len(set(numbers)) == len(numbers)
+    for handle in {1, 2, 3}:
+        own = records[records["handle"] == handle]
+        mine = [one for one in kept if one[1] == handle]
+        if not len(own):
+            assert not mine
+            continue
+        assert own["drops"][-1] in numbers
+        for piece in set(own["now_ns"] // EVERY_NS):
+            held = own["bytes"][own["now_ns"] // EVERY_NS == piece]
+            assert max(one[5] for one in mine if one[2] // EVERY_NS == piece) == held.max()
+
+
+@pytest.mark.parametrize(("kind", "made"), [(watching.Windows, windows), (watching.Queues, queues)])
+@given(rows=st.data(), cuts=CUTS)
+def test_records_stay_in_order_and_are_themselves(kind, made, rows, cuts):
+    records = made(rows.draw(WINDOW_ROWS if kind is watching.Windows else QUEUE_ROWS))
+    everything = records.tolist()
+    for every_ns in (0, EVERY_NS):
+        kept = collected(kind, records, cuts, every_ns)
+        places = [everything.index(one) for one in kept]
+        assert places == sorted(places) and len(set(places)) == len(places)
+    assert collected(kind, records, cuts, 0) == everything
+
+
+def test_what_is_written_can_be_read():
+    records, held = windows([(5, 1, 0, 0), (5, 2, 4, 1)]), queues([(5, 0x20000, 1500)])
+    records["source"], records["ssthresh"] = 0x0A000001, [watching.NEVER, 7]
+    records["srtt_us"], records["mss"] = 20_100, 1448
+    watched = watching.Watched(
+        {"w": Watch("windows", "10.0.0.1", 0.0), "q": Watch("queues", "s1-eth2", 0.01)}
+    )
+    assert watched.places("windows") == ["10.0.0.1"] and watched.places("queues") == ["s1-eth2"]
+    watched.tell(records, held)
+    texts = watched.texts(5)
+    table = read_windows(texts["w"]).windows
+    assert table.time_s.tolist() == [0, 5e-9] and table.state.tolist() == ["open", "loss"]
+    assert np.isnan(table.ssthresh[0]) and table.ssthresh[1] == 7
+    assert table.source.tolist() == ["10.0.0.1"] * 2 and table.srtt_s[0] == 0.0201
+    assert table.timeout.tolist() == [False, True]
+    rows = read_queues(texts["q"]).queues
+    assert rows.handle.tolist() == ["2:"] and rows.backlog_bytes.tolist() == [1500]
+    assert rows.interface.tolist() == ["s1-eth2"]
+
+
+def test_the_windows_of_other_hosts_are_not_ones_own():
+    records = windows([(5, 1, 0, 0), (5, 2, 0, 0)])
+    records["source"] = [0x0A000001, 0x0A000002]
+    watched = watching.Watched({name: Watch("windows", f"10.0.0.{name}", 0.0) for name in "12"})
+    watched.tell(records, queues([]))
+    assert [len(one.whole()) for one in watched.collected.values()] == [1, 1]

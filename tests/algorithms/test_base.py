@@ -1,0 +1,165 @@
+"""What an algorithm derives from, and how its fractions meet the kernel's whole numbers."""
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import netlab as nl
+from netlab.algorithms import AIMD, MulTCP, Reno, base
+from netlab.engines.guest.control_process import ACK, FIELDS, LOSS, START, TIMEOUT, Window
+
+
+class Halves(nl.CongestionControl):
+    """Half of the window after a loss, and nothing else."""
+
+    def on_loss(self, tcp):
+        tcp.ssthresh = tcp.cwnd / 2
+
+
+class Begins(Halves):
+    def on_loss(self, tcp):
+        super().on_loss(tcp)
+        tcp.cwnd = 1
+
+    def on_timeout(self, tcp):
+        tcp.cwnd = 7
+
+
+def asked(window, event, cwnd, ssthresh=base.INFINITE, **more):
+    """What is answered to the kernel that has this window and this threshold."""
+    fields = dict.fromkeys(FIELDS, 0) | {"event": event, "acked": 1, "limited": 1, "rtt_us": 20_000}
+    return window.answer(fields | {"cwnd": cwnd, "ssthresh": ssthresh} | more)
+
+
+def begun(cls=Halves, **parameters):
+    window = Window(base, cls, parameters)
+    assert asked(window, START, 10) == (10, 0, 0)
+    return window
+
+
+def test_a_window_goes_on_at_the_threshold_after_the_repair():
+    window = begun()
+    assert asked(window, LOSS, 25) == (0, 12, 0)
+    assert asked(window, ACK, 12, 12) == (12, 0, 0)
+    assert window.tcp.cwnd == 12.5, "with its fraction"
+
+
+def test_a_window_of_its_own_after_the_repair():
+    window = begun(Begins)
+    assert asked(window, LOSS, 20) == (0, 10, 0)
+    assert asked(window, ACK, 10, 10)[0] == 1
+
+
+@pytest.mark.parametrize("cls", [Halves, Begins])
+def test_a_reduction_that_the_kernel_takes_back_is_taken_back(cls):
+    window = begun(cls)
+    asked(window, LOSS, 20)
+    assert asked(window, ACK, 20)[0] == 20 and window.tcp.cwnd == 20
+    assert window.tcp.ssthresh == math.inf
+
+
+@pytest.mark.parametrize("cls", [Halves, Begins])
+def test_a_timeout_in_the_middle_of_a_repair_leaves_the_kernels_window(cls):
+    """The kernel asks nobody then: its own window is below the threshold that was answered."""
+    window = begun(cls)
+    asked(window, LOSS, 20)
+    assert asked(window, ACK, 2, 10)[0] == 2 and window.tcp.cwnd == 2
+
+
+def test_a_timeout_goes_on_with_the_kernels_window_or_with_its_own():
+    for cls, then in ((Halves, 1), (Begins, 7)):
+        window = begun(cls)
+        asked(window, LOSS, 20)
+        assert asked(window, TIMEOUT, 20, 10)[0] == 20, "the kernel sets it after that"
+        assert asked(window, ACK, 1, 10)[0] == then
+
+
+def test_a_timeout_that_the_kernel_takes_back():
+    window = begun(Begins)
+    asked(window, LOSS, 20)
+    asked(window, TIMEOUT, 20, 10)
+    assert asked(window, ACK, 20)[0] == 20
+
+
+def test_what_the_kernel_changes_itself_is_taken_over():
+    window = begun()
+    assert asked(window, ACK, 4)[0] == 4, "it has been idle"
+    assert asked(window, ACK, 4, 9)[0] == 4 and window.tcp.ssthresh == 9
+
+
+@given(st.floats(1e-6, 1e7, exclude_min=True))
+def test_the_kernel_has_the_whole_part_and_the_fraction_stays(segments):
+    class Sets(nl.CongestionControl):
+        def on_ack(self, tcp, acked):
+            tcp.cwnd = tcp.cwnd if tcp._asked["delivered"] else segments
+
+    window = begun(Sets)
+    whole = asked(window, ACK, 10)[0]
+    assert whole == max(int(segments), 1)
+    assert asked(window, ACK, whole, delivered=1)[0] == whole and window.tcp.cwnd == segments
+
+
+@given(
+    st.floats() | st.integers() | st.text() | st.none() | st.booleans() | st.lists(st.integers())
+)
+def test_nothing_but_a_number_that_can_be_is_taken(value):
+    tcp = base.Connection()
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+    for name, most in (("cwnd", base.MOST_SEGMENTS), ("ssthresh", base.INFINITE)):
+        infinite = name == "ssthresh" and value == math.inf
+        if fits and (value <= most or infinite):
+            setattr(tcp, name, value)
+            assert getattr(tcp, name) == value
+        else:
+            with pytest.raises((TypeError, ValueError), match=rf"^tcp.{name} = "):
+                setattr(tcp, name, value)
+
+
+def test_a_pacing_rate_is_answered_once_and_infinity_takes_it_back():
+    class Paced(nl.CongestionControl):
+        def on_ack(self, tcp, acked):
+            if acked > 1:
+                tcp.pacing_bps = 20e6 if acked == 2 else math.inf
+
+    window = begun(Paced)
+    answers = [asked(window, ACK, 10, acked=acked)[2] for acked in (1, 2, 1, 3)]
+    assert answers == [0, 20_000_000, 0, 2**64 - 1]
+
+
+def test_renos_growth_is_a_segment_per_round_trip_and_doubling_in_slow_start():
+    window = begun(Reno)
+    for cwnd in range(10, 20):
+        assert asked(window, ACK, cwnd)[0] == cwnd + 1
+    assert asked(window, ACK, 20, limited=0)[0] == 20
+    window = begun(Reno)
+    asked(window, LOSS, 20)
+    cwnd = 10
+    for _ in range(10):
+        cwnd = asked(window, ACK, cwnd, 10)[0]
+    assert window.tcp.cwnd == pytest.approx(11, abs=0.1)
+
+
+def test_slow_start_that_passes_the_threshold_goes_on_by_addition():
+    window = begun(Reno)
+    asked(window, ACK, 10, 12, acked=6)
+    assert window.tcp.cwnd == pytest.approx(12 + 4 / 12)
+
+
+def test_names_are_as_they_are_written():
+    assert repr(AIMD(0.06, 8)) == repr(AIMD(increase=8, decrease=0.06)) == "AIMD(0.06, 8)"
+    assert repr(Reno()) == "Reno" and repr(MulTCP()) == "MulTCP(2)"
+    assert (MulTCP(8).increase, MulTCP(8).decrease) == (8, 1 / 16)
+
+
+def test_parameters_need_names():
+    class Loose(nl.CongestionControl):
+        def __init__(self, *steps):
+            """Takes as many as come."""
+
+    with pytest.raises(TypeError, match=re.escape("Loose.__init__: give each parameter a name")):
+        Loose(1, 2)
+    with pytest.raises(TypeError, match="Halves takes no parameters"):
+        Halves(3)

@@ -1,0 +1,251 @@
+"""The algorithms that come with netlab, against the kernel's own, and what an algorithm may do."""
+
+import re
+
+import numpy as np
+import pytest
+
+import netlab as nl
+from netlab.algorithms import AIMD, Delay, MulTCP, Reno
+
+CLEAN = nl.wan("100mbit", "20ms", burst=15_000, limit=250_000, pairs=1)
+LOSSY = nl.wan("100mbit", "20ms", "0.1%", burst=15_000, pairs=1)
+MSS = 1448
+
+
+def run(congestion, path=CLEAN, *more, time=3, seed=1, **options):
+    test = nl.Iperf3("h1", "h2", congestion=congestion, time=time, **options)
+    return nl.run(path, test, nl.Windows("h1"), *more, seed=seed)
+
+
+def mean_window(result, since_s=3):
+    """The mean over time. [segment]"""
+    rows = result.windows[result.windows.time_s > since_s]
+    return np.average(rows.cwnd[:-1], weights=np.diff(rows.time_s))
+
+
+def output(result):
+    """What iperf3 printed; the traces are beside it."""
+    return {name: text for name, text in result.raw.items() if "iperf3" in name}
+
+
+@pytest.mark.parametrize(("path", "seeds"), [(CLEAN, [1]), (LOSSY, [1, 2, 3])])
+def test_reno_is_the_kernels_reno(path, seeds):
+    kernels, own = (
+        [run(one, path, time=20, seed=seed) for seed in seeds] for one in ("reno", Reno)
+    )
+    for measure in (mean_window, lambda result: result.flows.received_bps[0]):
+        theirs, ours = (np.mean([measure(one) for one in both]) for both in (kernels, own))
+        assert ours == pytest.approx(theirs, rel=0.05)
+
+
+def test_aimd_and_multcp_with_renos_numbers_are_reno_to_the_byte():
+    reno = run(Reno, LOSSY)
+    assert output(run(AIMD(0.5, 1), LOSSY)) == output(run(MulTCP(1), LOSSY)) == output(reno)
+    assert output(run(AIMD(0.5, 2), LOSSY)) != output(reno)
+
+
+def test_one_stream_of_ornls_aimd_carries_what_eight_of_reno_do():
+    eight = run("reno", LOSSY, parallel=8, time=20).flows.received_bps[0]
+    assert run(AIMD(0.06, 8), LOSSY, time=20).flows.received_bps[0] == pytest.approx(eight, rel=0.1)
+    assert run(Reno, LOSSY, time=20).flows.received_bps[0] < 0.5 * eight
+
+
+def test_delay_is_near_the_kernels_vegas():
+    path = CLEAN.but(offload=False)
+    vegas, own = (run(one, path, time=20) for one in ("vegas", Delay))
+    assert mean_window(own) == pytest.approx(mean_window(vegas), rel=0.05)
+    assert own.flows.received_bps[0] == pytest.approx(vegas.flows.received_bps[0], rel=0.01)
+    assert mean_window(own) < 0.8 * mean_window(run("reno", path, time=20))
+
+
+class Tahoe(Reno):
+    """Begins again after each loss."""
+
+    def on_loss(self, tcp):
+        tcp.ssthresh = max(tcp.cwnd / 2, 2)
+        tcp.cwnd = 1
+
+
+def begins_of_calm(result):
+    """The rows in which a repair has just ended."""
+    rows = result.windows
+    calm = rows.state.isin(["open", "disorder"])
+    return rows[calm & ~calm.shift(fill_value=True)]
+
+
+def test_a_window_set_on_loss_is_the_one_after_the_repair():
+    """Its first ACK is counted already: slow start from one segment gives 1 + what it acknowledged,
+    where Reno goes on at the threshold.
+    """
+    result = run(Tahoe, LOSSY, time=6)
+    tahoe, reno = begins_of_calm(result), begins_of_calm(run(Reno, LOSSY, time=6))
+    assert len(tahoe) >= 3 and (tahoe.cwnd < tahoe.ssthresh).mean() > 0.7
+    assert len(reno) >= 3 and (reno.cwnd >= reno.ssthresh).all()
+    begin = tahoe.iloc[0]
+    later = result.windows[result.windows.time_s.between(begin.time_s, begin.time_s + 0.1)]
+    assert later.cwnd.max() >= begin.ssthresh, "it grows back to the threshold"
+
+
+class Slow(nl.CongestionControl):
+    """A tenth of a segment per ACK."""
+
+    def start(self, tcp):
+        tcp.cwnd = 10
+
+    def on_ack(self, tcp, acked):
+        tcp.cwnd += 0.1
+
+    def on_loss(self, tcp):
+        tcp.ssthresh = tcp.cwnd / 2
+
+
+def test_fractions_of_a_window_are_kept():
+    rows = run(Slow, time=1).windows
+    growing = rows[(rows.stream == 1) & (rows.state == "open")]
+    rises = np.flatnonzero(np.diff(growing.cwnd) == 1)
+    assert len(rises) > 5 and growing.cwnd.diff().max() == 1
+    assert set(np.diff(rises[1:])) <= {9, 10, 11}, "every ten ACKs"
+
+
+class Paced(Reno):
+    def start(self, tcp):
+        tcp.pacing_bps = 20e6
+
+
+class Free(Paced):
+    def on_ack(self, tcp, acked):
+        super().on_ack(tcp, acked)
+        tcp.pacing_bps = float("inf")
+
+
+def test_a_pacing_rate_is_kept_until_it_is_infinite():
+    paced = run(Paced, time=5).flows
+    assert 0.93 * 20e6 < paced.received_bps[0] < 20e6 and paced.retransmits[0] == 0
+    assert run(Free, time=5).flows.received_bps[0] > 80e6
+
+
+class Greedy(nl.CongestionControl):
+    """Grows whether or not its window is what limits it; says if it was."""
+
+    def on_ack(self, tcp, acked):
+        tcp.cwnd += acked
+        print("limited" if tcp.cwnd_limited else "not", end=" ")
+
+
+def test_whether_the_window_is_the_limit_is_told(capsys):
+    run(Greedy, time=2, bitrate="5mbit")
+    said = capsys.readouterr().out.split()
+    assert said.count("not") > 0.9 * len(said) > 50
+    # what is not used does not grow, as in the kernel's
+    most = [run(one, time=2, bitrate="5mbit").windows.cwnd.max() for one in (Greedy, Reno, "reno")]
+    assert most[0] > 300 and most[1] == pytest.approx(most[2], abs=2)
+
+
+class Asked(Reno):
+    def on_loss(self, tcp):
+        super().on_loss(tcp)
+        print("loss", end=" ")
+
+    def on_timeout(self, tcp):
+        print(f"timeout-at-{tcp.cwnd:.0f}", end=" ")
+
+
+@pytest.mark.parametrize(
+    "qdisc",
+    ["fq_codel", "red limit 400kb min 30kb max 90kb avpkt 1000 bandwidth 100mbit ecn"],
+)
+def test_a_mark_by_ecn_is_a_loss_to_it(qdisc, capsys):
+    path = nl.wan("100mbit", "20ms", pairs=1, qdisc=qdisc, sysctls={"net.ipv4.tcp_ecn": 1})
+    result = run(Asked, path, time=5)
+    assert capsys.readouterr().out.split().count("loss") >= 1
+    assert "cwr" in set(result.windows.state)
+
+
+AWAY = "sleep {}; ip link set h1-eth0 down; sleep 1; ip link set h1-eth0 up"
+
+
+def test_a_timeout_is_told_and_the_window_begins_at_one(capsys):
+    result = run(Asked, CLEAN, nl.Shell("h1", AWAY.format(2)), time=5)
+    asked = capsys.readouterr().out.split()
+    timeouts = [re.fullmatch(r"timeout-at-(\d+)", one) for one in asked]
+    assert any(timeouts) and asked.count("loss") >= sum(map(bool, timeouts))
+    rows = result.windows
+    assert rows.timeout.sum() >= 1
+    first = rows[rows.timeout].iloc[0]
+    assert rows[rows.time_s > first.time_s].cwnd.iloc[0] <= 10
+    kernel = run("reno", CLEAN, nl.Shell("h1", AWAY.format(2)), time=5)
+    received = result.flows.received_bps[0], kernel.flows.received_bps[0]
+    assert received[0] == pytest.approx(received[1], rel=0.05)
+
+
+class Again(Reno):
+    def on_timeout(self, tcp):
+        tcp.cwnd = 25
+
+
+def test_a_window_set_on_timeout_is_the_one_to_go_on_with():
+    rows = run(Again, CLEAN, nl.Shell("h1", AWAY.format(2)), time=5).windows
+    last = rows[rows.timeout].iloc[-1]
+    assert rows[rows.time_s > last.time_s].cwnd.iloc[:3].max() >= 25
+
+
+class Numbered(Reno):
+    """Remembers its own losses."""
+
+    def start(self, tcp):
+        self.losses = 0
+
+    def on_loss(self, tcp):
+        super().on_loss(tcp)
+        self.losses += 1
+        print(f"{id(self)}:{self.losses}", end=" ")
+
+
+def test_each_connection_has_an_instance_of_its_own(capsys):
+    run(Numbered, LOSSY, parallel=2, time=6)
+    told = [one.split(":") for one in capsys.readouterr().out.split()]
+    assert len({who for who, _ in told}) == 2
+    for who in {who for who, _ in told}:
+        own = [int(number) for other, number in told if other == who]
+        assert own == [*range(1, len(own) + 1)]
+
+
+def test_two_algorithms_share_a_run_and_each_has_its_own_flow():
+    tests = [nl.Iperf3("h1", "h2", congestion=one, time=3) for one in (AIMD(0.5, 1), AIMD(0.5, 4))]
+    result = nl.run(LOSSY, *tests)
+    assert result.flows.congestion.tolist() == ["AIMD(0.5, 1)", "AIMD(0.5, 4)"]
+    assert (result.flows.received_bps > 5e6).all()
+
+
+def test_the_server_sends_with_it_too():
+    result = run(Paced, reverse=True, time=5)
+    assert 0.9 * 20e6 < result.flows.received_bps[0] < 20e6
+
+
+class Lucky(Reno):
+    def start(self, tcp):
+        import random
+
+        tcp.cwnd = 2 + random.randrange(1000)
+
+
+def test_chance_comes_from_the_seed():
+    first, again, other = (run(Lucky, time=1, seed=seed) for seed in (1, 1, 2))
+    assert first.raw == again.raw
+    assert first.windows.cwnd[5] != other.windows.cwnd[5]
+
+
+class Tells(nl.CongestionControl):
+    def on_ack(self, tcp, acked):
+        print(tcp, tcp.mss_bytes, tcp.rtt_s, tcp.srtt_s, tcp.min_rtt_s, tcp.delivered, tcp.lost)
+
+
+def test_what_it_is_told_is_what_the_kernel_has(capsys):
+    run(Tells, time=1)
+    *_, last = capsys.readouterr().out.splitlines()
+    mss, rtt, srtt, least, delivered, lost = map(float, last.rpartition("> ")[2].split())
+    assert re.match(r"<tcp: cwnd 10, ssthresh inf, \d+ in flight, RTT 20", last)
+    assert mss == MSS and lost == 0 and delivered > 100
+    assert rtt == pytest.approx(0.0205, rel=0.05) and srtt == pytest.approx(rtt, rel=0.05)
+    assert 0.02 <= least <= rtt

@@ -1,0 +1,358 @@
+"""What of an algorithm becomes part of its experiment, and what comes back from there."""
+
+import json
+import math
+import pickle
+import random as chance
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import netlab as nl
+from netlab.algorithms import AIMD, Reno
+from netlab.algorithms.source import algorithm, literal, plain
+
+PATH = nl.wan("100mbit", "20ms", burst=15_000, limit=250_000, pairs=1)
+STEP, SHARES, NEVER = 3, {"low": [0.1, (2, 3)], "none": []}, math.inf
+FRAME = pd.DataFrame({"a": [1]})
+TWICE = lambda number: 2 * number  # noqa: E731 - lambdas are what is tested
+
+
+def doubled(number):
+    return number * SHARES["low"][1][0]
+
+
+def step():
+    return doubled(STEP) / 6
+
+
+def run(congestion, **options):
+    return nl.run(PATH, nl.Iperf3("h1", "h2", congestion=congestion, time=1), **options)
+
+
+def executed(cls):
+    """The class that the source gives, executed as the process that answers does it."""
+    found = algorithm(cls)
+    known = {"CongestionControl": nl.CongestionControl, "netlab": nl, "__name__": "algorithm"}
+    exec(compile(found.source, "<algorithm>", "exec"), known)
+    return known[found.name]
+
+
+class Mine(nl.CongestionControl):
+    """Uses what its module has."""
+
+    def on_ack(self, tcp, acked):
+        tcp.cwnd += step() * acked / sqrt(tcp.cwnd * tcp.cwnd)
+
+    def on_loss(self, tcp):
+        tcp.ssthresh = min(tcp.cwnd / 2, NEVER)
+
+
+def test_helpers_constants_and_imports_come_along_in_an_order_that_can_be_executed():
+    source = algorithm(Mine).source
+    before = {"def doubled": ["SHARES = {"], "def step": ["STEP = 3", "def doubled"]}
+    for text, needed in (before | {"class Mine": ["def step", "NEVER ="]}).items():
+        assert all(source.index(one) < source.index(text) for one in needed)
+    assert "from math import sqrt" in source
+    assert 'NEVER = float("inf")' in source
+    assert "def executed" not in source and "pandas" not in source, "and nothing else"
+    assert executed(Mine).on_ack.__globals__["step"]() == step() == 1
+
+
+def test_a_class_that_uses_all_this_runs_as_the_one_that_says_it_in_place():
+    class Same(nl.CongestionControl):
+        def on_ack(self, tcp, acked):
+            tcp.cwnd += acked / tcp.cwnd
+
+        def on_loss(self, tcp):
+            tcp.ssthresh = tcp.cwnd / 2
+
+    assert run(Mine).raw == run(Same).raw
+
+
+def test_a_class_in_a_function_takes_along_what_the_function_knows():
+    pace, steps = 20e6, [1, 2]
+
+    class Local(nl.CongestionControl):
+        def start(self, tcp):
+            tcp.pacing_bps = pace
+            tcp.cwnd = steps[1]
+
+    source = algorithm(Local).source
+    assert "pace = 20000000.0" in source and "steps = list([1, 2])" in source
+    assert source.count("class Local(nl.CongestionControl):") == 1
+    assert "\nnl = netlab\n" in f"\n{source}"
+    assert executed(Local).__name__ == "Local"
+
+
+def test_modules_keep_their_other_names():
+    class Local(nl.CongestionControl):
+        def start(self, tcp):
+            tcp.cwnd = np.ceil(math.pi) + chance.randint(0, 0)
+
+    source = algorithm(Local).source
+    for line in ("import numpy as np", "import math", "import random as chance"):
+        assert line in source.splitlines()
+    assert run(Local).flows.received_bps[0] > 0
+
+
+def test_bases_come_along():
+    class Base(nl.CongestionControl):
+        step = 2
+
+        def on_ack(self, tcp, acked):
+            tcp.cwnd += self.step * acked / tcp.cwnd
+
+    class Own(Base):
+        step = 3
+
+    class Gentle(nl.algorithms.Reno):
+        decrease = 0.3
+
+    assert algorithm(Own).source.index("class Base(") < algorithm(Own).source.index("class Own(")
+    assert executed(Own).__mro__[1].__name__ == "Base" and executed(Own).step == 3
+    assert executed(Gentle).decrease == 0.3 and executed(Gentle).increase == 1
+    assert "netlab" not in algorithm(Gentle).source.replace("nl = netlab", "")
+
+
+def test_a_method_of_the_base_can_be_called():
+    class Louder(Reno):
+        def on_loss(self, tcp):
+            super().on_loss(tcp)
+            tcp.ssthresh += 0
+
+    assert run(Louder).raw == run(Reno).raw
+
+
+def test_two_things_of_one_name_are_refused():
+    def helper():
+        class step(nl.CongestionControl):
+            def on_ack(self, tcp, acked):
+                tcp.cwnd += 1
+
+        return step
+
+    class Both(helper()):
+        def on_ack(self, tcp, acked):
+            tcp.cwnd += step()
+
+    with pytest.raises(nl.SpecificationError, match="two different things are called step"):
+        nl.Iperf3("h1", "h2", congestion=Both)
+
+
+def test_what_cannot_be_written_down_is_refused_by_its_name():
+    class Framed(nl.CongestionControl):
+        def on_ack(self, tcp, acked):
+            tcp.cwnd = FRAME.a[0]
+
+    class Called(nl.CongestionControl):
+        def on_ack(self, tcp, acked):
+            tcp.cwnd = TWICE(tcp.cwnd)
+
+    class Given(nl.CongestionControl):
+        def __init__(self, table):
+            self.table = table
+
+    with pytest.raises(nl.SpecificationError, match=r"(?s)FRAME is .*type DataFrame: an alg"):
+        nl.Iperf3("h1", "h2", congestion=Framed)
+    with pytest.raises(nl.SpecificationError, match="cannot take a lambda along"):
+        nl.Iperf3("h1", "h2", congestion=Called)
+    with pytest.raises(nl.SpecificationError, match=r"(?s)Given's table is .*type DataFrame"):
+        nl.Iperf3("h1", "h2", congestion=Given(FRAME))
+    with pytest.raises(nl.SpecificationError, match=r"Give it as Given\(...\), with its param"):
+        nl.Iperf3("h1", "h2", congestion=Given)
+    with pytest.raises(nl.SpecificationError, match="decides nothing: derive a class"):
+        nl.Iperf3("h1", "h2", congestion=nl.CongestionControl)
+    with pytest.raises(nl.SpecificationError, match=r"a class that derives from netlab.Congestion"):
+        nl.Iperf3("h1", "h2", congestion=dict)
+
+
+def test_a_dataclass_of_ones_own_comes_along():
+    @dataclass
+    class State:
+        step: float = 1.0
+
+    class Local(nl.CongestionControl):
+        def start(self, tcp):
+            self.state = State()
+
+        def on_ack(self, tcp, acked):
+            tcp.cwnd += self.state.step * acked / tcp.cwnd
+
+        def on_loss(self, tcp):
+            tcp.ssthresh = tcp.cwnd / 2
+
+    source = algorithm(Local).source
+    assert "@dataclass\nclass State:" in source
+    assert "from dataclasses import dataclass" in source
+    assert run(Local).raw == run(Mine).raw
+
+
+def test_parameters_from_numpy_are_plain_numbers():
+    found = algorithm(AIMD(np.float64(0.06), np.int64(8)))
+    assert found == algorithm(AIMD(0.06, 8)) and str(found) == "AIMD(0.06, 8)"
+    assert json.loads(found.model_dump_json())["parameters"] == {"decrease": 0.06, "increase": 8}
+
+
+PLAIN = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.binary(),
+    lambda inner: (
+        st.lists(inner)
+        | st.lists(inner).map(tuple)
+        | st.dictionaries(st.text() | st.integers(), inner)
+        | st.sets(st.integers() | st.text())
+        | st.frozensets(st.integers())
+    ),
+    max_leaves=12,
+)
+
+
+@given(PLAIN)
+def test_a_constant_means_the_same_where_it_is_executed(value):
+    back = eval(literal(plain(value, "it")))
+    assert back == value and type(back) is type(value)
+
+
+@given(st.floats())
+def test_a_float_is_the_same_to_the_bit(value):
+    back = eval(literal(value))
+    assert np.float64(back).tobytes() == np.float64(value).tobytes() or math.isnan(value)
+
+
+def test_an_experiment_is_the_same_however_its_algorithm_is_written():
+    first, second = (
+        nl.Experiment(PATH, nl.Iperf3("h1", "h2", congestion=one))
+        for one in (AIMD(0.06, 8), AIMD(increase=8, decrease=0.06))
+    )
+    assert first == second and first.to_json() == second.to_json()
+    code = (
+        "import netlab as nl; print(nl.Experiment(nl.wan('100mbit', '20ms', burst=15_000,"
+        " limit=250_000, pairs=1), nl.Iperf3('h1', 'h2',"
+        " congestion=nl.algorithms.AIMD(0.06, 8))).to_json(), end='')"
+    )
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert other.stdout == first.to_json()
+
+
+def test_an_experiment_from_json_runs_to_the_same_bytes(tmp_path):
+    experiment = nl.Experiment(PATH, nl.Iperf3("h1", "h2", congestion=Mine, time=1))
+    again = nl.Experiment.from_json(experiment.to_json())
+    assert again == experiment and again.to_json() == experiment.to_json()
+    result = nl.run(experiment)
+    assert result.flows.congestion.tolist() == ["Mine"]
+    assert nl.run(again).raw == result.raw
+    (tmp_path / "experiment.json").write_text(experiment.to_json())
+    shown = subprocess.run(
+        [sys.executable, "-m", "netlab", "run", "experiment.json", "-o", "left"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert shown.returncode == 0, shown.stderr
+    for name, text in result.raw.items():
+        assert (tmp_path / "left" / "raw" / f"{name}.txt").read_text() == text
+
+
+def test_a_record_gives_it_back(tmp_path, monkeypatch):
+    monkeypatch.setenv("NETLAB_RECORDS", str(tmp_path))
+    monkeypatch.setenv("NETLAB_RECORD", "on")
+    recorded = run(AIMD(0.06, 8))
+    monkeypatch.setenv("NETLAB_RECORD", "off")
+    recalled = run(AIMD(increase=8, decrease=0.06), engine="recorded")
+    assert recalled.raw == recorded.raw and recalled.provenance["recorded"]
+    assert recalled.flows.congestion.tolist() == ["AIMD(0.06, 8)"]
+    with pytest.raises(nl.EngineError):
+        run(AIMD(0.07, 8), engine="recorded")
+
+
+def experiment(congestion):
+    return nl.Experiment(PATH, nl.Iperf3("h1", "h2", congestion=congestion, time=1))
+
+
+def measured(experiment):
+    return nl.run(experiment).raw
+
+
+def test_a_sweep_names_it():
+    grid = nl.sweep(experiment, congestion=["reno", Mine, AIMD(0.06, 8)], executor=one_thread())
+    assert grid.congestion.tolist() == ["reno", "Mine", "AIMD(0.06, 8)"]
+    assert (grid.received_bps > 5e6).all()
+
+
+def one_thread():
+    return ThreadPoolExecutor(1)
+
+
+def test_another_process_runs_it():
+    one = experiment(Mine)
+    assert pickle.loads(pickle.dumps(one)) == one
+    with ProcessPoolExecutor(1) as pool:
+        assert pool.submit(measured, one).result() == nl.run(one).raw
+
+
+def test_an_engine_that_does_not_ask_python_refuses():
+    about = {"congestion": ["cubic", "reno"]}
+    with pytest.raises(nl.SpecificationError, match="does not ask Python; it has cubic, reno"):
+        nl.Iperf3("h1", "h2", congestion=Mine).check_engine(about)
+
+
+CELLS = """
+    import sys
+    sys.path.insert(0, ".")
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+
+
+    def cell(text):
+        result = shell.run_cell(text, store_history=True)
+        result.raise_error()
+
+
+    def sent(name):
+        cell(f"test = nl.Iperf3('h1', 'h2', congestion={name})")
+        return shell.user_ns["test"].congestion.source
+
+
+    cell("import netlab as nl")
+    cell("STEP = 1\\ndef helper(acked):\\n    return STEP * acked")
+    CLASS = '''class Mine(nl.CongestionControl):
+        def on_ack(self, tcp, acked):
+            tcp.cwnd = {window} + 0 * helper(acked)
+        '''
+    cell(CLASS.replace("{window}", "10"))
+    first = sent("Mine")
+    cell(CLASS.replace("{window}", "20"))
+    second = sent("Mine")
+    cell("STEP = 5")
+    third = sent("Mine")
+    print(first, second, third, sep="=====", end="=====")
+    cell("class Other(Mine):\\n    def on_loss(self, tcp):\\n        raise ValueError('here')")
+    print(sent("Other"))
+"""
+
+
+def test_cells_of_a_notebook_the_last_one_that_was_run_counts():
+    code = textwrap.dedent(CELLS)
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr
+    first, second, third, other = shown.stdout.split("=====")
+    assert "tcp.cwnd = 10 + 0" in first and "tcp.cwnd = 20 + 0" in second
+    assert first.startswith("STEP = 1\n") and third.startswith("STEP = 5\n")
+    assert "def helper(acked):\n    return STEP * acked" in first
+    assert other.index("class Mine") < other.index("class Other")
+    assert other.endswith("raise ValueError('here')\n\n")
