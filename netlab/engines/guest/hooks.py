@@ -44,12 +44,12 @@ QUEUE = np.dtype(
     ]
 )
 EVENTS = ("start", "end", "ack", "loss", "timeout")
-ASK = struct.Struct("<4IQ4s4s2H8I4xQ")
+ASK = struct.Struct("<4IQ4s4s2H9IQ")
 ANSWER = struct.Struct("<IIQ")
 FIELDS = (
     *("event", "connection", "algorithm", "acked", "now_ns", "source", "destination"),
     *("source_port", "destination_port", "cwnd", "ssthresh", "in_flight", "mss"),
-    *("rtt_us", "srtt_us", "min_rtt_us", "lost", "delivered"),
+    *("rtt_us", "srtt_us", "min_rtt_us", "lost", "limited", "delivered"),
 )
 
 
