@@ -115,7 +115,7 @@ class Connection(Protocol):
         """
 
     def watched(self, began_ns: int) -> dict[str, str]:
-        """By name, what has been kept, as text (see `netlab.readers.traces`), with times from
+        """By name, what has been kept, as text (see `netlab.readers`), with times from
         `began_ns` on, a time of ``clock_ns``.
         """
 

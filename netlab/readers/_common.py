@@ -5,6 +5,7 @@ the promised columns.
 import json
 import math
 import os
+import re
 import reprlib
 from pathlib import Path
 
@@ -20,6 +21,7 @@ _TYPES = {
 }
 # What to do about a text that no tool printed like this.
 AGAIN = "The text was changed after it was printed, or it is damaged. Run the test again."
+_LOOK = re.compile(r"at (\d+[.,]\d+)")  # bash has the decimal point of its locale
 # No tool here counts with more than 64 bits.
 LIMIT = 2**64 - 1
 
@@ -59,6 +61,19 @@ def read_text(source):
     if isinstance(source, str):
         return source
     raise TypeError(f"source must be a path or the text itself, not {type(source).__name__}")
+
+
+def looks(text):
+    """The lines of a tool that was run again and again, each with the time of its look since the
+    first one [s]: lines ``at SECONDS`` come before each look. NaN, where there are none.
+    """
+    at_s = first_s = math.nan
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if look := _LOOK.fullmatch(line):
+            at_s = float(look[1].replace(",", "."))
+            first_s = at_s if math.isnan(first_s) else first_s
+        else:
+            yield at_s - first_s, line
 
 
 def number(printed, name, least=0, most=LIMIT, unknown=None):

@@ -2,17 +2,14 @@
 
 import io
 import json
-import re
-from math import nan
 from typing import NamedTuple
 
 import pandas as pd
 
 from netlab.errors import ReadError
-from netlab.readers._common import AGAIN, given, read
+from netlab.readers._common import AGAIN, given, looks, read
 
 COLUMNS = ["time_s", "interface", "handle", "packets", "backlog_bytes", "drops"]
-LOOK = re.compile(r"at (\d+[.,]\d+)")  # bash has the decimal point of its locale
 
 
 class QueuesOutput(NamedTuple):
@@ -83,16 +80,12 @@ def _queues(text):
 
 
 def _tc(text):
-    rows, at_s, first_s = [], nan, nan
-    for line in text.splitlines():
-        if look := LOOK.fullmatch(line.strip()):
-            at_s = float(look[1].replace(",", "."))
-            first_s = at_s if first_s != first_s else first_s
-        elif line.strip():
-            for one in json.loads(line):
-                if "handle" in one:
-                    counts = [int(given(one, name)) for name in ("qlen", "backlog", "drops")]
-                    rows.append([at_s - first_s, one.get("dev"), one["handle"], *counts])
+    rows = []
+    for time_s, line in looks(text):
+        for one in json.loads(line):
+            if "handle" in one:
+                counts = [int(given(one, name)) for name in ("qlen", "backlog", "drops")]
+                rows.append([time_s, one.get("dev"), one["handle"], *counts])
     if not rows:
         raise ReadError(f"There is no queueing discipline in it. {AGAIN}")
     return QueuesOutput(pd.DataFrame(rows, columns=COLUMNS))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from netlab.errors import ReadError
-from netlab.readers._common import AGAIN, read
+from netlab.readers._common import AGAIN, looks, read
 
 ENDS = ["source", "source_port", "destination", "destination_port"]
 VALUES = [
@@ -18,7 +18,6 @@ COLUMNS = ["time_s", *ENDS, *VALUES]
 STATES = "open", "disorder", "cwr", "recovery", "loss"
 # "0 1448 10.0.0.1:40312 10.0.0.2:5201 reno wscale:9,9 rto:224 rtt:20.1/0.2 mss:1448 cwnd:10 ..."
 SOCKET = re.compile(r"(\S+):(\d+)\s+(\S+):(\d+)\s+(.*\bcwnd:\d+.*)")
-LOOK = re.compile(r"at (\d+[.,]\d+)")  # bash has the decimal point of its locale
 
 
 class WindowsOutput(NamedTuple):
@@ -95,15 +94,12 @@ def _windows(text):
 
 
 def _ss(text):
-    rows, at_s, first_s = [], nan, nan
-    for line in text.splitlines():
-        if look := LOOK.fullmatch(line.strip()):
-            at_s = float(look[1].replace(",", "."))
-            first_s = at_s if first_s != first_s else first_s
-        elif socket := SOCKET.search(line):
+    rows = []
+    for time_s, line in looks(text):
+        if socket := SOCKET.search(line):
             *ends, words = socket.groups()
-            rows.append([at_s - first_s, ends[0], int(ends[1]), ends[2], int(ends[3]), *_of(words)])
-    if not rows and not LOOK.search(text):
+            rows.append([time_s, ends[0], int(ends[1]), ends[2], int(ends[3]), *_of(words)])
+    if not rows and not re.search(r"(?m)^at \d", text):
         raise ReadError(f"No line of it is a TCP connection as ss -tniO prints it. {AGAIN}")
     return WindowsOutput(pd.DataFrame(rows, columns=COLUMNS))
 

@@ -1,15 +1,16 @@
 """What a guest's kernel tells of windows and queues, thinned as it comes, and as text in the end.
 
-The text is the raw output that `netlab.readers.traces` reads: a line of names, then one line per
-record.
+The text is the raw output that `read_windows` and `read_queues` of `netlab.readers` read: a line of
+names, then one line per record.
 """
 
 import ipaddress
 
 import numpy as np
 
-STATES = np.array(["open", "disorder", "cwr", "recovery", "loss"])
-NEVER = 0x7FFFFFFF  # the kernel's threshold before the first loss
+from netlab.algorithms.base import INFINITE
+from netlab.readers.windows import STATES
+
 MANY = 20_000  # records that are thinned at once: the kernel may tell of a few at a time
 
 
@@ -79,8 +80,8 @@ class Windows(Thinned):
     """
 
     columns = (
-        "time_s,source,source_port,destination,destination_port,event,state,cwnd,ssthresh,in_flight,"
-        "mss_bytes,srtt_s,retransmitted"
+        "time_s,source,source_port,destination,destination_port,event,state,cwnd,ssthresh,"
+        "in_flight,mss_bytes,srtt_s,retransmitted"
     )
 
     def __init__(self, every_ns):
@@ -100,7 +101,7 @@ class Windows(Thinned):
             (_, event, now_ns, source, destination, source_port, destination_port) = one[:7]
             (cwnd, ssthresh, in_flight, mss, srtt_us, _, state, _, retransmitted) = one[7:16]
             ends = f"{address(source)},{source_port},{address(destination)},{destination_port}"
-            threshold = "" if ssthresh >= NEVER else ssthresh
+            threshold = "" if ssthresh >= INFINITE else ssthresh
             lines.append(
                 f"{(now_ns - began_ns) / 1e9:.9f},{ends},{('ack', 'timeout')[event]},"
                 f"{STATES[state]},{cwnd},{threshold},{in_flight},{mss},{srtt_us / 1e6:.6f},"

@@ -193,7 +193,7 @@ def test_records_stay_in_order_and_are_themselves(kind, made, rows, cuts):
 
 def test_what_is_written_can_be_read():
     records, held = windows([(5, 1, 0, 0), (5, 2, 4, 1)]), queues([(5, 0x20000, 1500)])
-    records["source"], records["ssthresh"] = 0x0A000001, [watching.NEVER, 7]
+    records["source"], records["ssthresh"] = 0x0A000001, [watching.INFINITE, 7]
     records["srtt_us"], records["mss"] = 20_100, 1448
     watched = watching.Watched(
         {"w": Watch("windows", "10.0.0.1", 0.0), "q": Watch("queues", "s1-eth2", 0.01)}
