@@ -61,7 +61,11 @@ def run(
         str | None, typer.Option(help="Engine; the first that works here, if not given.")
     ] = None,
 ):
-    """Run an experiment and leave its raw output, tables, commands and provenance in a folder."""
+    """Run an experiment and leave its raw output, tables, commands and provenance in a folder.
+
+    An experiment may carry a congestion control in Python, which runs on this machine as you: run
+    only files of people whom you would let run a program.
+    """
     import netlab
     from netlab.readers._common import read_text
 
