@@ -13,6 +13,7 @@ import re
 import symtable
 import sysconfig
 import textwrap
+import threading
 import types
 from typing import Annotated, Any
 
@@ -23,6 +24,8 @@ from netlab.description import Description, short
 
 MOST_CHARACTERS = 100_000
 EVENTS = "start", "on_ack", "on_loss", "on_timeout"  # what the kernel asks
+# CPython 3.11 counts the depth of a parse once for all threads: two at a time end in a SystemError.
+PARSING = threading.Lock()
 LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 
 
@@ -72,7 +75,8 @@ def algorithm(value):
         name: written(one, f"{cls.__name__}'s {name}") for name, one in parameters.items()
     }
     gathered = Gathered()
-    gathered.add(cls.__name__, cls)
+    with PARSING:
+        gathered.add(cls.__name__, cls)
     return Algorithm(name=cls.__name__, parameters=parameters, source=gathered.text)
 
 

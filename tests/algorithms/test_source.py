@@ -1,5 +1,6 @@
 """What of an algorithm becomes part of its experiment, and what comes back from there."""
 
+import gc
 import json
 import math
 import pickle
@@ -7,6 +8,7 @@ import random as chance
 import subprocess
 import sys
 import textwrap
+import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from math import sqrt
@@ -356,3 +358,23 @@ def test_cells_of_a_notebook_the_last_one_that_was_run_counts():
     assert "def helper(acked):\n    return STEP * acked" in first
     assert other.index("class Mine") < other.index("class Other")
     assert other.endswith("raise ValueError('here')\n\n")
+
+
+def test_threads_may_read_sources_at_a_time():
+    """CPython 3.11's parser takes the depths of two threads for one, when the collector of garbage
+    lets the other thread in.
+    """
+
+    def let_others_in(*_):
+        time.sleep(1e-4)
+
+    threshold = gc.get_threshold()
+    gc.callbacks.append(let_others_in)
+    gc.set_threshold(50)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            sources = {one.source for one in pool.map(algorithm, [nl.algorithms.AIMD] * 60)}
+    finally:
+        gc.callbacks.remove(let_others_in)
+        gc.set_threshold(*threshold)
+    assert len(sources) == 1
