@@ -22,7 +22,7 @@ LEVELS = [
     ["traffic", "plots"],
     ["topology", "engines"],
     ["algorithms"],
-    ["picture", "models", "fairness", "answers", "readers", "description"],
+    ["models", "fairness", "answers", "readers", "description", "simpleperf"],
     ["units", "errors"],
 ]
 LEVEL = {name: number for number, names in enumerate(LEVELS) for name in names}

@@ -20,8 +20,8 @@ from pydantic import Field, model_validator
 from netlab import units
 from netlab.description import Description, Size
 from netlab.errors import SpecificationError
-from netlab.picture.svg import svg
-from netlab.picture.told import told
+from netlab.topology.picture.svg import svg
+from netlab.topology.picture.told import told
 from netlab.topology import addressing, limits
 from netlab.topology.links import Link
 from netlab.topology.nodes import Host, Router, Switch

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from netlab import Host, Link, Switch, Topology, wan
-from netlab.picture.layout import Box, arrange, words
-from netlab.picture.svg import svg
+from netlab.topology.picture.layout import Box, arrange, words
+from netlab.topology.picture.svg import svg
 from netlab.topology import Router
 from tests.topology.test_topology import routed, trees
 

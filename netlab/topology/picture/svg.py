@@ -2,8 +2,8 @@
 
 from html import escape
 
-from netlab.picture.layout import LINE_PX, Box, arrange, words
-from netlab.picture.told import told
+from netlab.topology.picture.layout import LINE_PX, Box, arrange, words
+from netlab.topology.picture.told import told
 
 INK, SOFT, CABLE, EMULATED = "#0f172a", "#475569", "#94a3b8", "#475569"
 SANS = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"

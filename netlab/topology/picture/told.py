@@ -1,6 +1,6 @@
 """What the picture of a topology shows, in words, for those who do not see it."""
 
-from netlab.picture.layout import words
+from netlab.topology.picture.layout import words
 
 
 def told(topology):
