@@ -23,7 +23,7 @@ from netlab.running.result import Result, load
 from netlab.running.robustness import robustness
 from netlab.running.run import run
 from netlab.running.sweep import sweep
-from netlab.topology import Topology, wan
+from netlab.topology import Topology, expected, portfolio, wan
 from netlab.topology.links import Link
 from netlab.topology.miniedit import read_miniedit
 from netlab.topology.nodes import Host, Router, Switch
@@ -55,11 +55,13 @@ __all__ = [
     "Topology",
     "Windows",
     "algorithms",
+    "expected",
     "fairness",
     "jain_index",
     "load",
     "models",
     "plots",
+    "portfolio",
     "read_miniedit",
     "readers",
     "robustness",

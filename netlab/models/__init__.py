@@ -22,6 +22,8 @@ Loss, the buffers and the link each limit a connection: `mathis_bps`, `buffer_li
     Streams that differ, along the last axis: their rates add up while the link is not full.
 `altman_bps`
     Flows that fill a link without a queue, of which one at a time meets a loss.
+`sawtooth_utilisation`
+    How busy one flow keeps a link whose queue is shorter than its bandwidth-delay product.
 `rtt_shares`
     How flows with different RTTs, along the last axis, share a bottleneck.
 `affordable_loss`, `streams_needed`
@@ -51,7 +53,12 @@ from netlab.models.on_frames import (
     padhye,
 )
 from netlab.models.parallel import altman_bps, hacker_bps, parallel_bps, rtt_shares
-from netlab.models.path import bandwidth_delay_product_bytes, buffer_limited_bps, goodput_bps
+from netlab.models.path import (
+    bandwidth_delay_product_bytes,
+    buffer_limited_bps,
+    goodput_bps,
+    sawtooth_utilisation,
+)
 from netlab.models.startup import slow_start_s, transfer_s
 from netlab.models.timeouts import padhye_bps, padhye_simple_bps
 from netlab.models.traces import aimd_trace, slow_start_trace
@@ -84,6 +91,7 @@ __all__ = [
     "padhye_simple_bps",
     "parallel_bps",
     "rtt_shares",
+    "sawtooth_utilisation",
     "slow_start_s",
     "slow_start_trace",
     "streams_needed",

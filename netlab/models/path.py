@@ -1,5 +1,7 @@
 """Limits set by the path's rate and by the buffers at its ends, without loss."""
 
+import numpy as np
+
 from netlab.models.argument_checks import holds_a_segment, unwrapped, within
 
 
@@ -96,3 +98,56 @@ def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
     frame = within("frame_bytes", frame_bytes, above=0)
     holds_a_segment("frame_bytes", frame, mss)
     return unwrapped(rate * mss / frame)
+
+
+def sawtooth_utilisation(queue_bytes, rate_bps, rtt_s, beta=0.5):
+    """How busy one connection keeps its bottleneck, when only the full queue loses packets.
+
+    Parameters
+    ----------
+    queue_bytes : float or array
+        What the queue before the bottleneck holds, at least 0. [byte]
+    rate_bps : float or array
+        Its rate, above 0. [bit/s]
+    rtt_s : float or array
+        Round-trip time while the queue is empty, above 0. [s]
+    beta : float or array
+        Share of the window that *remains* after a loss, between 0 and 1. Reno: 0.5, CUBIC: 0.7. [1]
+
+    Returns
+    -------
+    float or array (broadcast shape)
+        Share of the rate, headers included, above 0 and at most 1. [1]
+
+    Notes
+    -----
+    The window grows in even steps, one per round trip, until bandwidth-delay product and queue are
+    full, to :math:`m = 1 + b` products, where the queue is :math:`b` of them; a loss takes it to
+    :math:`w = \\beta m`. Below one product the link waits for the window, and the RTT is that of
+    the empty queue; above it, the link is busy. The mean over such a sawtooth is
+
+    .. math:: U = \\frac{m^2 - w^2}{2 (1 - w) + m^2 - 1} \\quad (w < 1),
+        \\qquad U = 1 \\quad (w \\ge 1)
+
+    So Reno needs a queue of one product, and CUBIC, as long as its window grows like Reno's (RFC
+    9438, section 4.3), of 0.43. How fast the window grows does not matter. Slow start, timeouts and
+    several losses at a time are not included.
+
+    References
+    ----------
+    G. Appenzeller, I. Keslassy, N. McKeown, "Sizing router buffers", SIGCOMM 2004, section 2, has
+    this sawtooth and the rule of one product.
+
+    Examples
+    --------
+    A queue of none, a quarter and the whole of the product of 20 Mbit/s and 80 ms:
+
+    >>> sawtooth_utilisation([0, 50e3, 200e3], 20e6, 0.08).round(3)
+    array([0.75 , 0.893, 1.   ])
+    """
+    queue = within("queue_bytes", queue_bytes, least=0, finite=False)
+    rate, rtt = within("rate_bps", rate_bps, above=0), within("rtt_s", rtt_s, above=0)
+    share = within("beta", beta, above=0, below=1)
+    top = np.minimum(1 + 8 * queue / (rate * rtt), 1 / share)  # a longer queue only stays longer
+    low = share * top
+    return unwrapped((top**2 - low**2) / (2 * (1 - low) + top**2 - 1))

@@ -1,9 +1,21 @@
 """What a network is: hosts, switches, routers and links, and files that describe one."""
 
+from netlab.topology.expected import expected
 from netlab.topology.links import Link
 from netlab.topology.miniedit import read_miniedit
 from netlab.topology.nodes import Host, Router, Switch
+from netlab.topology.portfolio import portfolio
 from netlab.topology.topology import Topology
 from netlab.topology.wan import wan
 
-__all__ = ["Host", "Link", "Router", "Switch", "Topology", "read_miniedit", "wan"]
+__all__ = [
+    "Host",
+    "Link",
+    "Router",
+    "Switch",
+    "Topology",
+    "expected",
+    "portfolio",
+    "read_miniedit",
+    "wan",
+]

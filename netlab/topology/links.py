@@ -94,6 +94,7 @@ class Link(Description):
     both: bool = False
     queue_packets: int | None = Field(default=None, ge=1, le=2_000_000)
     qdisc: Qdisc | None = unless_given()
+    tclink: bool = unless_given(False)
 
     @property
     def delay_s(self):
@@ -115,7 +116,10 @@ class Link(Description):
 
     @property
     def queue_bytes(self):
-        """The length of tbf's queue. [byte]"""
+        """What can wait before the bottleneck. [byte]"""
+        if self.tclink:
+            under_way = units.rate_bps(self.rate) * self.delay_s / 8
+            return max((self.queue_packets or 1000) * FRAME_BYTES - round(under_way), 0)
         return (
             units.size_bytes(self.limit)
             if self.queue_packets is None
@@ -127,6 +131,8 @@ class Link(Description):
         if self.a == self.b:
             raise ValueError(f"a and b are both {self.a!r}: a link joins two different nodes")
         own = {"burst": BURST_BYTES, "limit": LIMIT_BYTES}
+        if self.tclink:
+            self._check_tclink(own)
         if self.rate:
             bps = units.rate_bps(self.rate)
             if bps < 8:
@@ -167,17 +173,35 @@ class Link(Description):
                 f"burst = {self.burst!r}: the bucket must hold at least one frame of 1514 bytes, or"
                 " nothing passes"
             )
-        if self.rate and self.queue_bytes < FRAME_BYTES:
+        if self.rate and not self.tclink and self.queue_bytes < FRAME_BYTES:
             raise ValueError(
                 f"limit = {self.limit!r}: the queue must hold at least one frame of 1514 bytes, or"
                 " nothing passes"
             )
         return self
 
+    def _check_tclink(self, own):
+        """Mininet's TCLink has neither tbf nor another discipline."""
+        if not (self.rate and self.both):
+            raise ValueError(
+                "tclink = True: it needs a rate, which is what TCLink adds to a cable, and both ="
+                " True, as TCLink emulates on both interfaces"
+            )
+        for name in ("burst", "limit", "qdisc"):
+            if getattr(self, name) is not None and name in self.model_fields_set:
+                raise ValueError(
+                    f"{name} = {getattr(self, name)!r} with tclink: Mininet's TCLink takes the rate"
+                    " (bw), delay, loss and queue_packets (max_queue_size) only; leave one of them"
+                    " out"
+                )
+
     def setup(self, interface, noise_s=0.0):
         """The tc commands that make one interface emulate this link, and the noise of the host that
         the interface leads to.
         """
+        if self.tclink:
+            yield from self._tclink_setup(interface)
+            return
         parent, netem = "root", [f"delay {self.delay}"] if self.delay else []
         if noise_s:
             delay, jitter = (
@@ -201,3 +225,16 @@ class Link(Description):
             yield f"tc qdisc add dev {interface} {parent} handle 2: {words}"
         if self.qdisc:
             yield f"tc qdisc add dev {interface} parent 2:1 handle 3: {self.qdisc}"
+
+    def _tclink_setup(self, interface):
+        """What Mininet 2.3's ``TCIntf.config`` types (mininet/link.py)."""
+        yield f"tc qdisc add dev {interface} root handle 5:0 htb default 1"
+        yield (
+            f"tc class add dev {interface} parent 5:0 classid 5:1 htb rate"
+            f" {units.rate_bps(self.rate) / 1e6:f}Mbit burst 15k"
+        )
+        words = [f"delay {self.delay}"] if self.delay else []
+        words += [f"loss {self.loss}"] if self.lossy else []
+        words += [f"limit {self.queue_packets}"] if self.queue_packets else []
+        if words:
+            yield f"tc qdisc add dev {interface} parent 5:1 handle 10: netem {' '.join(words)}"

@@ -41,3 +41,39 @@ def test_goodput():
         ValueError, match=r"frame_bytes must be at least mss_bytes \(1448\).* not 1000"
     ):
         models.goodput_bps(1e9, [536, 1448], 1000)
+
+
+def simulated_utilisation(queue, product, beta):
+    """The same sawtooth, walked one round trip after the other; windows in segments."""
+    window, time, sent = beta * (product + queue), 0.0, 0.0
+    while window < product + queue:
+        sent += window
+        time += max(window, product) / product  # a round trip; more where the queue is filling
+        window += 1
+    return sent / (time * product)
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.7])
+@pytest.mark.parametrize("queue", [0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1, 3])
+def test_a_short_queue_leaves_the_link_idle(queue, beta):
+    found = models.sawtooth_utilisation(queue * 1e6 / 8, 1e6, 1.0, beta)
+    product = 20_000
+    assert found == pytest.approx(simulated_utilisation(queue * product, product, beta), abs=1e-4)
+
+
+def test_known_utilisations():
+    assert models.sawtooth_utilisation(0, 1e6, 1) == 0.75, "no queue: the mean of 1/2 and 1"
+    assert models.sawtooth_utilisation(0, 1e6, 1, beta=0.7) == pytest.approx(0.85)
+    full = models.sawtooth_utilisation([125e3, 1e9, np.inf], 1e6, 1)
+    assert full.tolist() == pytest.approx([1] * 3)
+    enough = (1 / 0.7 - 1) * 125e3
+    assert models.sawtooth_utilisation(enough, 1e6, 1, beta=0.7) == pytest.approx(1)
+    assert np.isnan(models.sawtooth_utilisation(np.nan, 1e6, 1))
+
+
+@given(st.floats(0, 1e9), st.floats(1, 1e9), st.floats(0.01, 0.99))
+def test_a_longer_queue_and_a_smaller_cut_never_idle_more(queue, more, beta):
+    one = models.sawtooth_utilisation(queue, 1e9, 0.1, beta)
+    assert (1 + beta) / 2 - 1e-12 <= one <= 1 + 1e-12
+    assert models.sawtooth_utilisation(queue + more, 1e9, 0.1, beta) >= one - 1e-12
+    assert models.sawtooth_utilisation(queue, 1e9, 0.1, (1 + beta) / 2) >= one - 1e-12

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 
 from netlab import Host, Link, Switch, Topology, wan
+from netlab.topology import Router
 from netlab.topology.picture.layout import Box, arrange, words
 from netlab.topology.picture.svg import svg
-from netlab.topology import Router
 from tests.topology.test_topology import routed, trees
 
 

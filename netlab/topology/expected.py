@@ -1,0 +1,134 @@
+"""What a drawing of a network tells of its flows before anything is measured: round-trip times,
+bottlenecks, and what would be fair.
+"""
+
+import math
+
+import pandas as pd
+
+from netlab import units
+from netlab.errors import SpecificationError
+from netlab.fairness import max_min
+
+COLUMNS = [
+    "flow", "src", "dst", "streams", "rtt_s", "bottleneck", "rate_bps", "queue_bytes", "split_bps",
+    "max_min_bps",
+]  # fmt: skip
+
+
+def expected(topology, *flows):
+    """What to expect of flows that cross a network at the same time.
+
+    Parameters
+    ----------
+    topology : Topology
+    *flows : tuple
+        Of each: from whom, to whom, and how many parallel connections (one, where it is left out):
+        ``("h1", "h4")``, ``("h1", "h4", 2)``.
+
+    Returns
+    -------
+    DataFrame
+        One row per flow: ``flow`` (1, 2 ...), ``src``, ``dst``, ``streams``; ``rtt_s``, the delays
+        there and back, all queues empty [s]; ``bottleneck``, the slowest link on the way (the first
+        of equals), ``rate_bps``, its rate [bit/s], and ``queue_bytes``, what its queue holds
+        [byte]; and two rules for what the flow gets, all of its connections together [bit/s]:
+
+        ``split_bps``
+            The rate of its bottleneck, split evenly among all connections that cross that link.
+        ``max_min_bps``
+            Its connections' max-min fair shares (`netlab.fairness.max_min`).
+
+        Where no link on the way has a rate, ``bottleneck`` is "", ``rate_bps`` is infinity, and the
+        others are NaN.
+
+    Raises
+    ------
+    SpecificationError
+        A flow is no such tuple, or its ends are not two different nodes of the network.
+
+    Notes
+    -----
+    The first rule looks at one link of a flow, the second at all of them. They part in two ways. A
+    flow may be held back by a link that is not its slowest: then the first rule promises too much.
+    And a flow that is held back elsewhere leaves a part of its share to the others, which the first
+    rule never gives away.
+
+    Rates are those of whole frames: multiply by `netlab.models.goodput_bps` of 1, 0.956, for what
+    remains without headers. TCP comes near to the second rule only where RTTs are alike.
+
+    Examples
+    --------
+    >>> from netlab import portfolio
+    >>> table = expected(portfolio(), ("h1", "h4"), ("h7", "h9"))
+    >>> table[["src", "dst", "bottleneck", "split_bps", "max_min_bps"]]
+      src dst bottleneck   split_bps  max_min_bps
+    0  h1  h4      r2-r3  15000000.0   15000000.0
+    1  h7  h9      r3-r4  20000000.0   15000000.0
+    """
+    if not flows:
+        raise SpecificationError("expected: no flows; give some, such as ('h1', 'h2')")
+    rows, crossed = [], []
+    for number, flow in enumerate(flows, 1):
+        src, dst, streams = _flow(topology, flow)
+        links = [link for link in topology.emulated(src, dst) if link.rate]
+        slowest = min(links, key=_rate_bps, default=None)
+        rows.append(
+            {
+                "flow": number,
+                "src": src,
+                "dst": dst,
+                "streams": streams,
+                "rtt_s": topology.rtt_s(src, dst),
+                "bottleneck": f"{slowest.a}-{slowest.b}" if slowest else "",
+                "rate_bps": _rate_bps(slowest) if slowest else math.inf,
+                "queue_bytes": slowest.queue_bytes if slowest else math.nan,
+            }
+        )
+        crossed.append([_direction(topology, src, dst, link) for link in links])
+    connections = {
+        (flow, stream): crossed[flow]
+        for flow, row in enumerate(rows)
+        for stream in range(row["streams"])
+    }
+    rates = {way: _rate_bps(topology.links[way[0]]) for ways in crossed for way in ways}
+    bounded = {which: ways for which, ways in connections.items() if ways}
+    fair = max_min(rates, bounded).to_dict() if bounded else {}
+    for flow, row in enumerate(rows):
+        own = [fair.get((flow, stream), math.nan) for stream in range(row["streams"])]
+        row["max_min_bps"] = math.fsum(own)
+        row["split_bps"] = math.nan
+        if crossed[flow]:
+            way = min(crossed[flow], key=rates.get)
+            users = sum(way in ways for ways in connections.values())
+            row["split_bps"] = row["streams"] * rates[way] / users
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _flow(topology, flow):
+    """A flow's two ends and its number of connections."""
+    if not (isinstance(flow, tuple | list) and len(flow) in (2, 3)):
+        raise SpecificationError(
+            f"expected: {flow!r} is no flow; write from whom, to whom and, if more than one, how"
+            " many connections, such as ('h1', 'h2') or ('h1', 'h2', 8)"
+        )
+    src, dst, streams = (*flow, 1)[:3]
+    topology.host(src, "from")
+    topology.host(dst, "to")
+    if src == dst:
+        raise SpecificationError(f"expected: {flow!r} goes from {src!r} to itself")
+    if not isinstance(streams, int) or streams < 1:
+        raise SpecificationError(
+            f"expected: {streams!r} connections in {flow!r}: a whole number from 1"
+        )
+    return src, dst, streams
+
+
+def _rate_bps(link):
+    return float(units.rate_bps(link.rate))
+
+
+def _direction(topology, src, dst, link):
+    """A link, by its number, and the direction in which a flow crosses it; each has a rate."""
+    forward = next(forward for step, forward in topology.path(src, dst) if step is link)
+    return topology.links.index(link), forward

@@ -1,0 +1,99 @@
+"""The portfolio's network: nine hosts behind four routers in a row."""
+
+from netlab.description import checked
+from netlab.topology.links import Link
+from netlab.topology.nodes import Host, Noise, Router, Switch, Sysctls
+from netlab.topology.topology import Topology
+
+# name: rate, one-way delay, max_queue_size [packet]
+LINKS = {"L1": ("40mbit", "10ms", 67), "L2": ("30mbit", "20ms", 100), "L3": ("20mbit", "10ms", 33)}
+PREFIX = "10.0.{}.{}/24"
+
+
+@checked
+def portfolio(
+    tclink: bool = False,
+    offload: bool | None = None,
+    sysctls: Sysctls | None = None,
+    noise: Noise | None = None,
+):
+    r"""The network of the DATA2410 portfolio: nine hosts, two switches, and four routers in a row,
+    joined by the links L1, L2 and L3, each of which is slower than the one before.
+
+    ::
+
+        h1 --\            h7                  h8
+        h2 -- s1 --- r1 ======= r2 ========= r3 ======= r4 --- h9
+        h3 --/           L1           L2      |    L3
+                      40 Mbit/s    30 Mbit/s  s2   20 Mbit/s
+                        10 ms        20 ms   /|\     10 ms
+                                       h4 h5 h6
+
+    (h7 is at r2, h8 and s2 are at r3.)
+
+    Parameters
+    ----------
+    tclink : bool
+        L1, L2 and L3 as Mininet's ``TCLink`` makes them, with shorter queues; see `Link`.
+    offload : bool, optional
+        See `Topology`. None is off here, as these queues count packets.
+    sysctls : dict, optional
+        Kernel settings of all hosts.
+    noise : str, optional
+        Of all hosts, such as ``"10us"``; see `Host`.
+
+    Returns
+    -------
+    Topology
+        Subnets are 10.0.0.0/24 (h1 to h3), 10.0.1.0/24 (L1), 10.0.2.0/24 (h7), 10.0.3.0/24 (L2),
+        10.0.4.0/24 (h8), 10.0.5.0/24 (h4 to h6), 10.0.6.0/24 (L3) and 10.0.7.0/24 (h9).
+
+    Notes
+    -----
+    The queues hold 67, 100 and 33 packets in either direction. That is one bandwidth-delay product
+    of each *link*: 40 Mbit/s in a round trip of 20 ms, 30 Mbit/s in 40 ms, 20 Mbit/s in 20 ms. A
+    flow that crosses several links has a longer round trip, so that the queue at its bottleneck is
+    shorter than *its* bandwidth-delay product: for h1 to h9, 33 packets before L3 are a quarter of
+    20 Mbit/s in 80 ms, too few to bridge what Reno's halving takes away (see
+    `netlab.models.sawtooth_utilisation`).
+
+    Examples
+    --------
+    >>> network = portfolio()
+    >>> network.rtt_s("h1", "h9"), network.bottleneck_bps("h1", "h9")
+    (0.08, 20000000)
+    """
+    addresses = {f"h{n}": PREFIX.format(0, n + 1) for n in (1, 2, 3)}
+    addresses |= {f"h{n}": PREFIX.format(5, n - 2) for n in (4, 5, 6)}
+    addresses |= {"h7": PREFIX.format(2, 2), "h8": PREFIX.format(4, 2), "h9": PREFIX.format(7, 2)}
+    routers = {"r1": [(0, 1), (1, 1)], "r2": [(1, 2), (2, 1), (3, 1)]}
+    routers |= {"r3": [(3, 2), (5, 1), (4, 1), (6, 1)], "r4": [(6, 2), (7, 1)]}
+
+    def line(a, b, name):
+        rate, delay, packets = LINKS[name]
+        return Link(a, b, delay, rate=rate, both=True, queue_packets=packets, tclink=tclink)
+
+    return Topology(
+        hosts=[
+            Host(name, address, sysctls=sysctls or {}, noise=noise)
+            for name, address in addresses.items()
+        ],
+        switches=[Switch("s1"), Switch("s2")],
+        links=[
+            *(Link(name, "s1") for name in ("h1", "h2", "h3")),
+            Link("s1", "r1"),
+            line("r1", "r2", "L1"),
+            Link("r2", "h7"),
+            line("r2", "r3", "L2"),
+            Link("r3", "s2"),
+            *(Link("s2", name) for name in ("h4", "h5", "h6")),
+            Link("r3", "h8"),
+            line("r3", "r4", "L3"),
+            Link("r4", "h9"),
+        ],
+        offload=offload,
+        routers=[
+            Router(name, [PREFIX.format(*pair) for pair in pairs])
+            for name, pairs in routers.items()
+        ],
+    )
