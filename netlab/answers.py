@@ -160,11 +160,13 @@ def verdict(said, it, unit=""):
 
 
 def share(said, it):
-    """How far off a share or an index is: numbers up to 1 differ by so much, not by a factor."""
+    """How far off a share or an index is: numbers up to 1 differ by so much. Close is also a matter
+    of the factor: 0.11 is not close to 0.036.
+    """
     off = round(abs(said - it), 6)
     if off <= 0.02:
         return "right, to within 0.02"
-    close = "close; " if off <= 0.1 else ""
+    close = "close; " if off <= 0.1 and max(said, it) <= 2 * min(said, it) else ""
     return f"{close}too {'much' if said > it else 'little'}, by {off:.2g}"
 
 

@@ -71,6 +71,7 @@ def test_another_kind_is_refused(said, it, wanted):
         (0.5, 0.3373, "too much, by 0.16"),
         (0.5, 0.52, "right"),
         (0.5, 0.59, "close; too little, by 0.09"),
+        (0.11, 0.036, "too much, by 0.074"),  # three times as much
         (0, 0.9, "too little, by 0.9"),
         (0.001, 0.01, "factor of 10"),  # a loss rate, not a share
     ],
