@@ -25,7 +25,8 @@ with needs_notebooks():
     )
 
 # nbconvert's own page, without the scripts that it would fetch from the network, and with the
-# texts that stand for pictures; on paper no line is cut off, and no figure in two.
+# texts that stand for pictures; on a phone code and tables scroll; on paper no line is
+# cut off, and no figure in two.
 TEMPLATE = """
 {%- extends 'lab/index.html.j2' -%}
 {%- block html_head_js -%}{%- endblock -%}
@@ -37,6 +38,15 @@ main { max-width: 960px; margin: auto; }
 .jp-RenderedImage img, .jp-RenderedMarkdown img { max-width: 100%; height: auto; }
 math { font: 110% "STIX Two Math", "Cambria Math", "DejaVu Math TeX Gyre", math; }
 math[display="block"] { margin: 1em 0; }
+@media screen {
+  .jp-InputArea-editor { overflow-x: auto !important; }
+  .jp-OutputArea-output pre { white-space: pre; word-break: normal; overflow-wrap: normal; }
+}
+@media screen and (max-width: 600px) {
+  body { padding: 0 !important; }
+  .jp-RenderedHTMLCommon td, .jp-RenderedHTMLCommon th { padding: 0.4em 0.3em !important; }
+  .jp-RenderedHTMLCommon tbody th { white-space: nowrap; }
+}
 @page { size: A4; }
 @media print {
   .jp-InputPrompt, .jp-OutputPrompt { display: none; }

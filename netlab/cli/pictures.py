@@ -40,11 +40,13 @@ def renew(notebooks):
 
 
 def complete(notebook):
-    """Draw what is missing in a notebook; -> the number of new pictures."""
+    """Draw what is missing in a notebook, and describe all; -> the number of new pictures."""
     missing = [output for output in figures(notebook) if not has_picture(output)]
     pictures = drawn([output.data[FIGURE] for output in missing]) if missing else []
     for output, picture in zip(missing, pictures, strict=True):
         put(output, picture)
+    for output in figures(notebook):
+        output.metadata[PICTURE]["alt"] = description(output.data[FIGURE])
     return len(missing)
 
 
@@ -94,17 +96,23 @@ def description(figure):
         plain = (html.unescape(TAG.sub(" ", str(part))) for part in parts if part not in (None, ""))
         return [part.strip() for part in plain]
 
+    scenes = [layout[name] or {} for name in layout if re.fullmatch("scene[0-9]*", name)]  # in 3D
+
     def axes(letter):
-        names = [axis for axis in layout if re.fullmatch(f"{letter}axis[0-9]*", axis)]
-        names.sort(key=lambda axis: int(axis[len("xaxis") :] or 1))
-        return [name for axis in names for name in text((layout[axis] or {}).get("title"))]
+        found = []
+        for place in (layout, *scenes):
+            names = [axis for axis in place if re.fullmatch(f"{letter}axis[0-9]*", axis)]
+            names.sort(key=lambda axis: int(axis[len("xaxis") :] or 1))
+            found += [name for axis in names for name in text((place[axis] or {}).get("title"))]
+        return found
 
     def listed(words, names):
         names = dict.fromkeys(names)  # each once, in their order
         return [f"{words}: {', '.join(names)}"] if names else []
 
     parts = text(layout.get("title")) or ["Figure"]
-    parts += listed("Across", axes("x")) + listed("Upward", axes("y"))
+    across, upward = (axes("x") + axes("y"), axes("z")) if scenes else (axes("x"), axes("y"))
+    parts += listed("Across", across) + listed("Upward", upward)
     shown = [trace for trace in figure.get("data") or () if trace.get("showlegend") is not False]
     parts += listed("Drawn", (name for trace in shown for name in text(trace.get("name"))))
     return ". ".join(parts) + "."

@@ -256,7 +256,9 @@ def reductions(rows):
     streams = rows.astype({"state": object}).groupby(["flow", "stream"])
     was = streams.state.shift(fill_value="open")
     rows = rows.assign(before=streams.cwnd.shift().fillna(rows.cwnd).astype(int))
-    began, timer = rows.state.where(rows.state != was), rows.timeout.eq(True)
+    # a recovery that follows another at once, between two rows
+    again = rows.state.eq(was) & was.eq("recovery") & (rows.ssthresh < streams.ssthresh.shift())
+    began, timer = rows.state.where((rows.state != was) | again), rows.timeout.eq(True)
     began = began.where(~timer, "loss")  # the timer may run out again and again in one state
     kinds = {LOSS: "recovery", REDUCED: "cwr", TIMEOUT: "loss"}
     found = {kind: rows[began == state] for kind, state in kinds.items()}

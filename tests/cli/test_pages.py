@@ -22,10 +22,9 @@ def test_a_page_has_its_pictures_and_formulas_in_it(tmp_path):
     text = "Half of $x$ and $$\\frac{1}{2}$$ of [the next](b.ipynb#top), ![a lab](lab.png)"
     figure = nbformat.v4.new_output(
         "display_data",
-        {pictures.FIGURE: {"data": [], "layout": {}}},
+        {pictures.FIGURE: {"data": [], "layout": {"title": "a &lt;small&gt; figure"}}},
     )
     pictures.put(figure, base64.b64decode(PICTURE))
-    figure.metadata["image/png"]["alt"] = "a <small> figure"
     cells = [
         nbformat.v4.new_markdown_cell(text),
         nbformat.v4.new_code_cell("1", outputs=[figure], execution_count=1),
@@ -41,7 +40,7 @@ def test_a_page_has_its_pictures_and_formulas_in_it(tmp_path):
     page = (tmp_path / "out/a.html").read_text(encoding="utf-8")
     assert re.search(r'<math display="block"[^>]*>.*<mfrac>', page) and "$" not in page
     (picture,) = re.findall(r"<img [^>]*figure[^>]*>", page)
-    assert PICTURE in picture and 'alt="a &lt;small&gt; figure"' in picture
+    assert PICTURE in picture and 'alt="a &lt;small&gt; figure."' in picture
     assert 'href="b.html#top"' in page
     assert re.findall(r'\bsrc="(?!data:)[^"]*', page) == [], "nothing is fetched"
     assert "<script" not in page and "<link" not in page and "@import" not in page

@@ -101,6 +101,10 @@ def test_a_figure_is_described_in_words():
             {"layout": {f"xaxis{i}": {"title": {"text": f"t{i}"}} for i in ("10", "", "2")}},
             "Figure. Across: t, t2, t10.",
         ),
+        (
+            {"layout": {"scene": {f"{x}axis": {"title": {"text": x}} for x in "xyz"}}},
+            "Figure. Across: x, y. Upward: z.",
+        ),
     ],
 )
 def test_a_figure_that_plotly_did_not_write_is_described_too(figure, words):

@@ -22,7 +22,7 @@ def a_result(*rows, algorithms=("reno",), queues=()):
     """
     told = [dict(zip(("time_s", "flow", "stream", "cwnd", "state"), row)) for row in rows]  # noqa: B905
     for one, row in zip(told, rows, strict=True):
-        one |= dict(src=f"h{2 * one['flow'] - 1}", timeout=row[5:] == ("timer",))
+        one |= dict(src=f"h{2 * one['flow'] - 1}", timeout=row[5:] == ("timer",), ssthresh=np.nan)
     flows = [
         dict(flow=n, src=f"h{2 * n - 1}", dst=f"h{2 * n}", congestion=name)
         for n, name in enumerate(algorithms, 1)
@@ -128,6 +128,14 @@ def test_losses_are_marked_at_the_window_that_they_ended():
     assert fig.layout.title.subtitle.text == (
         "loss: 1 time, reduced without loss: 1 time, timeout: 2 times"
     )
+
+
+def test_a_recovery_that_follows_another_at_once_is_marked():
+    rows = [(0, 40, "open", 2**31), (1, 38, "recovery", 20), (2, 20, "recovery", 20)]
+    rows += [(3, 18, "recovery", 9), (4, 9, "recovery", 9)]
+    result = a_result(*((time_s, 1, 1, cwnd, state) for time_s, cwnd, state, _ in rows))
+    result.windows["ssthresh"] = [ssthresh for *_, ssthresh in rows]
+    assert [*named(plots.windows(result), "loss").x] == [1, 3]
 
 
 def test_where_ss_looked_there_are_no_marks():
