@@ -73,7 +73,7 @@ def read_apt():
 
 def test_plotly_7_is_a_dependency_and_the_notebook_tools_are_an_extra():
     bounds = {requirement.name: requirement.specifier for requirement in DEPENDENCIES}
-    assert bounds.keys() == {"numpy", "pandas", "plotly", "pydantic", "tqdm", "typer"}
+    assert bounds.keys() == {"networkx", "numpy", "pandas", "plotly", "pydantic", "tqdm", "typer"}
     extra = {requirement.name for requirement in OPTIONAL["notebooks"]}
     assert {"anywidget", "ipywidgets", "jupyterlab", "nbval", "papermill"} <= extra
     assert not bounds["plotly"].contains("6.9.9") and bounds["plotly"].contains("7.1.0")

@@ -1,4 +1,4 @@
-"""Subnets, and the way from one to another: what routers add to a network of links.
+"""Subnets: the parts into which routers divide a network of links.
 
 ::
 
@@ -6,8 +6,7 @@
     h2 --/                                    h1 h2 r1   r1 r2   r2 h7
 
 A *segment* is what cables and switches join: its interfaces reach each other directly, so they
-share one subnet. Every other subnet is reached via a router. As there is exactly one path between
-any two nodes, there is exactly one route to every subnet, and it follows from the links.
+share one subnet. Every other subnet is reached via a router; `netlab.topology.routing` says which.
 """
 
 import re
@@ -105,7 +104,7 @@ def segments(topology):
 
 
 def check(topology):
-    """Refuse addresses and routes with which some host could not reach another.
+    """Refuse addresses and default routes with which some host could not reach another.
 
     Raises
     ------
@@ -153,48 +152,3 @@ def check(topology):
                 f"route = {host.route!r} of host {host.name!r}: the address of a router in its own"
                 " subnet, here " + (allowed or "there is none")
             )
-
-
-def routes(topology):
-    """Every node's routes, as ``ip route add`` wants them.
-
-    A host's default route goes via its `route`, or else via the only router of its segment. Where
-    there are more routers, it gets a route via each of them to what lies behind: packets never take
-    the detour via the wrong one.
-
-    Yields
-    ------
-    tuple of str
-        Node, destination (``"default"`` or a subnet), the address of the next router.
-    """
-    parts, routers = segments(topology), [router.name for router in topology.routers]
-
-    def behind(router, part):
-        """The subnets on the other sides of a router of this part."""
-        for other in parts:
-            if other is not part and router in other:
-                yield other[router].network
-                for further in other:
-                    if further in routers and further != router:
-                        yield from behind(further, other)
-
-    for host in topology.hosts:
-        for part in parts:
-            gateways = {
-                name: str(part[name].ip) for name in part if host.name in part and name in routers
-            }
-            if gateways:
-                default = host.route or next(iter(gateways.values()))
-                yield host.name, "default", default
-                for name, address in gateways.items():
-                    if address != default:
-                        yield from (
-                            (host.name, str(subnet), address) for subnet in behind(name, part)
-                        )
-    for router in routers:
-        for part in parts:
-            for name in part:
-                if router in part and name in routers and name != router:
-                    yield from (
-                        (router, str(subnet), str(part[name].ip)) for subnet in behind(name, part)
-                    )

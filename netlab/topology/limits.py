@@ -3,9 +3,9 @@ refused before anything starts.
 """
 
 import math
+from itertools import combinations
 
 from netlab import units
-from netlab.topology import addressing
 
 FRAME_BYTES = 1514  # the largest Ethernet frame of an MTU of 1500 bytes, as tbf counts it
 NAME_LENGTH = 15  # the longest name that Linux gives an interface
@@ -45,8 +45,15 @@ def check_buffers(buffers):
 
 
 def check_cards(topology):
-    """Refuse a host's qdisc where netem or tbf has the place at the root of its card."""
+    """Refuse a host's qdisc, or its noise, where what emulates a link has their place."""
     noises_s = topology.noises_s
+    for link in topology.links:
+        noisy = [name for name in (link.a, link.b) if noises_s.get(name)]
+        if link.tclink and noisy:
+            raise ValueError(
+                f"noise of host {noisy[0]!r} and tclink of the link {link.a}-{link.b}: they need"
+                " the same place, which Mininet's TCLink fills; put a switch between the two"
+            )
     for host in topology.hosts:
         for link in topology.links_of(host.name) if host.qdisc else ():
             (other,) = {link.a, link.b} - {host.name}
@@ -68,30 +75,21 @@ def check_delays(topology):
     noises_s = topology.noises_s.values()
     if math.fsum([*(2 * link.delay_s for link in topology.links), *noises_s]) <= ARP_S:
         return
-    arp, check = "within a subnet, as ARP gives up then", "as their check waits no longer"
-    subnets = [(list(part), ARP_S, arp) for part in addressing.segments(topology)]
+    routing, found = topology.routing, []
+    for subnet, part in enumerate(routing.parts):
+        for start, end in combinations(part, 2):
+            links = [link for link, _ in routing.within[start, subnet][end]]
+            asked = [link.delay_s * len(link.ends) for link in links]  # and answered
+            found.append((start, end, asked, ARP_S, "within a subnet, as ARP gives up then"))
     everybody = [node.name for node in (*topology.hosts, *topology.routers)]
-    for names, most_s, why in [*subnets, (everybody, CHECK_S, check)]:
-        # in a tree, the farthest from any node is one end of the longest path
-        _, end = farthest(topology, names[0], names)
-        rtt_s, start = farthest(topology, end, names)
+    for start, end in combinations(everybody, 2):
+        why = "as their check waits no longer"
+        found.append((start, end, [topology.rtt_s(start, end)], CHECK_S, why))
+    for start, end, delays_s, most_s, why in found:
+        own_s = [topology.noises_s.get(name, 0) for name in (start, end)]
+        rtt_s = math.fsum([*own_s, *delays_s])
         if rtt_s > most_s:
             raise ValueError(
                 f"the delays between {start!r} and {end!r} add up to a round-trip time of"
                 f" {rtt_s:.9g} s: at most {most_s} s {why}"
             )
-
-
-def farthest(topology, start, names):
-    """The longest round-trip time from a node to one of these [s], and the name of that one."""
-    paths = topology.paths(start)
-    noises_s = topology.noises_s
-    rtts_s = {
-        name: math.fsum(
-            [noises_s.get(start, 0), noises_s.get(name, 0)]
-            + [link.delay_s * len(link.ends) for link, _ in paths[name]]
-        )
-        for name in names
-    }
-    found = max(rtts_s, key=rtts_s.get)
-    return rtts_s[found], found

@@ -93,7 +93,8 @@ class Host(Description):
         IPv4 address with prefix length, such as ``"10.0.0.1/8"``.
     route : str, optional
         Default route: the address of a router in the host's subnet. None takes the only router
-        there is.
+        there is. Where a host sees several, it gets routes via the others to what is nearer to
+        them.
     sysctls : dict
         Settings of its kernel, such as ``{"net.ipv4.tcp_sack": 0}``. Only some of those in
         ``net.`` are a host's own.

@@ -11,7 +11,8 @@ delays and losses.
 import base64
 import math
 import shlex
-from collections import Counter, deque
+from collections import Counter
+from functools import cached_property
 from html import escape
 from typing import ClassVar
 
@@ -20,18 +21,17 @@ from pydantic import Field, model_validator
 from netlab import units
 from netlab.description import Description, Size
 from netlab.errors import SpecificationError
-from netlab.topology.picture.svg import svg
-from netlab.topology.picture.told import told
-from netlab.topology import addressing, limits
+from netlab.topology import addressing, limits, routing
 from netlab.topology.links import Link
 from netlab.topology.nodes import Host, Router, Switch
+from netlab.topology.picture.svg import svg
+from netlab.topology.picture.told import told
 
 OFFLOAD_OFF = "tso off gso off gro off"
 
 
 class Topology(Description):
-    """Hosts, switches and routers, joined by links; every host can reach every other along exactly
-    one path.
+    """Hosts, switches and routers, joined by links; every host can reach every other.
 
     Parameters
     ----------
@@ -53,7 +53,13 @@ class Topology(Description):
     Notes
     -----
     In a notebook it draws itself. Nodes that are joined without a router in between are in one
-    subnet. Routers get a static route to every subnet, hosts a default route.
+    subnet. Routers get a static route to every subnet, hosts a default route, and one via another
+    router that they can see to every subnet to which that is the shorter way.
+
+    There may be several ways from one node to another, as long as each circle of links has two
+    routers in it or more. Packets take the way through the fewest routers; of those, the one with
+    the smallest delay; of those, the one whose links come first. All packets to one subnet take the
+    same way from a router on. The way back may differ where delays differ by direction.
     """
 
     hosts: tuple[Host, ...] = Field(min_length=1)
@@ -82,21 +88,13 @@ class Topology(Description):
                         f" network ({', '.join(names)})"
                     )
                 links[name].append(link)
-        reached = self.paths(names[0])
-        for name in names:
-            if name not in reached:
-                raise ValueError(f"no path from {names[0]!r} to {name!r}: add a link")
-        if len(self.links) > len(names) - 1:
-            raise ValueError(
-                f"{len(names)} nodes and {len(self.links)} links make a loop: there must be one"
-                " path only"
-            )
         for host in self.hosts:
             if len(links[host.name]) > 1:
                 raise ValueError(
                     f"host {host.name!r} has {len(links[host.name])} links, but one network card:"
                     " join them with a switch, or make it a router"
                 )
+        routing.check(self)
         for router in self.routers:
             own = [f"{link.a}-{link.b}" for link in links[router.name]]
             if len(router.addresses) != len(own):
@@ -177,43 +175,58 @@ class Topology(Description):
         """The links that end at a node, in order."""
         return [link for link in self.links if node in (link.a, link.b)]
 
+    @cached_property
+    def routing(self):
+        """The `netlab.topology.routing.Routing` that the routes of `setup` follow."""
+        return routing.Routing(self)
+
+    def __getstate__(self):
+        """Without the routing, which follows from the rest."""
+        state = super().__getstate__()
+        return state | {"__dict__": {name: getattr(self, name) for name in type(self).model_fields}}
+
     def paths(self, start):
-        """The links from one node to each that it can reach, by that node's name; each link with
-        True where it is walked from `a` to `b`.
+        """The links from one node to each, by that node's name; each link with True where it is
+        walked from `a` to `b`.
         """
-        near = {}
-        for link in self.links:
-            near.setdefault(link.a, []).append((link.b, link, True))
-            near.setdefault(link.b, []).append((link.a, link, False))
-        found, waiting = {start: []}, deque([start])
-        while waiting:
-            here = waiting.popleft()
-            for there, link, forward in near.get(here, ()):
-                if there not in found:
-                    found[there] = [*found[here], (link, forward)]
-                    waiting.append(there)
-        return found
+        return {name: self.path(start, name) for name in self.node_names}
 
     def path(self, start, end):
-        """The links from one node to another, as `paths` has them; None where there is no path."""
-        return self.paths(start).get(end)
+        """The links from one node to another, as `paths` has them, along the routes.
+
+        It leads to the first address of a router. The way back may be another one, where delays
+        differ by direction. Switches neither send nor receive: from and to a switch, it is the way
+        with the fewest links.
+        """
+        for name in {start, end} - {switch.name for switch in self.switches}:
+            self.host(name, "node")
+        return self.routing.way(start, end)
 
     def emulated(self, start, end):
         """The links whose rate, delay and loss a packet meets on its way between two nodes."""
         return [link for link, forward in self.path(start, end) if forward or link.both]
 
-    def across(self, link):
-        """Two hosts (or routers, where there is no host) that can check a link, and the links
-        between them, from its `a` on; None where it joins no two of them, so that nothing they send
-        ever meets it.
+    def across(self, link, forward=True):
+        """Two hosts (or routers, where there is no host) that can check a link, and the links that
+        a packet from one to the other and its answer take.
+
+        Parameters
+        ----------
+        link : Link
+        forward : bool
+            The packet walks the link from its `a` to its `b`; or else from `b` to `a`.
+
+        Returns
+        -------
+        tuple or None
+            None where no packet from a host or router to the (first) address of another ever takes
+            the link in this direction: it joins no two of them, or other ways are shorter.
         """
-        ends = (*self.hosts, *self.routers)
-        paths = self.paths(link.a)
-        start = next((end for end in ends if (link, True) not in paths[end.name]), None)
-        end = next((end for end in ends if (link, True) in paths[end.name]), None)
-        if start and end:
-            return start, end, [step for step, _ in self.path(start.name, end.name)]
-        return None
+        pair = self.routing.met.get((link.a, link.b, forward))
+        if not pair:
+            return None
+        steps = [*self.path(*pair), *self.path(*pair[::-1])]
+        return *map(self.host, pair), list(dict.fromkeys(step for step, _ in steps))
 
     def rtt_s(self, start, end):
         """Round-trip time between two nodes: the sum of the links' delays, without queues. [s]"""
@@ -293,7 +306,7 @@ class Topology(Description):
                 yield router.name, f"ip addr add {address} dev {router.name}-eth{number}"
                 if not offloading:  # a router must not merge again what the hosts keep apart
                     yield router.name, f"ethtool -K {router.name}-eth{number} {OFFLOAD_OFF}"
-        for node, destination, gateway in addressing.routes(self):
+        for node, destination, gateway in self.routing.routes():
             yield node, f"ip route add {destination} via {gateway}"
         noises_s = self.noises_s
         for link in self.links:

@@ -85,6 +85,32 @@ def test_silence_refutes_a_network_as_far_as_it_is_improbable():
     assert checked(direct("60%", both=False), SILENT) == 1
 
 
+def test_a_router_asks_from_its_first_address_where_ways_differ():
+    """r2 to r1: the check of a link that no host can check, in a circle and without one."""
+    pings = []
+
+    def run(host, command):
+        pings.append((host, command.split(" -c")[0]))
+        return answered(5)
+
+    for circle in (False, True):
+        links = [Link("h1", "r1"), Link("r2", "r1", "5ms"), Link("r3", "r2")]
+        addresses = [
+            ["10.0.0.2/24", "10.0.1.1/24"],
+            ["10.0.1.2/24", "10.0.2.1/24"],
+            ["10.0.2.2/24"],
+        ]
+        if circle:
+            links.append(Link("r3", "r1"))
+            addresses[0].append("10.0.3.1/24")
+            addresses[2].append("10.0.3.2/24")
+        routers = [Router(f"r{n}", found) for n, found in enumerate(addresses, start=1)]
+        topology = Topology([Host("h1", "10.0.0.1/24")], links=links, routers=routers)
+        check_delays(topology, run, margin_s=0.001)
+        assert ("r2", "ping -I 10.0.1.2" if circle else "ping") in pings
+        pings.clear()
+
+
 def coming_up(network):
     topology, seed = network
     with Network(topology, seed=seed, engine="guest") as net:

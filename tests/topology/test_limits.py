@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from netlab import Experiment, Host, Link, Network, Ping, SpecificationError, Switch, Topology, wan
 from netlab.topology import Router
-from tests.topology.test_topology import trees
+from tests.topology.test_topology import graphs, trees
 
 PAIR = [Host("h1", "10.0.0.1/8"), Host("h2", "10.0.0.2/8")]
 
@@ -128,7 +128,7 @@ def test_live_the_longest_delays_come_up(network):
 @st.composite
 def networks(draw):
     """Networks with names, addresses, delays, losses and offload of any kind, that are accepted."""
-    tree = draw(trees(most=7))
+    tree = draw(trees(most=7) | graphs(most=4))
     some_name = st.from_regex(r"[a-z]{1,8}[0-9]{0,2}", fullmatch=True)
     own_names = st.sampled_from(["sit0", "core", "lo", "dummy0", "s1", "abcdefghi1"])
     size = len(tree.node_names)

@@ -100,3 +100,11 @@ def test_with_tclink_rtts_are_the_same_and_queues_shorter(network):
 def test_a_tclink_is_what_mininet_has(fields):
     with pytest.raises(nl.SpecificationError, match="tclink"):
         nl.Link("h1", "h2", tclink=True, **fields)
+
+
+def test_noise_has_no_place_on_a_tclink():
+    ends = nl.Host("h1", "10.0.0.1/8", noise="10us"), nl.Host("h2", "10.0.0.2/8")
+    link = nl.Link("h1", "h2", rate="20mbit", both=True, tclink=True)
+    with pytest.raises(nl.SpecificationError, match="noise of host 'h1' and tclink"):
+        nl.Topology(ends, links=[link])
+    assert nl.portfolio(tclink=True, noise="10us"), "no host is on L1, L2 or L3"

@@ -1,6 +1,7 @@
 from ipaddress import ip_address, ip_network
-from itertools import permutations
+from itertools import combinations, pairwise, permutations
 
+import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,8 +49,8 @@ def routed(route=None, long=None, **topology):
 
 @st.composite
 def trees(draw, most=9):
-    """Networks of any shape: hosts at the ends of a tree of switches and routers, each segment with
-    a subnet of its own.
+    """Networks of any shape without circles: hosts at the ends of a tree of switches and routers,
+    each segment with a subnet of its own.
     """
     parents = [draw(st.integers(0, n - 1)) for n in range(1, draw(st.integers(2, most)))]
     pairs = [(parent, n) for n, parent in enumerate(parents, start=1)]
@@ -59,6 +60,37 @@ def trees(draw, most=9):
         "h" if n == ends[0] else draw(st.sampled_from("hhsr" if n in ends else "sr"))
         for n in range(len(degree))
     ]
+    return network_of(draw, kinds, pairs)
+
+
+def sound(kinds, pairs):
+    """Whether switches make no circle, and no router has two links into one subnet."""
+    wires = nx.Graph(
+        [n if kinds[n] == "s" else (n, link) for n in pair] for link, pair in enumerate(pairs)
+    )
+    parts = [
+        [end[0] for end in part if isinstance(end, tuple)]
+        for part in nx.connected_components(wires)
+    ]
+    return nx.is_forest(wires) and all(len(part) == len(set(part)) for part in parts)
+
+
+@st.composite
+def graphs(draw, most=6):
+    """Networks with any number of circles, each through two routers or more."""
+    kinds = draw(st.lists(st.sampled_from("rrs"), min_size=2, max_size=most))
+    pairs = [(draw(st.integers(0, n - 1)), n) for n in range(1, len(kinds))]
+    for pair in draw(st.lists(st.sampled_from([*combinations(range(len(kinds)), 2)]), unique=True)):
+        if pair not in pairs and sound(kinds, [*pairs, pair]):
+            pairs.append(pair)
+    for parent in draw(st.lists(st.integers(0, len(kinds) - 1), min_size=2, max_size=4)):
+        pairs.append((parent, len(kinds)))
+        kinds.append("h")
+    return network_of(draw, kinds, pairs)
+
+
+def network_of(draw, kinds, pairs):
+    """A network of nodes of these kinds, joined in these pairs; each segment has its subnet."""
     names = [f"{kind}{kinds[: n + 1].count(kind)}" for n, kind in enumerate(kinds)]
     segment = list(range(len(pairs)))
     for n, kind in enumerate(kinds):
@@ -195,7 +227,7 @@ def test_a_link_is_checked_between_hosts_it_joins():
                 "switches": [Switch("s1"), Switch("s2")],
                 "links": [Link("h1", "s1"), Link("s1", "s2"), Link("s2", "h1")],
             },
-            "loop",
+            "host 'h1' has 2 links, but one network card",
         ),
     ],
 )
@@ -390,9 +422,47 @@ def test_in_any_tree_packets_take_the_path_of_the_links(network):
         assert follow(network, start, end) == [name for name in nodes if name[0] != "s"]
 
 
+@settings(max_examples=150, deadline=None)
+@given(graphs())
+def test_in_any_graph_packets_take_the_shortest_way(network):
+    """The cost of every way there is, and the routes that are installed."""
+    graph = nx.Graph((link.a, link.b, {"link": link}) for link in network.links)
+
+    def cost(names):
+        routers = [n for n, name in enumerate(names) if name[0] == "r"]
+        steps = [*pairwise(names)][: max(routers, default=0)]  # a route leads to a subnet
+        links = [(graph[a][b]["link"], a) for a, b in steps]
+        return len(routers), sum(link.delay_s for link, a in links if link.both or link.a == a)
+
+    for start, end in permutations([host.name for host in network.hosts], 2):
+        nodes = [start]
+        for link, forward in network.path(start, end):
+            assert nodes[-1] == (link.a if forward else link.b)
+            nodes.append(link.b if forward else link.a)
+        assert follow(network, start, end) == [name for name in nodes if name[0] != "s"]
+        best = min(cost(way) for way in nx.all_simple_paths(graph, start, end))
+        assert cost(nodes) == pytest.approx(best)
+    for host in network.hosts:
+        for router in network.routers:  # to its first address, too
+            assert follow(network, host.name, router.name)[-1] == router.name
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from("rs"), min_size=2, max_size=6), st.data())
+def test_circles_of_switches_are_refused_and_those_through_routers_are_not(kinds, data):
+    kinds, pairs = [*kinds, "h"], [(n - 1, n) for n in range(1, len(kinds) + 1)]
+    others = [pair for pair in combinations(range(len(kinds) - 1), 2) if pair not in pairs]
+    pairs += data.draw(st.lists(st.sampled_from(others), unique=True)) if others else []
+    if sound(kinds, pairs):
+        assert len(network_of(data.draw, kinds, pairs).links) == len(pairs)
+    else:
+        with pytest.raises(SpecificationError, match=r"circle of switches|lead into one subnet"):
+            network_of(data.draw, kinds, pairs)
+
+
 @settings(max_examples=50, deadline=None)
-@given(trees())
-def test_any_tree_survives_json_and_has_the_same_round_trip_both_ways(network):
+@given(trees() | graphs())
+def test_any_network_survives_json_and_has_the_same_round_trip_both_ways(network):
     assert Topology.from_json(network.to_json()) == network
     for start, end in permutations([host.name for host in network.hosts], 2):
         assert network.rtt_s(start, end) == network.rtt_s(end, start)
@@ -467,7 +537,11 @@ def test_a_link_to_a_router_without_hosts_can_be_checked_too():
                 " between"
             ),
         ),
-        ({"links": [*routed().links, Link("h2", "h3")]}, "loop"),
+        ({"links": [*routed().links, Link("h2", "h3")]}, "host 'h2' has 2 links"),
+        (
+            {"links": [*routed().links, Link("r3", "s1")]},
+            "2 links join 's1' and 'r3', .* keep one of them, or put a router into the other",
+        ),
     ],
 )
 def test_routers_that_cannot_work_are_refused(change, words):

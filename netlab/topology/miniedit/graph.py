@@ -1,11 +1,13 @@
 """What is drawn beside what: which links the spanning tree protocol would block, which nodes lead
-nowhere, and where there are two ways from one node to another.
+nowhere, and which parts no link joins.
 
 Everywhere here, a network is its nodes, by name, and the pairs of names that its links join; a link
 is the index of its pair.
 """
 
 from collections import deque
+
+import networkx as nx
 
 
 def blocked(switches, ends):
@@ -85,40 +87,12 @@ def needless(kinds, ends):
 
 def parts(names, ends):
     """The names in groups that links join."""
-    near = {name: [] for name in names}
-    for a, b in ends:
-        near[a].append(b)
-        near[b].append(a)
-    left, found = dict.fromkeys(names), []
-    while left:
-        here, waiting = [], [next(iter(left))]
-        while waiting:
-            name = waiting.pop()
-            if name in left:
-                del left[name]
-                here.append(name)
-                waiting += near[name]
-        found.append(here)
-    return found
-
-
-def loops(names, ends):
-    """For each link that makes a loop with those before it: the links of the loop, it the last."""
-    near, found = {name: [] for name in names}, []
-    for link, (a, b) in enumerate(ends):
-        way, waiting = {a: []}, deque([a])
-        while waiting and b not in way:
-            here = waiting.popleft()
-            for step, far in near[here]:
-                if far not in way:
-                    way[far] = [*way[here], step]
-                    waiting.append(far)
-        if b in way:
-            found.append([*way[b], link])
-        else:
-            near[a].append((link, b))
-            near[b].append((link, a))
-    return found
+    graph = nx.Graph(ends)
+    graph.add_nodes_from(names)
+    found = nx.connected_components(graph)
+    return sorted(
+        (sorted(part, key=names.index) for part in found), key=lambda part: names.index(part[0])
+    )
 
 
 def _other(pair, name):

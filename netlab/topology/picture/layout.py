@@ -12,17 +12,28 @@ r"""The positions of nodes, links and labels in the picture of a topology.
 The *spine* is the longest way through switches and routers; here from s1 to s3. It runs from left
 to right. Other nodes hang above and below it, and the hosts at its two ends are in columns.
 
+Where links make circles, all nodes of the circles are on the spine, other nodes hang above it, and
+below it are the links that do not join neighbours::
+
+            h2        h3
+             |        |
+    h1 ---- r1 ====== r2 ====== r3 ---- h4
+             |                   |
+             \\=================/
+
 Coordinates are in pixels; y grows downwards, and is 0 on the spine.
 """
 
 from typing import NamedTuple
 
-from netlab import units
+from netlab.topology.picture import spine
+from netlab.topology.picture.told import queue_word, words
 
 GAP = 16  # between neighbours
 ROW = 54  # between rows of hosts
 BUS = 16  # between a node and the line from which its links branch off
 SEGMENT = 40  # length of a link without a label
+LANE = 24  # from the line of a link below the spine to what is above or below it
 ARROW_PX = 27  # from an interface to the point of its arrow, and a little more
 LINE_PX, CHAR_PX = 14, 7.0  # a label's line, and its letter in the widest font
 MONO_PX = 6.1  # a letter of an address
@@ -50,6 +61,7 @@ class Line(NamedTuple):
     link: object
     points: list
     towards_b: bool  # the points go from link.a to link.b
+    alone: bool = False  # it shares no corner
 
 
 class Picture(NamedTuple):
@@ -65,29 +77,6 @@ class Branch(NamedTuple):
     name: str
     branches: list
     width: float
-
-
-def words(link):
-    """The words of a link's label: rate, delay, loss, queue; none for a plain cable."""
-    found = []
-    if link.rate:
-        prefixes = (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1))
-        found.append(_scaled(units.rate_bps(link.rate), prefixes))
-    if link.delay_s:
-        found.append(_scaled(link.delay_s, (("s", 1), ("ms", 1e-3), ("µs", 1e-6))))
-    if link.lossy:
-        found.append(f"{units.fraction(link.loss) * 100:g} %")
-    return [*found, queue] if (queue := queue_word(link)) else found
-
-
-def queue_word(link):
-    """The queue's length in packets or its discipline; nothing where neither was asked for."""
-    return f"queue {link.queue_packets}" if link.queue_packets else (link.qdisc or "").split(" ")[0]
-
-
-def _scaled(value, names):
-    name, scale = next((pair for pair in names if value >= pair[1]), names[-1])
-    return f"{value / scale:g} {name}"
 
 
 class Arrangement:
@@ -108,58 +97,73 @@ class Arrangement:
         for router in topology.routers:
             width = max(60, 24 + MONO_PX * max(map(len, router.addresses)))
             self.sizes[router.name] = (width, 30 + 13 * len(router.addresses))
+        self.spine = spine.spine(topology)
         self.place()
 
-    def spine(self):
-        """The longest way through switches and routers, with the end near the first host first.
-
-        Of equally long ways, the one with the most links that emulate something.
-        """
-
-        def walk(way, emulating):
-            yield len(way), emulating, way
-            for link, other in self.near[way[-1]]:
-                if other not in way and other not in self.ends:
-                    yield from walk([*way, other], emulating + bool(words(link)))
-
-        inner = [name for name in self.near if name not in self.ends]
-        if not inner:
-            return list(self.near)
-        ways = [way for start in inner for way in walk([start], 0)]
-        spine = max(ways, key=lambda way: way[:2])[2]
-        first = self.topology.hosts[0].name
-        steps = [len(self.topology.path(first, end)) for end in (spine[0], spine[-1])]
-        return spine if steps[0] <= steps[1] else spine[::-1]
-
     def place(self):
-        spine = self.spine()
-        beside = [[pair for pair in self.near[name] if pair[1] not in spine] for name in spine]
+        names, lanes = self.spine, spine.lanes(self.topology, self.spine)
+        for number, name in enumerate(names):
+            width, height = self.sizes[name]
+            self.sizes[name] = (max(width, GAP * (len(spine.at(lanes, number)) + 1)), height)
+        reach = max(self.sizes[name][1] for name in names) / 2
+        beside = [[pair for pair in self.near[name] if pair[1] not in names] for name in names]
         left, right = beside[0], beside[-1]
-        if len(spine) == 1:
+        if len(names) == 1:
             left, right = left[: (len(left) + 1) // 2], left[(len(left) + 1) // 2 :]
-        hanging = [[], *beside[1:-1], []][: len(spine)]
-        sides = [
-            self.sides([self.branch(*pair, name) for pair in pairs])
-            for name, pairs in zip(spine, hanging, strict=True)
+        hanging = [[], *beside[1:-1], []][: len(names)]
+        branches = [
+            [self.branch(*pair, name) for pair in pairs]
+            for name, pairs in zip(names, hanging, strict=True)
         ]
+        sides = [(found, []) if lanes else self.sides(found) for found in branches]
         taken = [-BUS, -BUS]  # right end of the space in use above and below the spine
         x = 0
-        for number, name in enumerate(spine):
+        for number, name in enumerate(names):
+            link = None
             if number:
-                link = next(link for link, other in self.near[name] if other == spine[number - 1])
-                start, x = (x, 0), x + self.length(link)
+                near = (link for link, other in self.near[name] if other == names[number - 1])
+                link = next(near, None)
+                below = [lane.link for lane in lanes if lane.overlaps(number - 1, number)]
+                start = (x, 0)
+                x += max((self.length(link) for link in [link, *below] if link), default=SEGMENT)
             x += self.sizes[name][0] / 2
             both = zip(sides[number], taken, strict=True)
             x = max(x, 0, *(used + GAP + _width(side) / 2 for side, used in both if side))
             self.put(name, x, 0)
-            if number:
-                self.join(link, spine[number - 1], [start, (x - self.sizes[name][0] / 2, 0)])
+            if link:
+                self.join(link, names[number - 1], [start, (x - self.sizes[name][0] / 2, 0)])
             for n, side in enumerate(sides[number]):
-                self.hang(side, name, x, 2 * n - 1, max(self.sizes[name][1] for name in spine) / 2)
+                self.hang(side, name, x, 2 * n - 1, reach)
                 taken[n] = x + _width(side) / 2 if side else taken[n]
             x += self.sizes[name][0] / 2
-        self.column(left, spine[0], -1, -BUS)
-        self.column(right, spine[-1], 1, max(x, *(used + GAP - BUS for used in taken)) + BUS)
+        self.column(left, names[0], -1, -BUS)
+        self.column(right, names[-1], 1, max(x, *(used + GAP - BUS for used in taken)) + BUS)
+        self.below(lanes, reach + BUS)
+
+    def below(self, lanes, y):
+        """Put lanes below the spine: down from one node, along, and up to the other."""
+        nodes, ports = [self.picture.nodes[name] for name in self.spine], {}
+        for number, node in enumerate(nodes):
+            here = spine.at(lanes, number)
+            for n, lane in enumerate(here, start=1):
+                ports[number, lane] = node.x + node.width * (n / (len(here) + 1) - 0.5)
+        for row in range(1 + max((lane.row for lane in lanes), default=-1)):
+            here = [lane for lane in lanes if lane.row == row]
+            space = LANE if any(words(lane.link) for lane in here) else BUS / 2
+            y += space
+            for lane in here:
+                link, ends = lane.link, (lane.first, lane.last)
+                (x, start), (to_x, end) = ((ports[n, lane], nodes[n].height / 2) for n in ends)
+                points = [(x, start), (x, y), (to_x, y), (to_x, end)]
+                towards_b = link.a == self.spine[lane.first]
+                self.picture.lines.append(Line(link, points, towards_b, alone=True))
+                middle = (x + to_x) / 2
+                reach = max(map(len, self.two_lines(link))) * CHAR_PX / 2 + BUS / 2
+                if any(abs(port - middle) < reach for (_, other), port in ports.items()):
+                    near, far = (nodes[(lane.first + lane.last + n) // 2] for n in (-1, 1))
+                    middle = (near.x + near.width / 2 + far.x - far.width / 2) / 2
+                self.label(link, middle, y)
+            y += space
 
     def sides(self, branches):
         """The branches above and those below the spine: equally wide; in doubt, hosts are above."""
@@ -243,10 +247,13 @@ class Arrangement:
             box = Box(x, (y + to_y) / 2, self.label_size(link)[0], LINE_PX * len(text))
             self.picture.labels.append((box, text, link))
             return
+        self.label(link, (x + to_x) / 2, y)
+
+    def label(self, link, x, y):
+        """Put a label above and below the middle of a horizontal line."""
         for side, line in zip((-1, 1), self.two_lines(link), strict=True):
             if line:
-                middle = (x + to_x) / 2, y + side * (4 + LINE_PX / 2)
-                box = Box(*middle, CHAR_PX * len(line), LINE_PX)
+                box = Box(x, y + side * (4 + LINE_PX / 2), CHAR_PX * len(line), LINE_PX)
                 self.picture.labels.append((box, [line], link))
 
 

@@ -2,8 +2,8 @@
 
 from html import escape
 
-from netlab.topology.picture.layout import LINE_PX, Box, arrange, words
-from netlab.topology.picture.told import told
+from netlab.topology.picture.layout import LINE_PX, Box, arrange
+from netlab.topology.picture.told import told, words
 
 INK, SOFT, CABLE, EMULATED = "#0f172a", "#475569", "#94a3b8", "#475569"
 SANS = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
@@ -19,20 +19,27 @@ def svg(topology):
     """
     picture = arrange(topology)
     boxes = [*picture.nodes.values(), *(box for box, _, _ in picture.labels)]
+    boxes += [Box(*point, 0, 0) for line in picture.lines if line.alone for point in line.points]
     left = min(box.x - box.width / 2 for box in boxes) - 20
     right = max(box.x + box.width / 2 for box in boxes) + 20
     top = min(box.y - box.height / 2 for box in boxes) - 20
     bottom = max(box.y + box.height / 2 for box in boxes) + 20
     width, height = right - left, bottom - top
-    parts = [_path(line.points, CABLE, 2) for line in picture.lines]
+    parts = []
     for line in picture.lines:
-        if words(line.link):
+        if line.alone:  # it may cross others: as a bridge
+            parts.append(_path(line.points, "white", 8))
+        parts.append(_path(line.points, CABLE, 2))
+    for line in picture.lines:
+        if words(line.link) and line.alone:
+            parts += [_path(line.points, "white", 10), _path(line.points, EMULATED, 4)]
+        elif words(line.link):
             (x, y), (to_x, to_y) = line.points[-2:]
             away = 8 if len(line.points) > 2 else 0  # from the corner where other links begin
             dx, dy = (to_x > x) - (to_x < x), (to_y > y) - (to_y < y)
             parts.append(_path([(x + away * dx, y + away * dy), (to_x, to_y)], EMULATED, 4))
-            if not line.link.both:
-                parts.append(_arrow(line))
+        if words(line.link) and not line.link.both:
+            parts.append(_arrow(line))
     for box, text, _ in picture.labels:
         parts.append(_rectangle(Box(box.x, box.y, box.width + 2, box.height + 4), "white", None, 4))
         for row, word in enumerate(text):
@@ -103,7 +110,7 @@ def _path(points, stroke, width):
     words = [f"M{_n(points[0][0])} {_n(points[0][1])}"]
     for before, here, after in zip(points, points[1:], points[2:], strict=False):
         room = [abs(here[0] - end[0]) + abs(here[1] - end[1]) for end in (before, after)]
-        radius = min(8, *(length / 2 for length in room)) if width == 2 else 0
+        radius = min(8, *(length / 2 for length in room)) if width >= 2 else 0
         to, fro = (
             [(here[i] + (end[i] - here[i]) * radius / max(length, 1)) for i in (0, 1)]
             for end, length in zip((before, after), room, strict=True)
@@ -117,7 +124,8 @@ def _path(points, stroke, width):
 
 def _arrow(line):
     """A triangle beside the interface that emulates, pointing along the link."""
-    here, there = line.points[-2:] if line.towards_b else line.points[:-3:-1]
+    start = line.points[:2] if line.alone else line.points[-2:]
+    here, there = start if line.towards_b else line.points[:-3:-1]
     length = abs(there[0] - here[0]) + abs(there[1] - here[1])
     ux, uy = (there[0] - here[0]) / length, (there[1] - here[1]) / length
     corners = [

@@ -1,6 +1,6 @@
 import base64
 import re
-from itertools import combinations
+from itertools import combinations, pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -8,9 +8,10 @@ from hypothesis import given, settings
 
 from netlab import Host, Link, Switch, Topology, wan
 from netlab.topology import Router
-from netlab.topology.picture.layout import Box, arrange, words
+from netlab.topology.picture.layout import Box, arrange
 from netlab.topology.picture.svg import svg
-from tests.topology.test_topology import routed, trees
+from netlab.topology.picture.told import words
+from tests.topology.test_topology import graphs, routed, trees
 
 
 def nine_hosts():
@@ -54,6 +55,33 @@ def nine_hosts():
     )
 
 
+def joined(hosts, pairs, **emulated):
+    """A network of routers that are joined in these pairs; some of them have a host each."""
+    links = [Link(f"h{n}", f"r{n}") for n in hosts]
+    links += [Link(f"r{a}", f"r{b}", **emulated) for a, b in pairs]
+    addresses = {}
+    for number, link in enumerate(links):
+        for n, name in enumerate((link.a, link.b), start=1):
+            addresses.setdefault(name, []).append(f"10.0.{number}.{n}/24")
+    return Topology(
+        [Host(f"h{n}", addresses[f"h{n}"][0]) for n in hosts],
+        links=links,
+        routers=[Router(name, found) for name, found in addresses.items() if name[0] == "r"],
+    )
+
+
+def ring(size, **emulated):
+    pairs = [(n, n % size + 1) for n in range(1, size + 1)]
+    return joined(range(1, size + 1), pairs, **emulated)
+
+
+def mesh(size, **emulated):
+    return joined(range(1, size + 1), combinations(range(1, size + 1), 2), **emulated)
+
+
+EMULATED = {"delay": "20ms", "rate": "2500kbit", "loss": "0.25%", "queue_packets": 1000}
+
+
 def check(topology):
     """Nothing lies on anything else: no two nodes or labels, and no link on a node or label that is
     not its own.
@@ -65,10 +93,13 @@ def check(topology):
     things = [*picture.nodes.items(), *((text, box) for box, text, _ in picture.labels)]
     for (one, box), (other, other_box) in combinations(things, 2):
         assert not box.overlaps(other_box), f"{one} lies on {other}"
+    strokes = []  # of lines that share nothing with others
     for line in picture.lines:
         for (x, y), (to_x, to_y) in zip(line.points, line.points[1:], strict=False):
             assert x == to_x or y == to_y
             stroke = Box((x + to_x) / 2, (y + to_y) / 2, abs(to_x - x), abs(to_y - y))
+            if line.alone:
+                strokes.append(stroke)
             strangers = [
                 box for name, box in picture.nodes.items() if name not in (line.link.a, line.link.b)
             ]
@@ -112,10 +143,81 @@ def test_in_any_tree_nothing_lies_on_anything_else(network):
     check(network)
 
 
+@pytest.mark.parametrize("emulated", [{}, EMULATED, EMULATED | {"both": True}, {"delay": "1ms"}])
+@pytest.mark.parametrize("network", [ring, mesh])
+@pytest.mark.parametrize("size", [3, 4, 5])
+def test_the_nodes_of_circles_are_in_one_row_and_their_other_links_below(network, size, emulated):
+    network = network(size, **emulated)
+    check(network)
+    picture = arrange(network)
+    row = [f"r{n}" for n in range(1, size + 1)]
+    assert sorted(row, key=lambda name: picture.nodes[name].x) == row
+    assert {picture.nodes[name].y for name in row} == {0}
+    ends = [{line.link.a, line.link.b} for line in picture.lines if line.alone]
+    assert ends == [
+        {a, b}
+        for step in range(2, size)
+        for a, b in zip(row, row[step:], strict=False)
+        if {a, b} in [{link.a, link.b} for link in network.links]
+    ], "those that do not join neighbours, the longest last"
+    for line in picture.lines:
+        if line.alone:
+            assert min(y for _, y in line.points[1:3]) > max(
+                picture.nodes[name].height / 2 for name in row
+            )
+    assert all(picture.nodes[f"h{n}"].y < 0 for n in range(2, size))
+
+
+@pytest.mark.parametrize(("size", "crossings"), [(4, 1), (5, 5), (6, 15)])
+def test_links_below_cross_no_more_than_they_must(size, crossings):
+    """Of n nodes in a row, any four have two links that cross: those of every other one."""
+    strokes = [
+        (line, Box((x + to_x) / 2, (y + to_y) / 2, abs(to_x - x), abs(to_y - y)))
+        for line in arrange(mesh(size)).lines
+        if line.alone
+        for (x, y), (to_x, to_y) in pairwise(line.points)
+    ]
+    found = [one.overlaps(other) for (a, one), (b, other) in combinations(strokes, 2) if a != b]
+    assert sum(found) == crossings
+
+
+def test_an_arrow_of_a_link_below_is_beside_its_interface():
+    network = ring(3, delay="20ms")  # the last link is r3-r1, emulated at r3
+    last = ElementTree.fromstring(svg(network)).findall(".//{*}polygon")[2].get("points")
+    corners = [tuple(map(float, point.split(","))) for point in last.split()]
+    box = arrange(network).nodes["r3"]
+    assert abs(corners[1][0] - box.x) < box.width / 2, "below r3"
+    assert corners[1][1] > corners[0][1] > box.height / 2, "down, away from it"
+
+
+def test_what_hangs_on_a_circle_is_above_it_and_other_circles_are_beside_it():
+    two = joined(
+        [1, 4, 7, 8], [(1, 2), (2, 3), (3, 1), (3, 4), (4, 5), (5, 6), (6, 4), (6, 7), (2, 8)]
+    )
+    check(two)
+    nodes = arrange(two).nodes
+    row = sorted((name for name in nodes if nodes[name].y == 0), key=lambda name: nodes[name].x)
+    assert row == ["h1", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "h7"]
+    assert nodes["h8"].y < nodes["r8"].y < 0 > nodes["h4"].y
+
+
+@settings(max_examples=150, deadline=None)
+@given(graphs(most=9))
+def test_in_any_graph_nothing_lies_on_anything_else(network):
+    check(network)
+
+
 @pytest.mark.parametrize(
     "network",
-    [wan(), nine_hosts(), routed(), Topology([Host("h1", "10.0.0.1/8")])],
-    ids=["wan", "nine hosts", "routed", "one host"],
+    [
+        wan(),
+        nine_hosts(),
+        routed(),
+        Topology([Host("h1", "10.0.0.1/8")]),
+        mesh(4, **EMULATED),
+        ring(4),
+    ],
+    ids=["wan", "nine hosts", "routed", "one host", "mesh", "ring"],
 )
 def test_it_is_one_svg_with_every_name_and_address_and_always_the_same(network):
     text = svg(network)
@@ -132,7 +234,8 @@ def test_it_is_one_svg_with_every_name_and_address_and_always_the_same(network):
     ]
     assert set(network.node_names) | set(addresses) <= set(written)
     x, y, width, height = map(float, root.attrib["viewBox"].split())
-    for box in arrange(network).nodes.values():
+    points = [Box(*point, 0, 0) for line in arrange(network).lines for point in line.points]
+    for box in [*arrange(network).nodes.values(), *points]:
         assert x < box.x - box.width / 2 and box.x + box.width / 2 < x + width
         assert y < box.y - box.height / 2 and box.y + box.height / 2 < y + height
 
@@ -182,4 +285,5 @@ def test_who_does_not_see_it_is_told_links_and_rules():
     texts = {part.tag.rpartition("}")[2]: part.text for part in picture[:2]}
     assert texts == {"title": "A network", "desc": said}
     assert f'alt="{said}"' in path._repr_html_()
+    assert "r3 to r1 with 5 ms, on the interface of r3 only" in svg(ring(3, delay="5ms"))
     assert "both interfaces" in svg(nine_hosts()) and "router r1" in svg(nine_hosts())

@@ -1,0 +1,230 @@
+r"""Which way packets take through a network of routers, and the routes that send them there.
+
+::
+
+          r1 ===== r2           h1 to h2: r1, r2 - the fewest routers, whatever the delays are
+         / |       | \          h1 to h3: two ways pass three routers each, and the one with the
+       h1  |       |  h2                  smaller delay is taken
+           r4 ---- r3 --- h3
+
+A way costs the routers that it passes. Of those that pass equally many, the one with the smallest
+delay is taken; of those, the one whose links come first. So the routes follow from the network
+alone. Ways of equal cost do not share the load, and no protocol looks for another way when a link
+fails.
+"""
+
+from collections import Counter
+from functools import cached_property
+from itertools import pairwise, permutations
+
+import networkx as nx
+
+from netlab.topology import addressing
+
+
+def check(topology):
+    """Refuse links with which no routes could help.
+
+    Raises
+    ------
+    ValueError
+        Two links between the same two nodes, a node that no link leads to, a circle of switches,
+        or a router with two links into one subnet.
+    """
+    times = Counter(frozenset((link.a, link.b)) for link in topology.links)
+    for link in topology.links:
+        if (count := times[frozenset((link.a, link.b))]) > 1:
+            raise ValueError(
+                f"{count} links join {link.a!r} and {link.b!r}, but a link is named by its two"
+                " nodes: keep one of them, or put a router into the other"
+            )
+    graph = cables(topology)
+    first, *others = graph
+    reached = nx.node_connected_component(graph, first)
+    for name in others:
+        if name not in reached:
+            raise ValueError(f"no path from {first!r} to {name!r}: add a link")
+    ends = [node.name for node in (*topology.hosts, *topology.routers)]
+    for circle in nx.cycle_basis(nx.restricted_view(graph, ends, []))[:1]:
+        pairs = [{a, b} for a, b in pairwise([*circle, circle[0]])]
+        links = [f"{link.a}-{link.b}" for link in topology.links if {link.a, link.b} in pairs]
+        raise ValueError(
+            f"the links {', '.join(links)} make a circle of switches. Switches are Linux bridges"
+            " without the spanning tree protocol here, so that a broadcast would go round in it for"
+            f" ever: make two of them routers, or take out a link, such as {links[-1]}"
+        )
+    for part in addressing.joined(topology.switches, topology.links):
+        for name, count in Counter(name for name, _ in part).items():
+            if count > 1:
+                links = [f"{link.a}-{link.b}" for node, link in part if node == name]
+                raise ValueError(
+                    f"the links {', '.join(links)} of {name!r} lead into one subnet, as only"
+                    " switches are behind them: keep one of them, or make a switch a router"
+                )
+
+
+def cables(topology):
+    """The network as an undirected graph; each edge has its `link`."""
+    graph = nx.Graph()
+    graph.add_nodes_from(topology.node_names)
+    graph.add_edges_from((link.a, link.b, {"link": link}) for link in topology.links)
+    return graph
+
+
+class Routing:
+    """The routes of a network, and the ways of packets that follow from them.
+
+    Parameters
+    ----------
+    topology : Topology
+        Its links and addresses are right.
+
+    Attributes
+    ----------
+    parts : list of dict
+        The subnets, as `addressing.segments` has them. Elsewhere here, a subnet is its number.
+    within : dict
+        By host or router and subnet: the links from there to each node of that subnet, by its name.
+        Ways are lists of (link, True where it is walked from `a` to `b`).
+    """
+
+    def __init__(self, topology):
+        self.graph, self.parts = cables(topology), addressing.segments(topology)
+        self.defaults = {host.name: host.route for host in topology.hosts}
+        self.routers = [router.name for router in topology.routers]
+        self.within, cards = {}, {}
+        for subnet, part in enumerate(addressing.joined(topology.switches, topology.links)):
+            for name, link in part:
+                self.within[name, subnet] = self._within(name, link)
+                cards[name, subnet] = topology.links.index(link)
+        self.home = {}  # by host or router, the subnet of its first address
+        for name, subnet in sorted(cards, key=cards.get):
+            self.home.setdefault(name, subnet)
+        # more than all delays together, so that a router more is never worth it [ns]
+        passing_ns = 1 + 2 * sum(_delay_ns(link) for link in topology.links)
+        # by host or router: what a step to a next router costs, and which comes first
+        self.steps = {name: {} for name in self.home}
+        self.back = nx.DiGraph()  # from each router to those that may send to it
+        self.back.add_nodes_from(self.routers)
+        for name, subnet in self.within:
+            for router in self._routers_in(subnet, name):
+                cost_ns = passing_ns + sum(
+                    _delay_ns(link)
+                    for link, forward in self.within[name, subnet][router]
+                    if forward or link.both
+                )
+                detour = self.defaults.get(name) != self._address(router, subnet)
+                order = detour, cards[name, subnet], cards[router, subnet]
+                self.steps[name][router, subnet] = cost_ns, order
+                if name in self.routers:
+                    known = self.back.get_edge_data(router, name, {"weight": cost_ns})
+                    self.back.add_edge(router, name, weight=min(cost_ns, known["weight"]))
+        self.joints = nx.Graph(  # subnets, and the routers that join them
+            (subnet, name) for subnet in range(len(self.parts)) for name in self._routers_in(subnet)
+        )
+        self._steps = {}
+
+    def _within(self, name, link):
+        """The links through one card of a node to all that can be reached without a router."""
+        other = link.b if link.a == name else link.a
+        found, waiting = {name: [], other: [(link, link.a == name)]}, [other]
+        for here in waiting:  # it grows meanwhile
+            if here not in self.defaults and here not in self.routers:
+                for far, edge in self.graph[here].items():
+                    if far not in found:
+                        found[far] = [*found[here], (edge["link"], edge["link"].a == here)]
+                        waiting.append(far)
+        return found
+
+    def _routers_in(self, subnet, *without):
+        return [name for name in self.parts[subnet] if name in self.routers and name not in without]
+
+    def step(self, name, subnet):
+        """The next router on the way to a subnet from a host or router outside, and the subnet in
+        which the two meet.
+
+        Each step takes a packet nearer to its subnet, so that none goes round in a circle.
+        """
+        if subnet not in self._steps:
+            left_ns = nx.multi_source_dijkstra_path_length(self.back, self._routers_in(subnet))
+
+            def cost(step):
+                cost_ns, order = step[1]
+                return cost_ns + left_ns[step[0][0]], order
+
+            self._steps[subnet] = {
+                name: min(steps.items(), key=cost)[0]
+                for name, steps in self.steps.items()
+                if name not in self.parts[subnet] and steps
+            }
+        return self._steps[subnet][name]
+
+    def way(self, start, end):
+        """The links that a packet takes from one node to the (first) address of another.
+
+        Switches have no address: from and to a switch, it is the way with the fewest links.
+        """
+        if start == end:
+            return []
+        if start not in self.home or end not in self.home:
+            names = nx.shortest_path(self.graph, start, end)
+            links = [(self.graph[a][b]["link"], a) for a, b in pairwise(names)]
+            return [(link, link.a == here) for link, here in links]
+        subnet, found = self.home[end], []
+        while start != end:
+            near = (end, subnet) if start in self.parts[subnet] else self.step(start, subnet)
+            found += self.within[start, near[1]][near[0]]
+            start = near[0]
+        return found
+
+    @cached_property
+    def met(self):
+        """Who meets a link: by its `a`, its `b`, and True for the way from `a` to `b`, the names of
+        the first two hosts or routers between whose (first) addresses packets take it.
+        """
+        found = {}
+        for pair in permutations((*self.defaults, *self.routers), 2):
+            for link, forward in self.way(*pair):
+                found.setdefault((link.a, link.b, forward), pair)
+        return found
+
+    def routes(self):
+        """Every node's routes, as ``ip route add`` wants them.
+
+        A host's default route goes via its `route`, or else via the only router that it can see.
+        Where it can see more, it gets a route via another to every subnet to which that is the
+        shorter way.
+
+        Yields
+        ------
+        tuple of str
+            Node, destination (``"default"`` or a subnet), the address of the next router.
+        """
+        for host, route in self.defaults.items():
+            routers = self._routers_in(self.home[host]) if host in self.home else ()
+            if routers:
+                default = route or self._address(routers[0], self.home[host])
+                yield host, "default", default
+                yield from self._routes_from(host, self.home[host], default)
+        for router in self.routers:
+            for subnet, part in enumerate(self.parts):
+                if router in part:
+                    yield from self._routes_from(router, subnet)
+
+    def _routes_from(self, name, subnet, default=None):
+        """A node's routes via the routers of one of its subnets, without the default one."""
+        for router in self._routers_in(subnet, name):
+            if (gateway := self._address(router, subnet)) != default:
+                behind = nx.restricted_view(self.joints, [subnet, name], [])
+                for far in nx.dfs_preorder_nodes(behind, router):
+                    if far in self.routers or name in self.parts[far]:
+                        continue
+                    if self.step(name, far) == (router, subnet):
+                        yield name, str(next(iter(self.parts[far].values())).network), gateway
+
+    def _address(self, router, subnet):
+        return str(self.parts[subnet][router].ip)
+
+
+def _delay_ns(link):
+    return round(link.delay_s * 1e9)
