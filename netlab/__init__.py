@@ -18,6 +18,7 @@ from netlab.errors import (
 )
 from netlab.experiment import Experiment
 from netlab.fairness import jain_index
+from netlab.running.loss_onset import loss_onset
 from netlab.running.network import Network
 from netlab.running.result import Result, load
 from netlab.running.robustness import robustness
@@ -27,7 +28,7 @@ from netlab.topology import Topology, expected, portfolio, wan
 from netlab.topology.links import Link
 from netlab.topology.miniedit import read_miniedit
 from netlab.topology.nodes import Host, Router, Switch
-from netlab.traffic import Iperf3, Nstat, Ping, Queue, Shell, Windows
+from netlab.traffic import Iperf, Iperf3, Nstat, Ping, Queue, Shell, Simpleperf, Windows
 
 __all__ = [
     "AlgorithmError",
@@ -38,6 +39,7 @@ __all__ = [
     "Experiment",
     "GuestError",
     "Host",
+    "Iperf",
     "Iperf3",
     "Link",
     "MissingPackageError",
@@ -50,6 +52,7 @@ __all__ = [
     "Result",
     "Router",
     "Shell",
+    "Simpleperf",
     "SpecificationError",
     "Switch",
     "Topology",
@@ -59,6 +62,7 @@ __all__ = [
     "fairness",
     "jain_index",
     "load",
+    "loss_onset",
     "models",
     "plots",
     "portfolio",

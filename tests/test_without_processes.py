@@ -84,7 +84,13 @@ def test_every_name_of_netlab_is_there():
 
 
 def test_every_module_but_those_of_engines_commands_and_explorers_can_be_imported():
-    away = ("netlab.cli", "netlab.engines.", "netlab.explore", "netlab.__main__")
+    away = (
+        "netlab.cli",
+        "netlab.engines.",
+        "netlab.explore",
+        "netlab.__main__",
+        "netlab.simpleperf",
+    )
     code = f"""
 import importlib, netlab, pkgutil
 for module in pkgutil.walk_packages(netlab.__path__, "netlab.", onerror=lambda name: None):

@@ -1,4 +1,6 @@
-"""The `netlab` command: doctor, engine, fairness, pages, pictures, record, run, student-copy."""
+"""The `netlab` command: doctor, engine, fairness, pages, pictures, record, run, simpleperf,
+student-copy.
+"""
 
 import contextlib
 from pathlib import Path
@@ -170,6 +172,18 @@ def summary(
     from netlab.cli.notebook_summary import summary as tables
 
     typer.echo("\n".join(tables(notebook)))
+
+
+# its options are its own, --help too
+@app.command(
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)
+def simpleperf(words: Annotated[list[str] | None, typer.Argument(metavar="OPTIONS")] = None):
+    """Measure the throughput to another host over TCP: `netlab simpleperf --help`."""
+    from netlab.simpleperf import simpleperf_main
+
+    raise typer.Exit(simpleperf_main(words or []))
 
 
 @app.command()

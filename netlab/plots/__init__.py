@@ -8,6 +8,7 @@ no measured value raises ``ValueError``.
 from netlab.plots._style import TEMPLATE
 from netlab.plots.competition import index_over_time, matrix, plane
 from netlab.plots.distributions import distribution
+from netlab.plots.loss_onset import loss_onset
 from netlab.plots.predictions import prediction
 from netlab.plots.runs import streams, throughput
 from netlab.plots.tables import comparison
@@ -19,6 +20,7 @@ __all__ = [
     "comparison",
     "distribution",
     "index_over_time",
+    "loss_onset",
     "matrix",
     "plane",
     "prediction",

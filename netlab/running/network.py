@@ -197,13 +197,16 @@ class Network:
             raise job.ended_at(limit_s)
         return job
 
-    def start(self, host, command):
+    def start(self, host, command, typed=None):
         """Start a command on a node and leave it running.
 
         Parameters
         ----------
         host, command : str
             As in `run`, whose notes hold here too.
+        typed : str, optional
+            What a person would type for it: `commands` and the job's messages have this. None is
+            the command itself.
 
         Returns
         -------
@@ -214,12 +217,14 @@ class Network:
         SpecificationError
             A value is not allowed; nothing has been started.
         """
-        return self._begin(host, command, " &")
+        return self._begin(host, command, " &", typed)
 
-    def _begin(self, host, command, suffix):
+    def _begin(self, host, command, suffix, typed=None):
         check_command(self.topology, host, command)
-        self.commands.append(f"{host} {command}{suffix}")
-        return self._session.start(host, command)
+        self.commands.append(f"{host} {typed or command}{suffix}")
+        job = self._session.start(host, command)
+        job.command = typed or command
+        return job
 
     def wait(self, *jobs, limit_s=600, total_s=None):
         """Let time pass until these jobs have ended.

@@ -24,11 +24,12 @@ class Result:
     Attributes
     ----------
     flows : pandas.DataFrame
-        One row per iperf3 test: ``flow, src, dst, congestion, streams, sent_bps, received_bps,
-        retransmits, start_s, end_s ...`` and ``jain_index`` of its streams; ``halving_rate``, see
-        `Nstat`.
+        One row per test of iperf3, iperf or simpleperf: ``flow, src, dst, congestion, streams,
+        sent_bps, received_bps, retransmits, start_s, end_s ...`` and ``jain_index`` of its streams;
+        ``halving_rate``, see `Nstat`.
     streams : pandas.DataFrame
-        One row per stream of each flow.
+        One row per stream of each flow; of UDP also what was lost, ``loss``, ``jitter_s``,
+        ``packets`` and ``lost_packets``.
     intervals : pandas.DataFrame
         One row per stream and report; times count from the start of the traffic. [s]
     pings : pandas.DataFrame

@@ -64,7 +64,7 @@ def run_on(experiment, engine):
     for item, place in experiment.places:
         item.check_engine(engine.about)
         for program in item.programs(place):
-            check_command(experiment.topology, program.host, program.command)
+            check_command(experiment.topology, program.host, program.line)
     if (record := engine.recall(experiment)) is not None:
         return Result(experiment, *record)
     limit_s = experiment.virtual_limit_s or experiment.duration_s
@@ -119,17 +119,17 @@ def carry_out(experiment, net, limit_s):
         programs = [one for one in programs if not one[2].watch]
     servers, jobs = {}, {}
     for _, name, program in at("server", programs):
-        servers[name] = net.start(program.host, program.command)
+        servers[name] = net.start(program.host, program.line, program.typed)
     if servers:
         net.sleep(0.5)
     for _, name, program in at("begin", programs):
-        jobs[name] = net.start(program.host, program.command)
+        jobs[name] = net.start(program.host, program.line, program.typed)
     zero_s, began_s = net.clock, 0.0
     for start_s, name, program in sorted(at("start", programs), key=lambda one: one[0]):
         if start_s > began_s:
             net.sleep(round(start_s - began_s, 6))
             began_s = start_s
-        jobs[name] = net.start(program.host, program.command)
+        jobs[name] = net.start(program.host, program.line, program.typed)
     sends_s = max(item.sends_s for item in experiment.traffic)
     ended_by = ""
     try:
@@ -138,7 +138,7 @@ def carry_out(experiment, net, limit_s):
         if not ended_by:
             net.wait(*servers.values(), limit_s=10)
             for _, name, program in at("end", programs):
-                jobs[name] = net.start(program.host, program.command)
+                jobs[name] = net.start(program.host, program.line, program.typed)
                 net.wait(jobs[name])
     except CommandError as error:  # a program printed too much
         kept = keep_evidence(experiment, outputs(jobs | servers))

@@ -19,6 +19,21 @@ FIRST_PORT = 5201
 KINDS = {}  # name of a kind -> its class, in the order in which they were defined
 
 
+class Input(NamedTuple):
+    """What a program reads on its standard input.
+
+    Attributes
+    ----------
+    name : str
+        Of the file that a person would give it.
+    text : str
+        What is in it; a newline is added where it does not end with one.
+    """
+
+    name: str
+    text: str
+
+
 class Program(NamedTuple):
     """A command that a traffic runs on a host.
 
@@ -36,6 +51,8 @@ class Program(NamedTuple):
         Ignore its exit status: `read` finds a failure in its output.
     watch : Watch, optional
         What an engine that sees into its kernel is asked instead of running the command.
+    stdin : Input, optional
+        What it reads on its standard input; None is its terminal, on which nobody types.
     """
 
     host: str
@@ -44,6 +61,23 @@ class Program(NamedTuple):
     when: str = "start"
     may_fail: bool = False
     watch: Watch | None = None
+    stdin: Input | None = None
+
+    @property
+    def typed(self):
+        """What a person would type."""
+        return f"{self.command} < {self.stdin.name}" if self.stdin else self.command
+
+    @property
+    def line(self):
+        """What bash is given: it brings the input along, so that no file has to be written."""
+        if self.stdin is None:
+            return self.command
+        end = "END"
+        while end in self.stdin.text:
+            end += "_"
+        text = self.stdin.text.removesuffix("\n")
+        return f"{self.command} <<'{end}'\n{text}\n{end}"
 
 
 class Place(NamedTuple):
@@ -277,6 +311,26 @@ def frames(columns):
 def by_host(parts):
     """A dict by host, whose parts are such dicts."""
     return {host: value for part in parts for host, value in part.items()}
+
+
+def check_congestion(item, about):
+    """Refuse a congestion control of this traffic that the engine's kernel does not have.
+
+    Raises
+    ------
+    SpecificationError
+        It names those that there are.
+    """
+    known, field = about.get("congestion"), f"{type(item).__name__}.congestion"
+    if known and item.algorithms and "netlab0" not in known:
+        raise SpecificationError(
+            f"{field} = {item.congestion}: this engine's kernel does not ask Python; it has"
+            f" {', '.join(known)}"
+        )
+    if known and not item.algorithms and item.congestion not in (None, *known):
+        raise SpecificationError(
+            f"{field} = {item.congestion!r}: this engine's kernel has {', '.join(known)}"
+        )
 
 
 def plain(number):

@@ -38,7 +38,8 @@ class Iperf3(BetweenHosts):
         Or one in Python, a class or an instance, see `CongestionControl`: iperf3 knows it as
         netlab0, netlab1 ... [``-C``]
     udp : bool
-        UDP instead of TCP, at `bitrate`. [``-u``]
+        UDP instead of TCP, at `bitrate`; what was lost, the jitter and the datagrams are in
+        ``streams`` of the result (a sweep collects ``flows``; `Iperf`'s has the loss). [``-u``]
     bitrate : str, optional
         Rate that each stream is limited to, in tc's notation; UDP's is 1 Mbit/s where it is not
         given. [``-b``]

@@ -1,5 +1,5 @@
-"""Thirty thousand damaged outputs of iperf3, ping and nstat: each is refused with a ReadError, or
-read to figures that can be. `make bench`; the test suite has a shorter one.
+"""Tens of thousands of damaged outputs: each is refused with a ReadError, or read to figures that
+can be. `make bench`; the test suite has a shorter one.
 """
 
 import random
@@ -11,7 +11,16 @@ from netlab.errors import ReadError
 from tests.readers import mutations
 
 
-@pytest.mark.parametrize(("tool", "count"), [("iperf3", 16_000), ("ping", 9_000), ("nstat", 5_000)])
+@pytest.mark.parametrize(
+    ("tool", "count"),
+    [
+        ("iperf3", 16_000),
+        ("iperf", 9_000),
+        ("simpleperf", 9_000),
+        ("ping", 9_000),
+        ("nstat", 5_000),
+    ],
+)
 def test_damaged_outputs(tool, count):
     rng, ends, wrong = random.Random(2024), Counter(), []
     for _ in range(count):

@@ -95,3 +95,24 @@ def test_a_thousand_kills_leave_nothing(tmp_path):
     print(f"\n1,000 kills: {len(left[0])} processes and {len(left[1])} folders left")
     assert all(codes), "none ended by itself"
     assert left == ([], [])
+
+
+def test_a_day_of_simpleperf_takes_no_memory():
+    """86,400 virtual seconds over 64 kbit/s; each hour, what both processes hold."""
+    held = "; ".join(f"awk '/^{what}:/ {{print $2}}' $proc/status" for what in ("VmRSS", "Threads"))
+    each = f"for proc in $(pgrep -f '^python3 - [-][sc]' | sed s,^,/proc/,); do {held};"
+    look = f"{each} ls $proc/fd | wc -l; done | xargs"
+    watch = nl.Shell("h1", f"for hour in $(seq 24); do {look}; sleep 3590; done", time=86_400)
+    path = nl.wan("64kbit", "20ms", burst=3000, limit=15_000, pairs=1)
+    test = nl.Simpleperf("h1", "h2", time=86_400, interval=60, parallel=2)
+    run = nl.run(path, test, watch)
+    hours = [[*map(int, line.split())] for line in run.raw["2-shell-h1"].splitlines()]
+    print(f"\n{run}\n{len(run.intervals)} intervals; server's and client's kB, threads, files:")
+    print("\n".join(str(hour) for hour in hours))
+    assert len(hours) == 24 and all(len(hour) == 6 for hour in hours)
+    assert run.flows.received_bps[0] == pytest.approx(nl.models.goodput_bps(64e3), rel=0.03)
+    settled = hours[1]  # by then all its code has run
+    for column in (0, 3):
+        assert max(hour[column] for hour in hours) - settled[column] <= 256, "no more than 256 kB"
+    for column in (1, 2, 4, 5):
+        assert {hour[column] for hour in hours[1:]} == {settled[column]}

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from netlab.readers import read_iperf3, read_nstat, read_ping
+from netlab.readers import read_iperf, read_iperf3, read_nstat, read_ping, read_simpleperf
 
 DATA = Path(__file__).parents[1] / "data"
-READERS = {"iperf3": read_iperf3, "ping": read_ping, "nstat": read_nstat}
+READERS = {"iperf3": read_iperf3, "iperf": read_iperf, "ping": read_ping, "nstat": read_nstat}
+READERS |= {"simpleperf": read_simpleperf}
 SAMPLES = {
     tool: [
         path.read_text()
@@ -136,7 +137,11 @@ def mutated(rng, tool):
     """One of the tool's real outputs with one to three changes."""
     text = rng.choice(SAMPLES[tool])
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
-        ways = [mutate_text] if tool == "ping" else [mutate_json, mutate_json, mutate_text]
+        ways = (
+            [mutate_text]
+            if tool in ("ping", "iperf", "simpleperf")
+            else [mutate_json, mutate_json, mutate_text]
+        )
         text = rng.choice(ways)(rng, text)
     return text
 
@@ -182,6 +187,26 @@ def check_iperf3(out):
             assert value is None or value.encode("utf-8") is not None
 
 
+def check_iperf(out):
+    streams, rows, meta = out.streams, out.intervals, out.meta
+    assert len(streams) == meta["streams"] and set(rows.stream) <= set(streams.stream)
+    for table in (streams, rows):
+        figures = table.select_dtypes("float64")
+        assert not np.isinf(figures).any(axis=None) and not (figures < 0).any(axis=None)
+        assert not (figures > 1e30).any(axis=None)
+        assert (table.start_s <= table.end_s).all() and not (table.loss > 1).any()
+        assert not (table.lost_packets > table.packets).any() and (table.port <= 65535).all()
+        for text in [*table.src, *table.dst]:
+            assert isinstance(text, str) and text.isprintable()
+    for side in ("sent", "received"):
+        for stream, own in rows.groupby("stream"):
+            whole = streams.set_index("stream").loc[stream]
+            carried = (own[f"{side}_bps"] * (own.end_s - own.start_s)).sum()
+            assert not carried > 8 * whole[f"{side}_bytes"] * 1.1 + 20_000
+    for name, value in meta.items():
+        assert not isinstance(value, float) or not (value < 0 or math.isinf(value)), name
+
+
 def check_ping(out):
     pings, meta = out.pings, out.meta
     assert 0 <= meta["received"] <= meta["transmitted"] and meta["transmitted"] >= 1
@@ -206,4 +231,32 @@ def check_nstat(out):
     assert math.isnan(out.halving_rate) or 0 <= out.halving_rate <= 1
 
 
-CHECKS = {"iperf3": check_iperf3, "ping": check_ping, "nstat": check_nstat}
+def check_simpleperf(out):
+    streams, rows, meta = out.streams, out.intervals, out.meta
+    way, other = ("sent", "received") if meta["role"] == "client" else ("received", "sent")
+    assert streams.stream.tolist() == [*range(1, meta["streams"] + 1)]
+    assert set(rows.stream) <= set(streams.stream) and (streams.port <= 65535).all()
+    for table in (streams, rows):
+        figures = table.select_dtypes("float64")
+        assert not np.isinf(figures).any(axis=None) and not (figures < 0).any(axis=None)
+        assert (table.start_s <= table.end_s).all() and table[f"{other}_bps"].isna().all()
+        for text in [*table.src, *table.dst]:
+            assert isinstance(text, str) and text.isprintable()
+    whole = streams.set_index("stream")
+    assert (whole[f"{way}_bytes"] % 1 == 0).all() and (whole.start_s == 0).all()
+    bits = whole[f"{way}_bps"] * (whole.end_s - whole.start_s)
+    off = (bits - 8 * whole[f"{way}_bytes"]).abs()
+    assert not (off > 0.002 * whole[f"{way}_bps"] + 100 + whole.end_s).any()
+    for stream, own in rows.groupby("stream"):
+        edges = [0, *own.end_s]
+        assert own.start_s.tolist() == edges[:-1] and edges[-1] == whole.end_s[stream]
+    assert all(isinstance(text, str) for text in meta["errors"])
+
+
+CHECKS = {
+    "simpleperf": check_simpleperf,
+    "iperf3": check_iperf3,
+    "iperf": check_iperf,
+    "ping": check_ping,
+    "nstat": check_nstat,
+}

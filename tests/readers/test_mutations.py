@@ -1,5 +1,5 @@
 """Damaged outputs: refused with a ReadError, or read to figures that can be. `make bench` reads
-thirty thousand.
+tens of thousands.
 """
 
 import random

@@ -119,7 +119,7 @@ def test_what_it_cannot_read_is_an_error_with_the_text(download):
 
 def test_a_file_with_a_kind_that_is_not_known_is_refused_with_those_that_are(download):
     text = nl.Experiment(nl.wan(), download("h1", "h2")).to_json().replace('"download"', '"upload"')
-    kinds = "download, iperf3, nstat, ping, queue, shell, windows"
+    kinds = "download, iperf, iperf3, nstat, ping, queue, shell, simpleperf, windows"
     with pytest.raises(nl.SpecificationError, match=kinds):
         nl.Experiment.from_json(text)
 

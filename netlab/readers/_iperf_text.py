@@ -1,0 +1,184 @@
+"""From the lines that iperf (version 2) printed to figures in SI units, or to an error that says
+what is wrong with them.
+"""
+
+import math
+import re
+
+from netlab.errors import ReadError
+from netlab.readers._common import AGAIN
+
+NAN = math.nan
+
+_N = r"([0-9]{1,18}(?:\.[0-9]{1,6})?)"
+_ROLE = re.compile(r"^(Client connecting to|Server listening on) .*?(TCP|UDP) port ([0-9]{1,5})")
+_CONNECTED = re.compile(
+    r"^\[ *\*?([0-9]{1,5})\] local ([0-9A-Za-z.:*_-]+)(?:%\S+)? port ([0-9]{1,5}) connected"
+    r" with ([0-9A-Za-z.:*_-]+)(?:%\S+)? port ([0-9]{1,5})(.*)"
+)
+_RESULT = re.compile(
+    rf"^\[ *\*?([0-9]{{1,5}})\] +{_N} ?- *{_N} +sec +{_N} ([KMGT]?)Bytes +{_N}"
+    r" ([KMGT]?)(bits|Bytes)/sec(?: +(.*))?$"
+)
+_RECEIVED = re.compile(
+    rf"^(?:{_N}|-?nan) ms +([0-9]{{1,18}})/ *([0-9]{{1,18}}) \((-?[0-9.e+]+|-?nan)%\)"
+)
+_LATE = re.compile(rf"^\[ *\*?([0-9]{{1,5}})\] +{_N} ?- *{_N} sec +([0-9]{{1,18}}) datagrams rec")
+_SENT = re.compile(r"^\[ *\*?([0-9]{1,5})\] Sent ([0-9]{1,18}) datagrams")
+_SENDING = re.compile(
+    rf"^(?:Send|Receiv)ing ([0-9]{{1,6}}) byte datagrams(?:, IPG target: {_N} us)?"
+)
+_BUFFER = re.compile(rf"^(?:TCP window|UDP buffer) size: +{_N} ([KMGT]?)Byte")
+_CONGESTION = re.compile(r"^TCP congestion control (?:default|using|set to \S+ using) (\S+)", re.M)
+_PROBLEM = re.compile(r"failed|refused|unreachable|No route|not known", re.I)
+# Said of the end of a test that was all right.
+_HARMLESS = re.compile(r"WARNING: (?:ack of last datagram failed|did not receive ack)|shutdown")
+_BINARY = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
+_DECIMAL = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+
+
+def whose(text):
+    """Which side's text it is, the protocol, and the server's port."""
+    roles = {found.groups() for line in text.splitlines() if (found := _ROLE.match(line))}
+    if len(roles) > 1:
+        raise ReadError(
+            "This is more than one side's text, or both directions' (-d, -r). Give the client's"
+            " alone, or the server's."
+        )
+    if roles:
+        what, protocol, port = roles.pop()
+        return what.split()[0].lower(), protocol, int(port)
+    if re.search(r"^(?:Connecting to host|Server listening on [0-9])", text, re.M):
+        raise ReadError("This is iperf3's text. Run it with -J, and use read_iperf3.")
+    if re.match(r"\s*(?:[0-9]{14}|[-+:.0-9]{20,30}),", text):
+        raise ReadError("This is what iperf -y prints. Run it without -y.")
+    if own := re.search(r"^iperf: .*|^.*\bfailed: .*", text, re.M):
+        raise ReadError(f"iperf says: {own[0].strip(' :.')[:200]}. Mend that, and run it again.")
+    raise ReadError(
+        "This is not all that iperf (version 2) printed: no line begins with 'Client connecting to'"
+        " or 'Server listening on'."
+    )
+
+
+def lines(text, role):
+    """The streams, each with its lines in order; and what is told of them all."""
+    streams, by_id, header = [], {}, ""
+    notes = {
+        "datagram_bytes": NAN,
+        "ipg_s": NAN,
+        "offered_bps": NAN,
+        "buffer_bytes": NAN,
+        "congestion": None,
+        "version": None,
+        "acknowledged": not re.search(r"WARNING: did not receive ack of last datagram", text),
+        "interrupted": "Waiting for server threads to complete" in text,
+    }
+    if found := _CONGESTION.search(text):
+        notes["congestion"] = found[1]
+    # of 2.2.1, which says nothing of the server's jitter and percentage without -e, but prints 0
+    silent = "IPG target: 0.00 us" in text and "Latency" not in text
+    heard = "Server Report:" in text  # all was well, whatever came after the last datagram
+    for line in map(str.rstrip, text.splitlines()):
+        late = heard and "UDP fin failed" in line
+        if _PROBLEM.search(line) and not (late or _HARMLESS.search(line)):
+            raise ReadError(f"iperf says: {line[:200].strip()}. Mend that, and run it again.")
+        if found := _SENDING.match(line):
+            notes["datagram_bytes"] = float(found[1])
+            if found[2] and (gap_s := float(found[2]) / 1e6):
+                notes |= {"ipg_s": gap_s, "offered_bps": 8 * float(found[1]) / gap_s}
+        elif found := _BUFFER.match(line):
+            notes["buffer_bytes"] = float(found[1]) * _BINARY[found[2]]
+        elif found := _CONNECTED.match(line):
+            stream = _connected(found, role) | {"silent": silent}
+            if (told := re.search(r"\(peer (\S+?)\)", found[6])) and not notes["version"]:
+                notes["version"] = told[1]
+            by_id[found[1]] = stream
+            streams.append(stream)
+        elif line.startswith("[ ID]"):
+            header = line
+        elif found := _RESULT.match(line):
+            _of(by_id, found[1], line)["lines"].append(_figures(found, header))
+        elif found := _LATE.match(line):
+            lines = _of(by_id, found[1], line)["lines"]
+            if not lines:
+                raise ReadError(f"{line[:100]!r} belongs to no result. {AGAIN}")
+            lines[-1]["out_of_order"] = float(found[4])
+        elif found := _SENT.match(line):
+            _of(by_id, found[1], line)["sent"] = float(found[2])
+        elif re.match(r"^\[ *\*?[0-9]+\] Server Report:", line):
+            stream = _of(by_id, line.strip("[ *").split("]")[0], line)
+            stream["own_lines"] = len(stream["lines"])
+        elif re.match(r"^\[ *\*?[0-9]+\] (?:local\b|.*\bsec\b)", line):
+            raise ReadError(f"iperf prints no such line: {line[:100]!r}. {AGAIN}")
+        elif re.match(r"^\[FD", line):
+            raise ReadError("This ran both ways at once. Test one direction at a time.")
+    return streams, notes
+
+
+def _connected(found, role):
+    """A stream without results: its ends, and which of them sends."""
+    here, there = (found[2], found[3]), (found[4], found[5])
+    client, server = (here, there) if role == "client" else (there, here)
+    if max(int(client[1]), int(server[1])) > 65535:
+        raise ReadError(f"Ports go to 65535: {found[0][:100]!r}. {AGAIN}")
+    reverse = "reverse" in found[6]
+    ends = (server[0], client[0]) if reverse else (client[0], server[0])
+    return {
+        "port": float(client[1]),
+        **dict(zip(("src", "dst"), ends, strict=True)),
+        "reverse": reverse,
+        "sends": (role == "client") != reverse,
+        "lines": [],
+        "own_lines": None,
+        "sent": NAN,
+    }
+
+
+def _of(by_id, number, line):
+    if number not in by_id:
+        raise ReadError(
+            f"{line[:100]!r} is of a stream whose beginning is missing. Give all that iperf"
+            " printed, from its first line on."
+        )
+    return by_id[number]
+
+
+def _figures(found, header):
+    """One line of results in SI units, whoever counted."""
+    start_s, end_s = float(found[2]), float(found[3])
+    size, rate = float(found[4]) * _BINARY[found[5]], float(found[6]) * _DECIMAL[found[7]]
+    if found[8] == "Bytes":
+        rate = 8 * float(found[6]) * _BINARY[found[7]]
+    size_off, time_off = _off(found[4]) * _BINARY[found[5]], _off(found[2]) + _off(found[3])
+    rate_off = _off(found[6]) * rate / (float(found[6]) or 1)
+    row = {"start_s": start_s, "end_s": end_s, "off_s": time_off, "bps": rate}
+    row |= {"bytes": size, "off_bytes": size_off}
+    least_s, most_s = max(end_s - start_s - time_off, 1e-9), end_s - start_s + time_off
+    low, high = 8 * (size - size_off) / most_s, 8 * (size + size_off) / least_s
+    if end_s < start_s or not low * 0.998 - rate_off <= rate <= high * 1.002 + rate_off:
+        raise ReadError(
+            f"A time, a transfer and a bandwidth that do not belong together: {found[0][:100]!r}."
+            f" {AGAIN}"
+        )
+    rest = found[9] or ""
+    if udp := _RECEIVED.match(rest):
+        lost, total = float(udp[2]), float(udp[3])
+        if lost > total:
+            raise ReadError(f"More were lost than sent: {found[0][:120]!r}. {AGAIN}")
+        row |= {
+            "jitter_s": float(udp[1] or NAN) / 1e3,
+            "lost_packets": lost,
+            "packets": total,
+            "loss": lost / total if total else NAN,
+            "percent": udp[4],
+        }
+    elif "Jitter" in header and rest:
+        raise ReadError(f"iperf prints no such result: {found[0][:120]!r}. {AGAIN}")
+    elif "Rtry" in header and (tcp := re.match(r"[0-9]+/[0-9]+ +([0-9]{1,12})\b", rest)):
+        row["retransmits"] = float(tcp[1])
+    return row
+
+
+def _off(printed):
+    """Half of the last digit: how far off a number may be that was printed like this."""
+    return 0.5 * 10.0 ** -len(printed.partition(".")[2])

@@ -1,0 +1,229 @@
+"""What iperf (version 2) printed: the text that people have in their two terminals, the client's or
+the server's.
+"""
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+
+from netlab.errors import ReadError
+from netlab.readers import _iperf_text as document
+from netlab.readers._common import AGAIN, read, tidy
+
+NAN = math.nan
+_STREAMS = [
+    "stream", "port", "src", "dst", "sent_bps", "received_bps", "retransmits", "start_s", "end_s",
+    "loss", "jitter_s", "packets", "lost_packets", "out_of_order", "sent_bytes", "received_bytes",
+]  # fmt: skip
+_INTERVALS = [name for name in _STREAMS if not name.endswith("_bytes")]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IperfOutput:
+    """What one side's text says.
+
+    Attributes
+    ----------
+    streams : DataFrame
+        One row per stream: ``stream`` (1, 2, ... as they connected), ``port`` (the client's: both
+        sides' texts have it, so that it says which rows are the same stream), ``src`` and ``dst``
+        (addresses; ``src`` sends), ``sent_bps``, ``received_bps`` [bit/s], ``retransmits`` (TCP's,
+        with ``-e``), ``start_s``, ``end_s`` [s], ``loss`` (a fraction), ``jitter_s`` [s],
+        ``packets`` (as the receiver counts them, else the sender, whose last datagram only says
+        that it is the last), ``lost_packets``, ``out_of_order``, ``sent_bytes``,
+        ``received_bytes`` [byte].
+    intervals : DataFrame
+        One row per stream and report of ``-i``: the same names, without the bytes.
+    meta : dict
+        ``role`` ("client" or "server": whose text it is), ``protocol``, ``reverse``, ``streams``,
+        ``server`` (its address), ``port`` (its port), ``datagram_bytes``, ``ipg_s`` (the gap
+        between two datagrams that the client aims at), ``offered_bps`` (what that gap comes to),
+        ``buffer_bytes``, ``congestion``, ``version`` (of the *other* side, where it is told),
+        ``acknowledged`` (False: the client has not heard from the server, or the server not from
+        the client) and ``interrupted`` (the server was stopped before the client had ended). What
+        is not told is NaN, or None for texts.
+    """
+
+    streams: pd.DataFrame
+    intervals: pd.DataFrame
+    meta: dict
+
+    def __repr__(self):
+        m = self.meta
+        return (
+            f"IperfOutput({m['protocol']}, the {m['role']}'s: {len(self.streams)} streams,"
+            f" {len(self.intervals)} intervals)"
+        )
+
+
+def read_iperf(source):
+    """What ``iperf`` printed, of any version from 2.0.5 to 2.2.1: the client's text or the
+    server's, TCP or UDP, with or without ``-i``, ``-P``, ``-e``, ``-f`` and ``-R``.
+
+    Parameters
+    ----------
+    source : path or str
+        A file, or its text.
+
+    Returns
+    -------
+    IperfOutput
+
+    Raises
+    ------
+    ReadError
+        If the text is not one side's whole output, says that the test failed, or its figures cannot
+        be, or contradict each other.
+
+    Notes
+    -----
+    Each side measures its own end; the other side's columns are NaN. Of a UDP test the server
+    tells the client its totals (``Server Report:``), so that a client's text has both.
+
+    iperf prints three digits unless it is told otherwise (``-f b`` prints them all). Its MBytes are
+    :math:`1024^2` bytes and its Mbits :math:`10^6` bits. In ``-b``, a capital ``M`` is
+    :math:`1024^2` bit/s and a small one :math:`10^6`: ``-b 20M`` offers 20.97 Mbit/s, in steps of
+    ``IPG target: 560.76 us`` with datagrams of 1470 bytes. (iperf3 has one ``M``, :math:`10^6`.)
+
+    Loss is what is missing in the datagrams' numbers. A datagram that comes late counts as out of
+    order and is taken off the lost ones again; so does one that comes twice, wherefore duplicates
+    hide losses.
+
+    Version 2.2.1 prints ``IPG target: 0.00 us``; then ``ipg_s`` and ``offered_bps`` are NaN. And
+    without ``-e`` its clients print the server's jitter and percentage as 0, whatever they were:
+    ``jitter_s`` is NaN there, and ``loss`` comes from the counts, which are right. The server's own
+    text has all.
+
+    Examples
+    --------
+    >>> out = read_iperf('''Client connecting to 10.0.5.2, UDP port 5001
+    ... Sending 1470 byte datagrams, IPG target: 560.76 us (kalman adjust)
+    ... [  3] local 10.0.0.2 port 53017 connected with 10.0.5.2 port 5001
+    ... [ ID] Interval       Transfer     Bandwidth
+    ... [  3]  0.0-10.0 sec  25.0 MBytes  21.0 Mbits/sec
+    ... [  3] Sent 17833 datagrams
+    ... [  3] Server Report:
+    ... [  3]  0.0-10.0 sec  24.9 MBytes  20.9 Mbits/sec   0.858 ms   51/17833 (0.29%)
+    ... ''')
+    >>> round(out.meta["offered_bps"] / 2**20, 2)
+    20.0
+    >>> out.streams[["received_bps", "lost_packets", "jitter_s"]].values.tolist()
+    [[20900000.0, 51.0, 0.000858]]
+    """
+    return read(source, "iperf", _output)
+
+
+def _output(text):
+    role, protocol, port = document.whose(text)
+    streams, notes = document.lines(text, role)
+    if not streams:
+        raise ReadError(
+            f"This {role} measured nothing: no line says that the two sides connected. Give all"
+            " that it printed, and look whether the other side ran."
+        )
+    rows, parts = [], []
+    for number, one in enumerate(streams, 1):
+        whose = {"stream": number, **{name: one[name] for name in ("port", "src", "dst")}}
+        whole, own = _whole(one, protocol)
+        rows.append(whose | whole)
+        parts += [whose | part for part in own]
+    ways = {one["reverse"] for one in streams}
+    if len(ways) > 1:
+        raise ReadError("Streams go both ways here (-d, -r). Test one direction at a time.")
+    first, reverse = streams[0], ways.pop()
+    client_sends = not reverse
+    meta = {
+        "role": role,
+        "protocol": protocol,
+        "reverse": reverse,
+        "streams": len(streams),
+        "server": first["dst" if client_sends else "src"],
+        "port": port,
+        **notes,
+    }
+    return IperfOutput(tidy(pd.DataFrame(rows), _STREAMS), _table(parts), meta)
+
+
+def _table(parts):
+    return tidy(pd.DataFrame(parts, columns=None if parts else _INTERVALS), _INTERVALS)
+
+
+def _whole(stream, protocol):
+    """A stream's row, and the rows of its intervals."""
+    cut = stream["own_lines"]
+    own, told = stream["lines"][:cut], [] if cut is None else stream["lines"][cut:]
+    unfinished = protocol == "UDP" and stream["sends"] and math.isnan(stream["sent"])
+    if not own or own[-1]["start_s"] != 0 or (cut is not None and len(told) != 1) or unfinished:
+        raise ReadError(
+            f"iperf's output is cut off: the stream from port {stream['port']:.0f} has no last"
+            " line. Give all that it printed."
+        )
+    counts = protocol == "UDP" and not stream["sends"]
+    if any(("packets" in row) != counts for row in own):
+        raise ReadError(f"Lost datagrams are told by who receives, and in each line. {AGAIN}")
+    *parts, total = own
+    _check_parts(parts, total)
+    for row in own:
+        _check_percent(row)
+    row = _sided(total, stream["sends"])
+    if stream["sends"] and protocol == "UDP":
+        row["packets"] = stream["sent"]
+        row |= _heard(told[0], stream) if told else {}
+    return row, [_sided(part, stream["sends"]) for part in parts]
+
+
+def _sided(figures, sends):
+    """A line's figures under the names of who counted them."""
+    side = "sent" if sends else "received"
+    row = {name: value for name, value in figures.items() if name in _STREAMS}
+    if not sends and "packets" in figures:
+        row["out_of_order"] = figures.get("out_of_order", 0.0)
+    return row | {f"{side}_bps": figures["bps"], f"{side}_bytes": figures["bytes"]}
+
+
+def _heard(told, stream):
+    """What the server reported to a client that sends; the client's last datagram, which it sends
+    up to ten times until it hears of the server, counts each time.
+    """
+    row, sent = _sided(told, sends=False), stream["sent"]
+    if "packets" not in row or not 0.99 * sent - 2 <= row["packets"] <= sent + 11:
+        raise ReadError(
+            f"The client sent {sent:.0f} datagrams, and the server reported of"
+            f" {row.get('packets', 0):.0f}: it ended before the client, or the two are versions"
+            " that count differently. Let the server run for longer, and the same version on both"
+            " sides."
+        )
+    if stream["silent"] and float(told["percent"]) == row["jitter_s"] == 0:
+        row["jitter_s"] = NAN
+    else:
+        _check_percent(told)
+    return {name: value for name, value in row.items() if name not in ("start_s", "end_s")}
+
+
+def _check_parts(parts, total):
+    """Refuse intervals that do not follow each other, or come to more than their total."""
+    end_s = 0.0
+    for part in parts:
+        if abs(part["start_s"] - end_s) > part["off_s"] + 1e-3:
+            raise ReadError(
+                f"An interval begins at {part['start_s']:g} s where one at {end_s:g} s should."
+                " Lines are missing, or from elsewhere: give all that iperf printed."
+            )
+        end_s = part["end_s"]
+    size, off = (sum(part[name] for part in parts) for name in ("bytes", "off_bytes"))
+    late = end_s > total["end_s"] + total["off_s"] + 1e-3
+    if late or size - off > (total["bytes"] + total["off_bytes"]) * 1.001:
+        raise ReadError(f"The intervals come to more than their total. {AGAIN}")
+
+
+def _check_percent(row):
+    """Refuse a percentage that is not that of its counts."""
+    if "percent" not in row or math.isnan(row["loss"]):
+        return
+    percent, true = float(row["percent"]), 100 * row["loss"]
+    if not abs(percent - true) <= max(0.06 * true, 1e-3):  # it has two digits
+        raise ReadError(
+            f"{row['lost_packets']:.0f} of {row['packets']:.0f} datagrams are not"
+            f" {row['percent'][:12]} %. {AGAIN}"
+        )

@@ -1,0 +1,227 @@
+"""A guided search for the rate at which a path begins to lose: what people do by hand with iperf in
+a network that they do not know.
+"""
+
+from math import ceil, inf, nan
+
+import pandas as pd
+
+from netlab import engines, units
+from netlab.engines import recorded
+from netlab.errors import NetlabError, SpecificationError
+from netlab.experiment import Experiment
+from netlab.running.arguments import check_seconds
+from netlab.running.run import on_engine, run_on
+from netlab.traffic import Iperf, Ping
+
+PING_EVERY_S = 0.2
+BEFORE_S = 1.0  # pings alone: they have ARP done, and tell the RTT of the idle path
+HALVINGS = 10
+
+
+def loss_onset(
+    topology,
+    src,
+    dst,
+    start="1mbit",
+    precision=0.02,
+    time=5,
+    loss=0.001,
+    length=1470,
+    seed=1,
+    clock=None,
+    engine=None,
+):
+    r"""Search the rate at which a path begins to lose, in both directions.
+
+    From `start` on, the offered rate is doubled until more than `loss` of the datagrams is lost.
+    Then the gap between the highest rate that was carried and the lowest that was not is halved
+    until it is narrower than `precision`. Then the same from `dst` to `src`. Each step is a run of
+    its own: a UDP test of iperf, and pings beside it, as latency grows before anything is lost.
+
+    Parameters
+    ----------
+    topology : Topology
+    src, dst : str
+        Names of the hosts.
+    start : str
+        The first rate of the payload, in tc's notation. If it loses already, it is halved, ten
+        times at most.
+    precision : float
+        How wide the gap may be, over its lower end. [1]
+    time : float
+        How long each test sends. [s]
+    loss : float
+        The fraction of the datagrams that may be lost. [1]
+    length : int
+        Payload of a datagram. [byte]
+    seed, clock, engine
+        As for `run`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per step, in the order in which they ran: ``direction`` (such as "h1 → h2"), ``src``,
+        ``dst``, ``step``, ``offered_bps`` and ``received_bps`` (payload) [bit/s], ``loss`` [1],
+        ``jitter_s`` [s], ``rtt_idle_s`` (before the test), ``rtt_mean_s`` and ``rtt_max_s`` (of the
+        pings sent during the test and answered) [s], ``ping_loss`` (of the others) [1], and
+        ``too_much`` (more was lost than is allowed). ``attrs["onset_bps"]`` has, by direction, the
+        two ends of the last gap: the highest rate that was carried, and the lowest that was not
+        [bit/s]. In a direction in which no link has a rate, such as back over `wan`, both are
+        infinite, and there are no steps.
+
+    Raises
+    ------
+    SpecificationError
+        A value is not allowed, or no link between the hosts has a rate.
+    NetlabError
+        Too much is lost while no ping waits in a queue: the path loses at random; even the lowest
+        rate is too much; or the sending host offers less than it was asked to. And what `run`
+        raises.
+
+    Notes
+    -----
+    What is found is a rate of payload. A link's rate counts frames: with datagrams of `length`
+    :math:`L` bytes, UDP's, IP's and Ethernet's headers (8 + 20 + 14 bytes), a link of :math:`R`
+    carries
+
+    .. math:: C = R \frac{L}{L + 42}
+
+    of payload: 30 Mbit/s are 29.17 Mbit/s in datagrams of 1470 bytes. The pings take 4 kbit/s of
+    it.
+
+    A queue hides a small excess: as long as it fills, nothing is lost. With a queue of :math:`B`
+    bytes (and tbf's bucket, which is full at the start, among them), a test of :math:`T` seconds
+    and a fraction :math:`f` that may be lost, the search ends at
+
+    .. math:: \frac{C + \frac{8 B}{T} \frac{L}{L + 42}}{1 - f}
+
+    Longer tests make the error smaller. What is never hidden is latency: as soon as more than
+    :math:`C` is offered, the queue grows and ``rtt_max_s`` with it, to :math:`8 B / R` on top of
+    ``rtt_idle_s``. And where too much is offered, ``received_bps`` is near :math:`C` at once.
+
+    Examples
+    --------
+    >>> steps = loss_onset(wan("30mbit", "20ms"), "h1", "h2")  # doctest: +SKIP
+    >>> steps.attrs["onset_bps"]["h1 → h2"]  # doctest: +SKIP
+    """
+    if not 0 < precision <= 1:
+        raise SpecificationError(
+            f"loss_onset.precision = {precision!r}: from above 0 to 1, such as 0.02 for 2 %"
+        )
+    if not 0 <= loss < 1:
+        raise SpecificationError(f"loss_onset.loss = {loss!r}: from 0 to below 1, such as 0.001")
+    check_seconds("loss_onset.time", time)
+    try:
+        first_bps = units.rate_bps(start)
+    except ValueError as error:
+        raise SpecificationError(f"loss_onset.start: {error}") from None
+    chosen = engines.pick(engine)
+    for field, name in {"src": src, "dst": dst}.items():
+        topology.host(name, f"loss_onset.{field}")
+    if topology.bottleneck_bps(src, dst) == topology.bottleneck_bps(dst, src) == inf:
+        raise SpecificationError(
+            f"loss_onset: no link between {src} and {dst} has a rate, so that nothing is too much"
+        )
+    steps, onset_bps, results = [], {}, []
+    for one, other in ((src, dst), (dst, src)):
+        direction = f"{one} → {other}"
+        if topology.bottleneck_bps(one, other) == inf:
+            onset_bps[direction] = inf, inf
+            continue
+
+        def step(rate_bps, one=one, other=other, direction=direction):
+            """Offer this rate; -> whether too much was lost."""
+            experiment = offer(topology, one, other, rate_bps, length, time)
+            given = {"clock": clock} if clock else {}
+            results.append(run_on(on_engine(experiment.but(seed=seed, **given), chosen), chosen))
+            row = measured(results[-1], time)
+            number = sum(earlier["direction"] == direction for earlier in steps) + 1
+            who = {"direction": direction, "src": one, "dst": other, "step": number}
+            steps.append(who | row | {"too_much": row["loss"] > loss})
+            check(steps[-1], rate_bps, length)
+            return steps[-1]["too_much"]
+
+        search(step, first_bps, precision, direction)
+        onset_bps[direction] = ends(steps, direction)
+    recorded.tell(results, chosen, asked=engine == "recorded")
+    frame = pd.DataFrame(steps)
+    frame.attrs["onset_bps"] = onset_bps
+    return frame
+
+
+def offer(topology, src, dst, rate_bps, length, time):
+    """The experiment of one step."""
+    rate = f"{round(rate_bps)}bit"
+    test = Iperf(src, dst, udp=True, bitrate=rate, length=length, time=time, start=BEFORE_S)
+    pings = Ping(src, dst, ceil((BEFORE_S + time) / PING_EVERY_S), PING_EVERY_S)
+    return Experiment(topology, pings, test, stagger="0ms")
+
+
+def check(row, asked_bps, length):
+    """Refuse a step that tells nothing of where the path begins to lose."""
+    who, offered_bps = f"loss_onset: from {row['direction']}", row["offered_bps"]
+    if offered_bps < 0.9 * asked_bps and not row["too_much"]:
+        raise NetlabError(
+            f"{who}, {offered_bps:.4g} bit/s were offered where {asked_bps:.4g} were asked for: the"
+            " host is slower than the path, so that the path's limit cannot be found. With"
+            ' clock="virtual" hosts are fast enough'
+        )
+    # of a queue that is full, half of the pings and more come through, and wait for a datagram
+    waited = row["rtt_max_s"] - row["rtt_idle_s"] >= 8 * length / offered_bps
+    if row["too_much"] and not waited and row["ping_loss"] < 0.5:
+        raise NetlabError(
+            f"{who}, {row['loss']:.2%} is lost at {offered_bps:.4g} bit/s, but no ping waited in a"
+            " queue: the path loses at random, whatever is offered. Allow more than that with loss"
+        )
+
+
+def search(step, first_bps, precision, direction):
+    """Call `step`, which says whether a rate is too much, until the gap is narrow enough."""
+    low_bps = high_bps = first_bps
+    if step(first_bps):
+        for _ in range(HALVINGS):
+            low_bps, high_bps = low_bps / 2, low_bps
+            if not step(low_bps):
+                break
+        else:
+            raise NetlabError(
+                f"loss_onset: from {direction}, too much is lost even at {low_bps:.4g} bit/s: begin"
+                " with a lower start"
+            )
+    else:
+        high_bps = 2 * first_bps
+        while not step(high_bps):
+            low_bps, high_bps = high_bps, 2 * high_bps
+    while high_bps > low_bps * (1 + precision):
+        middle_bps = (low_bps + high_bps) / 2
+        if step(middle_bps):
+            high_bps = middle_bps
+        else:
+            low_bps = middle_bps
+
+
+def ends(steps, direction):
+    """The highest rate that was carried below the lowest that was not, and that."""
+    own = [one for one in steps if one["direction"] == direction]
+    high_bps = min(one["offered_bps"] for one in own if one["too_much"])
+    carried = [one["offered_bps"] for one in own if not one["too_much"]]
+    return max(bps for bps in carried if bps < high_bps), high_bps
+
+
+def measured(result, time):
+    """What one step tells of its path."""
+    (stream,), pings = result.streams.itertuples(), result.pings
+    sent_s = PING_EVERY_S * (pings.seq - 1)
+    during = pings.rtt_s[(sent_s >= BEFORE_S) & (sent_s < BEFORE_S + time)]
+    return {
+        "offered_bps": stream.sent_bps,
+        "received_bps": stream.received_bps,
+        "loss": stream.loss,
+        "jitter_s": stream.jitter_s,
+        # the first waited for ARP
+        "rtt_idle_s": pings.rtt_s[(pings.seq > 1) & (sent_s < BEFORE_S)].mean(),
+        "rtt_mean_s": during.mean() if len(during) else nan,
+        "rtt_max_s": during.max() if len(during) else nan,
+        "ping_loss": during.isna().mean() if len(during) else nan,
+    }

@@ -1,0 +1,200 @@
+"""Tests with simpleperf, netlab's teaching throughput tool."""
+
+import functools
+import hashlib
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import pandas as pd
+from pydantic import Field
+
+from netlab.algorithms.source import Algorithm, Congestion, without_docstrings
+from netlab.description import unless_given
+from netlab.errors import ReadError, SpecificationError
+from netlab.readers import read_simpleperf
+from netlab.traffic.base import BetweenHosts, Input, Program, check_congestion, owned, plain
+from netlab.traffic.iperf3 import Iperf3, flow_row
+
+FILE = Path(__file__).parents[1] / "simpleperf.py"
+
+
+@functools.cache
+def program_text():
+    """What the hosts run. Nothing of it changes when only its documentation does."""
+    return without_docstrings(FILE.read_text()) + "\n"
+
+
+@functools.cache
+def digest():
+    """A short name of exactly this program."""
+    return hashlib.sha256(program_text().encode()).hexdigest()[:12]
+
+
+class Simpleperf(BetweenHosts):
+    """A test with simpleperf from one host to another.
+
+    Parameters
+    ----------
+    src, dst : str
+        Names of the client's and the server's host. The client sends.
+    time : float
+        How long it sends. [s, ``-t``]
+    parallel : int
+        Parallel connections, 1 to 128, each with a thread on both sides. [``-P``]
+    congestion : str or CongestionControl, optional
+        As of `Iperf3`. [``-C``]
+    length : int
+        Size of the chunks that the client hands to its kernel, and most of what the server asks of
+        its kernel at a time. [byte, ``-l``]
+    interval : float
+        Time between two lines. [s, ``-i``]
+    start : float
+        How long after the others it starts. [s]
+    program : str
+        Digest of simpleperf's code: a result of another program is the result of another
+        experiment. Leave it out.
+
+    Notes
+    -----
+    It fills the tables that `Iperf3` fills. ``sent_bps`` is what the client handed to its kernel,
+    from the moment in which all its connections were there; ``received_bps`` is what the server
+    counted, from the first byte of a connection until BYE. In ``intervals`` both are those of the
+    same number: the server's interval begins when the first byte has come, half a round-trip time
+    later than the client's; a row that only the server has (what was still under way when the
+    client had ended) has the server's times. A last piece that is shorter than half an interval
+    belongs to the interval before it. Connections end at different moments, so the rates of several
+    may add up to a little more than a link carries. What simpleperf does not measure is NaN:
+    retransmits, windows and round-trip times. Times count from when the program was started, which
+    then takes some milliseconds to load.
+    """
+
+    kind: Literal["simpleperf"] = "simpleperf"
+    time: float = Field(default=25, ge=0.1, le=86_400)
+    parallel: int = Field(default=1, ge=1, le=128)
+    congestion: Congestion = None
+    length: int = Field(default=1000, ge=1, le=1_000_000)
+    interval: float = Field(default=1, ge=0.1, le=86_400)
+    start: float = unless_given(0, ge=0, le=86_400)
+    program: str = Field(default_factory=digest, repr=False)
+
+    tables: ClassVar[dict] = Iperf3.tables
+    measures: ClassVar[str] = "flows"
+    other_names: ClassVar[dict] = Iperf3.other_names | {"chunk": "length", "l": "length"}
+
+    @property
+    def algorithms(self):
+        return [self.congestion] if isinstance(self.congestion, Algorithm) else []
+
+    @property
+    def starts_after_s(self):
+        return self.start
+
+    @property
+    def sends_s(self):
+        return self.start + self.time
+
+    @property
+    def duration_s(self):
+        """How long it should take, with connecting, and what waits in buffers at the end. [s]"""
+        return self.time + 30
+
+    def longer(self, factor):
+        return self.but(time=self.time * factor, start=self.start * factor)
+
+    def check_engine(self, about):
+        check_congestion(self, about)
+        if about and self.program != digest():  # a recorded one ran with its own
+            raise SpecificationError(
+                f"Simpleperf.program = {self.program!r}: this netlab's simpleperf is {digest()!r};"
+                " make the experiment anew, or run it with the netlab that it was made with"
+            )
+
+    def programs(self, place):
+        address, port = place.address(self.dst), place.port
+        stdin = Input("simpleperf.py", program_text())
+        congestion = place.kernels_name(self.congestion)
+        return [
+            # the client's text says why a test failed
+            Program(
+                self.dst,
+                self.server_command(address, port),
+                "server",
+                "server",
+                may_fail=True,
+                stdin=stdin,
+            ),
+            Program(self.src, self.command(address, port, congestion), may_fail=True, stdin=stdin),
+        ]
+
+    def server_command(self, address, port):
+        """What to type on `dst` first, with simpleperf.py as its input: a server for one test."""
+        return f"python3 - -s -b {address} -p {port} {self._both()} -1"
+
+    def command(self, address, port, congestion=None):
+        """What to type on `src`; `congestion` is the kernel's name of one in Python."""
+        congestion = congestion or self.congestion
+        words = f"python3 - -c -I {address} -p {port} -t {plain(self.time)} -P {self.parallel}"
+        return f"{words} {self._both()}" + (f" -C {congestion}" if congestion else "")
+
+    def _both(self):
+        return f"-i {plain(self.interval)}" + f" -l {self.length}" * (self.length != 1000)
+
+    def read(self, outputs, place):
+        client, server = read_simpleperf(outputs[""]), read_simpleperf(outputs["server"])
+        for one, whose in ((client, ""), (server, "server")):
+            if not one.streams.acknowledged.all():
+                why = "; ".join(one.meta["errors"])
+                raise ReadError(
+                    f"simpleperf from {self.src} to {self.dst} broke off: {why}", outputs[whose]
+                )
+        if sorted(client.streams.port) != sorted(server.streams.port):
+            why = f"simpleperf's client and server have not the same connections ({self.src}"
+            raise ReadError(f"{why} to {self.dst}): see both outputs", outputs["server"])
+        received = server.streams.set_index("port").loc[client.streams.port]
+        streams = client.streams.assign(
+            received_bps=received.received_bps.to_numpy(),
+            received_bytes=received.received_bytes.to_numpy(),
+        )
+        if self.algorithms:  # simpleperf has the kernel's name for it
+            streams = streams.assign(congestion=str(self.congestion))
+        streams = self._own(streams, "streams", place)
+        number = dict(zip(client.streams.port, client.streams.stream, strict=True))
+        sent = whole_intervals(client.intervals, "sent_bps", self.interval)
+        got = whole_intervals(server.intervals, "received_bps", self.interval)
+        parts = sent.merge(got, "outer", ["port", "number"], suffixes=("", "_server"))
+        parts = parts.assign(
+            stream=parts.port.map(number),
+            start_s=parts.start_s.fillna(parts.start_s_server) + place.start_s,
+            end_s=parts.end_s.fillna(parts.end_s_server) + place.start_s,
+            omitted=False,
+        ).sort_values(["start_s", "stream"], ignore_index=True)
+        flow = flow_row(streams, place.start_s, client.meta["mss_bytes"])
+        return {
+            "flows": flow,
+            "streams": streams,
+            "intervals": self._own(parts, "intervals", place),
+        }
+
+    def _own(self, table, name, place):
+        columns = self.tables[name]([]).columns
+        return owned(table, place, self.ends).reindex(columns=columns)
+
+
+def whole_intervals(table, bps, interval_s):
+    """One side's intervals with their ``number`` (0, 1 ...) and this rate; a last piece that is
+    shorter than half of one is added to the one before.
+    """
+    found = []
+    for port, own in table.groupby("port", sort=False):
+        rows = own[["start_s", "end_s", bps]].to_dict("records")
+        if len(rows) > 1 and rows[-1]["end_s"] - rows[-1]["start_s"] < interval_s / 2:
+            last, before = rows.pop(), rows[-1]
+            bits = sum(
+                row[bps] * (row["end_s"] - row["start_s"])
+                for row in (before, last)
+                if row["end_s"] > row["start_s"]
+            )
+            before["end_s"] = last["end_s"]
+            before[bps] = bits / (before["end_s"] - before["start_s"])
+        found += [{"port": port, "number": n, **row} for n, row in enumerate(rows)]
+    return pd.DataFrame(found, columns=["port", "number", "start_s", "end_s", bps])

@@ -1,0 +1,272 @@
+"""read_iperf, on real output of four versions (tests/data/iperf), broken output, and texts written
+by the format from numbers that are known.
+"""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netlab.errors import ReadError
+from netlab.readers import read_iperf
+
+DATA = Path(__file__).parents[1] / "data" / "iperf"
+TEXTS = sorted(DATA.glob("*.txt"))
+PAIRS = [p.name.removesuffix("-client.txt") for p in TEXTS if p.name.endswith("-client.txt")]
+OLD = ("2.0.13a", "2.1.5", "2.1.9")
+
+
+def iperf(name):
+    return read_iperf(DATA / f"{name}.txt")
+
+
+def names(path):
+    return path.name
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=names)
+def test_every_text_gives_the_same_columns_and_its_own_side(path):
+    out, example = read_iperf(path), iperf("2.2.1-udp-1-client")
+    assert out.streams.dtypes.equals(example.streams.dtypes)
+    assert out.intervals.dtypes.equals(example.intervals.dtypes)
+    assert out.meta.keys() == example.meta.keys()
+    client = out.meta["role"] == "client"
+    assert client == ("client" in path.name)
+    sends = client != out.meta["reverse"]
+    assert out.streams.sent_bps.notna().all() == sends
+    assert out.intervals.received_bps.isna().all() or not sends
+    rate = out.streams["sent_bps" if sends else "received_bps"]
+    size = out.streams["sent_bytes" if sends else "received_bytes"]
+    seconds = out.streams.end_s - out.streams.start_s
+    assert (8 * size / seconds / rate).tolist() == pytest.approx([1] * len(rate), rel=0.06)
+
+
+@pytest.mark.parametrize("name", [n for n in PAIRS if (DATA / f"{n}-server.txt").exists()])
+def test_both_sides_of_a_test_tell_of_the_same_streams(name):
+    client, server = iperf(f"{name}-client"), iperf(f"{name}-server")
+    ends = ["port", "src", "dst"]
+    one, other = (out.streams.sort_values("port")[ends].values for out in (client, server))
+    assert one.tolist() == other.tolist()
+    if client.meta["protocol"] == "UDP" and not client.meta["reverse"]:
+        told = client.streams.set_index("port").sort_index()
+        own = server.streams.set_index("port").sort_index()
+        for column in ("received_bps", "received_bytes", "packets", "lost_packets", "out_of_order"):
+            assert told[column].tolist() == own[column].tolist(), column
+        known = told.jitter_s.notna()
+        assert told.jitter_s[known].tolist() == pytest.approx(
+            own.jitter_s[known].tolist(), abs=1.1e-6
+        )
+
+
+@pytest.mark.parametrize("version", OLD)
+def test_a_capital_m_is_1024_squared_in_every_version(version):
+    meta = iperf(f"{version}-udp-1-client").meta
+    assert meta["ipg_s"] == 560.76e-6 and meta["datagram_bytes"] == 1470
+    assert meta["offered_bps"] == pytest.approx(20 * 1024**2, rel=2e-5)
+    new = iperf("2.2.1-udp-bits-client")  # -b 45M; the gap is printed as 0.00 us
+    assert math.isnan(new.meta["ipg_s"]) and math.isnan(new.meta["offered_bps"])
+    assert new.streams.sent_bps[0] == pytest.approx(45 * 1024**2, rel=2e-4)
+
+
+def test_what_the_server_counts_over_a_link_that_is_too_slow():
+    out = iperf("2.2.1-udp-bits-server")
+    (row,) = out.streams.itertuples()
+    assert (row.packets, row.lost_packets, row.received_bytes) == (8027, 3027, 5000 * 1470)
+    assert row.loss == 3027 / 8027 and row.jitter_s == 0.000118
+    assert row.received_bps == pytest.approx(30e6 * 1470 / 1512, rel=0.003)
+    assert len(out.intervals) == 2 and math.isnan(row.sent_bps)
+
+
+def test_the_client_of_2_2_1_is_not_told_of_jitter_without_e():
+    assert math.isnan(iperf("2.2.1-udp-over-client").streams.jitter_s[0])
+    assert iperf("2.2.1-udp-over-client").streams.loss[0] == 4559 / 12039, "the counts are right"
+    assert iperf("2.2.1-udp-e-client").streams.jitter_s[0] == 0.000118
+    assert iperf("2.1.9-udp-over-client").streams.jitter_s[0] == 0.000133
+
+
+def test_2_0_13_counts_the_repeated_last_datagram_into_jitter_and_time():
+    for version, jitter_s, end_s in zip(
+        OLD, [0.0148, 0.00012, 0.000133], [3.3, 3.02, 3.04], strict=1
+    ):
+        out = iperf(f"{version}-udp-over-server")
+        assert out.streams.jitter_s[0] == pytest.approx(jitter_s, abs=1e-5)
+        assert out.streams.end_s[0] == end_s
+        assert out.intervals.jitter_s.max() < 0.0002, "until then, all is well"
+
+
+def test_duplicates_hide_losses():
+    row = iperf("2.2.1-udp-duplicated-server").streams.iloc[0]
+    assert row.loss == 0 and row.out_of_order == 75 and row.received_bytes > 1340 * 1470
+    late = iperf("2.2.1-udp-disordered-server")
+    assert late.streams.out_of_order[0] == 491 and late.streams.lost_packets[0] == 0
+    assert late.intervals.out_of_order.tolist() == [166, 161, 164]
+
+
+def test_a_stream_of_which_the_server_told_nothing_has_no_received_rate():
+    out = iperf("2.2.1-udp-all-lost-client")
+    assert not out.meta["acknowledged"] and out.streams.packets[0] == 182
+    assert out.streams[["received_bps", "loss", "jitter_s"]].isna().all(axis=None)
+
+
+def test_reverse_and_stopped_tests():
+    out = iperf("2.2.1-udp-reverse-client")
+    assert out.meta["reverse"] and out.streams.src[0] == out.meta["server"] == "10.0.0.2"
+    assert out.streams.received_bps[0] == 21.0e6 and out.streams.sent_bps.isna().all()
+    assert iperf("2.2.1-udp-server-stopped-server").meta["interrupted"]
+
+
+def test_tcp_and_what_e_adds():
+    out = iperf("2.2.1-tcp-e-2-client")
+    assert out.meta["congestion"] == "cubic" and out.streams.retransmits.tolist() == [21, 30]
+    assert iperf("2.2.1-tcp-e-2-server").meta["version"] == "2.2.1-rc", "the client's"
+    assert iperf("2.2.1-tcp-window-client").meta["congestion"] == "reno"
+    assert iperf("2.2.1-tcp-1-client").streams.retransmits.isna().all()
+    assert iperf("2.0.13a-tcp-e-client").streams.retransmits.tolist() == [1006]
+
+
+def test_a_server_that_served_two_clients_has_a_stream_of_each():
+    out = iperf("typed-2.0.5-udp-server-of-two")
+    assert out.streams.port.tolist() == [41731, 52404] and out.streams.stream.tolist() == [1, 2]
+    assert out.streams.packets.tolist() == [179, 85] and out.streams.out_of_order.tolist() == [1, 0]
+
+
+def test_a_server_that_had_gone_when_the_last_datagram_came_again_has_reported():
+    text = (DATA / "2.2.1-udp-over-client.txt").read_text()
+    late = text.replace(
+        "[  1] Server Rep", "[  1] Read UDP fin failed: Connection refused\n[  1] Server Rep"
+    )
+    assert late != text
+    assert read_iperf(late).streams.equals(read_iperf(text).streams)
+
+
+def test_a_jitter_of_one_datagram_is_none():
+    text = (
+        (DATA / "2.2.1-udp-over-server.txt").read_text().replace("0.118 ms 4559/", "-nan ms 4559/")
+    )
+    row = read_iperf(text).streams.iloc[0]
+    assert math.isnan(row.jitter_s) and row.lost_packets == 4559
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("2.2.1-udp-no-server", "Connection refused.*run it again"),
+        ("2.2.1-tcp-no-server", "Connection refused"),
+        ("2.0.13a-tcp-no-server", "connect failed: Connection refused"),
+        ("2.2.1-udp-dual", "both directions"),
+        ("2.2.1-csv", "Run it without -y"),
+        ("2.2.1-help", "requires an argument"),
+        ("2.2.1-udp-all-lost-server", "look whether the other side ran"),
+        (
+            "2.2.1-udp-server-stopped-client",
+            "sent 10703 datagrams, and the server reported of 6204",
+        ),
+        ("typed-2.0.13-two-versions-client", "the same version on both sides"),
+    ],
+)
+def test_what_is_no_measurement_is_refused(name, message):
+    path = DATA / "broken" / f"{name}.txt"
+    with pytest.raises(ReadError, match=message) as refused:
+        read_iperf(path)
+    assert refused.value.raw == path.read_text()
+
+
+@pytest.mark.parametrize("path", sorted((DATA / "broken").glob("*.txt")), ids=names)
+def test_every_broken_text_is_refused(path):
+    with pytest.raises(ReadError):
+        read_iperf(path)
+
+
+def test_another_tool_is_named():
+    with pytest.raises(ReadError, match="use read_iperf3"):
+        read_iperf("Connecting to host 10.0.0.2, port 5201\n[  5] local 10.0.0.1 port 1 ...")
+    with pytest.raises(ReadError, match="no line begins with"):
+        read_iperf("PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.")
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=names)
+def test_a_text_cut_after_any_line_is_refused_or_lacks_only_what_came_later(path):
+    lines, whole = path.read_text().splitlines(keepends=True), read_iperf(path)
+    for count in range(len(lines)):
+        try:
+            out = read_iperf("".join(lines[:count]))
+        except ReadError:
+            continue
+        assert set(out.streams.port) <= set(whole.streams.port)
+        if (
+            out.meta["protocol"] == "UDP"
+            and out.meta["role"] == "client"
+            and not whole.meta["reverse"]
+        ):
+            assert out.streams.sent_bps.tolist() == whole.streams.sent_bps.tolist()
+
+
+def test_contradictions_are_refused():
+    text = (DATA / "2.2.1-udp-over-server.txt").read_text()
+    line = "10.5 MBytes  29.2 Mbits/sec   0.118 ms 4559/12039 (38%)"
+    assert text.count(line) == 1
+    for wrong, message in [
+        (line.replace("29.2", "39.2"), "do not belong together"),
+        (line.replace("10.5", "1.05"), "do not belong together"),
+        (line.replace("38%", "3.8%"), "are not 3.8 %"),
+        (line.replace("4559/12039", "14559/12039"), "More were lost than sent"),
+        (line.replace("4559/", "4559 of "), "no such result"),
+    ]:
+        with pytest.raises(ReadError, match=message):
+            read_iperf(text.replace(line, wrong))
+    second = next(row for row in text.splitlines() if "1.0000-2.0000" in row)
+    with pytest.raises(ReadError, match="Lines are missing"):
+        read_iperf(text.replace(second + "\n", ""))
+
+
+# What iperf writes: (decimals of its times, spaces before a number of lost datagrams).
+FORMATS = {"2.0": ("{:4.1f}-{:4.1f}", "{:4d}/{:5d}"), "2.2": ("{:.4f}-{:.4f}", "{:d}/{:d}")}
+
+
+def adaptive(value, base):
+    """A number as iperf prints it: three digits and a prefix."""
+    power = 0
+    while value >= (1000 if base == 1000 else 1024) and power < 3:
+        value, power = value / base, power + 1
+    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{value:.{digits}f} {['', 'K', 'M', 'G'][power]}"
+
+
+@given(
+    style=st.sampled_from(sorted(FORMATS)),
+    counts=st.lists(
+        st.tuples(st.integers(100, 200_000), st.integers(0, 99)), min_size=1, max_size=5
+    ),
+    seconds=st.integers(2, 60),
+    length=st.integers(64, 1470),
+    jitter_us=st.integers(0, 10**6),
+)
+def test_what_a_server_wrote_is_read_as_it_was(style, counts, seconds, length, jitter_us):
+    span, parts = FORMATS[style]
+    lines = ["Server listening on UDP port 5001"]
+    for n in range(len(counts)):
+        lines.append(
+            f"[{n + 3:3d}] local 10.0.0.2 port 5001 connected with 10.0.0.1 port {n + 2000}"
+        )
+    lines.append("[ ID] Interval       Transfer     Bandwidth        Jitter   Lost/Total Datagrams")
+    for n, (total, percent) in enumerate(counts):
+        lost = total * percent // 100
+        size = (total - lost) * length
+        lines.append(
+            f"[{n + 3:3d}] {span.format(0, seconds)} sec  {adaptive(size, 1024)}Bytes "
+            f" {adaptive(8 * size / seconds, 1000)}bits/sec {jitter_us / 1000:7.3f} ms"
+            f" {parts.format(lost, total)} ({100 * lost / total:.2g}%)"
+        )
+    streams = read_iperf("\n".join(lines)).streams
+    expected = pd.DataFrame(
+        [(total, total * p // 100) for total, p in counts], columns=["packets", "lost_packets"]
+    )
+    pd.testing.assert_frame_equal(streams[["packets", "lost_packets"]], expected.astype(float))
+    sizes = length * (expected.packets - expected.lost_packets)
+    assert streams.received_bytes.tolist() == pytest.approx(sizes.tolist(), rel=0.006)
+    assert streams.received_bps.tolist() == pytest.approx((8 * sizes / seconds).tolist(), rel=0.006)
+    assert streams.jitter_s.tolist() == pytest.approx([jitter_us / 1e6] * len(streams), abs=1e-12)
+    assert streams.port.tolist() == [n + 2000 for n in range(len(counts))]

@@ -1,0 +1,430 @@
+"""simpleperf as people run it: processes on the loopback interface, and clients that misbehave."""
+
+import argparse
+import contextlib
+import os
+import re
+import resource
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netlab import simpleperf
+from netlab.readers import read_simpleperf
+
+FILE = Path(simpleperf.__file__)
+RESET = struct.pack("ii", 1, 0)  # SO_LINGER: close() sends RST
+TOTAL = re.compile(r"(\S+) +0.000 - (\S+) s +(\S+) MB +\S+ Mbps  total \((.*)\)")
+HOST = "127.0.0.1"
+
+
+def free_port():
+    with socket.create_server((HOST, 0)) as one:
+        return one.getsockname()[1]
+
+
+def totals(text):
+    """By connection: its bytes, and how it ended."""
+    return {name: (round(1e6 * float(mb)), how) for name, _, mb, how in TOTAL.findall(text)}
+
+
+class Server:
+    """A server in a process of its own, which listens when this has been made."""
+
+    def __init__(self, folder, *options, **how):
+        self.port, self.files = free_port(), [folder / "server.out", folder / "server.err"]
+        command = [sys.executable, FILE, "-s", "-b", HOST, "-p", str(self.port), *options]
+        with open(self.files[0], "w") as out, open(self.files[1], "w") as err:
+            self.process = subprocess.Popen(command, stdout=out, stderr=err, **how)
+        self.wait_for(lambda: "Rate" in self.out)
+
+    @property
+    def out(self):
+        return self.files[0].read_text()
+
+    @property
+    def err(self):
+        return self.files[1].read_text()
+
+    @property
+    def used(self):
+        """How many threads and descriptors it has."""
+        proc = Path(f"/proc/{self.process.pid}")
+        return len(list((proc / "task").iterdir())), len(list((proc / "fd").iterdir()))
+
+    def wait_for(self, what):
+        end_s = time.monotonic() + 60
+        while not what():
+            assert self.process.poll() is None and time.monotonic() < end_s, self.out + self.err
+            time.sleep(0.02)
+
+    def connect(self):
+        sock = socket.create_connection((HOST, self.port))
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return sock
+
+    def client(self, *options):
+        return run("-c", "-I", HOST, "-p", self.port, *options)
+
+
+def run(*words, **how):
+    command = [sys.executable, FILE, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, **how)
+
+
+@pytest.fixture
+def serve(tmp_path):
+    started = []
+
+    def start(*options, **how):
+        started.append(Server(tmp_path, *options, **how))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.process.kill()
+        one.process.wait()
+        assert "Traceback" not in one.out + one.err
+
+
+@pytest.mark.parametrize("parallel", [1, 5])
+def test_both_count_each_byte(serve, parallel):
+    server = serve("-1")
+    client = server.client("-n", "3MB", "-P", parallel)
+    assert client.returncode == 0 and client.stderr == "", client.stderr
+    assert server.process.wait(60) == 0 and server.err == ""
+    sent, received = totals(client.stdout), totals(server.out)
+    assert sent.keys() == received.keys() and len(sent) == parallel
+    assert {*sent.values()} == {(3_000_000, "ACK: BYE")}
+    assert {*received.values()} == {(3_000_000, "BYE")}
+
+
+@pytest.mark.parametrize(("size", "count"), [("1B", 1), ("1003B", 1003), ("7KB", 7000)])
+def test_an_amount_is_sent_to_the_byte(serve, size, count):
+    server = serve("-1")
+    assert server.client("-n", size).returncode == 0
+    assert server.process.wait(60) == 0
+    assert [*totals(server.out).values()] == [(count, "BYE")]
+
+
+@pytest.mark.parametrize("unit", ["B", "KB", "MB"])
+def test_interval_lines_add_up_to_the_total(serve, unit):
+    server = serve("-1", "-i", "0.2", "-f", unit)
+    client = server.client("-t", "1", "-P", "2", "-i", "0.2", "-f", unit)
+    assert client.returncode == 0 and server.process.wait(60) == 0
+    row = re.compile(rf"(\S+) +(\S+) - (\S+) s +(\S+) {unit} +\S+ Mbps( *total)?")
+    for text in (client.stdout, server.out):
+        rows = row.findall(text)
+        assert len(rows) == text.count("Mbps") >= 2 * (4 + 1)
+        for name in {row[0] for row in rows}:
+            *parts, total = [found for found in rows if found[0] == name]
+            amounts = [round(simpleperf.UNITS[unit] * float(part[3])) for part in [*parts, total]]
+            assert total[4] and sum(amounts[:-1]) == amounts[-1]
+            assert [part[1] for part in parts] == ["0.000", *(part[2] for part in parts[:-1])]
+            assert parts[-1][2] == total[2]
+    sent, received = read_simpleperf(client.stdout).streams, read_simpleperf(server.out).streams
+    assert sorted(sent.sent_bytes) == sorted(received.received_bytes)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "count"),
+    [
+        ([b"0" * 5000, b"BYE"], 5000),
+        ([b"0" * 5000 + b"BYE"], 5000),
+        ([b"0" * 10, b"B", b"Y", b"E"], 10),
+        ([b"0" * 10 + b"BY", b"E"], 10),
+        ([b"0" * 10 + b"B", b"YE"], 10),
+        ([b"BYBYE"], 2),
+        ([b"B", b"0", b"BYBY", b"E"], 4),
+        ([b"BYE"], 0),
+    ],
+)
+def test_bye_may_come_in_pieces_or_glued_to_data(serve, pieces, count):
+    server = serve("-1")
+    with server.connect() as sock:
+        for piece in pieces:
+            sock.sendall(piece)
+            time.sleep(0.05)
+        assert sock.recv(100, socket.MSG_WAITALL) == b"ACK: BYE"
+    assert server.process.wait(60) == 0
+    assert [*totals(server.out).values()] == [(count, "BYE")]
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(st.sampled_from([b"0", b"00", b"B", b"Y", b"BY", b"EB"]), max_size=20),
+    st.lists(st.integers(1, 5), min_size=1),
+)
+def test_however_it_is_cut_the_server_counts_what_comes_before_bye(data, cuts):
+    whole = b"".join(data)
+    stream = whole + b"BYE"
+    if b"BYE" in stream[:-1]:
+        return
+    options = argparse.Namespace(timeout=10, length=1000)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # keeps the cuts
+    with ours, theirs:
+        connection = simpleperf.Connection(ours, options)
+        for cut in [*cuts, len(stream)]:
+            if stream:
+                theirs.send(stream[:cut])
+            stream = stream[cut:]
+        simpleperf.process_client(connection)
+        assert connection.count == len(whole)
+        assert theirs.recv(100) == b"ACK: BYE"
+
+
+def end(sock):
+    sock.close()
+
+
+def reset(sock):
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+    sock.close()
+
+
+@pytest.mark.parametrize(
+    ("leave", "words"),
+    [(end, "closed without BYE"), (reset, "Connection reset by peer"), (None, "nothing has moved")],
+)
+def test_a_client_that_vanishes_is_reported_and_the_next_is_served(serve, leave, words):
+    server = serve("--timeout", "0.3" if leave is None else "60")
+    sock = server.connect()
+    sock.sendall(b"0" * 1234 + b"BY")
+    server.wait_for(lambda: "connected with" in server.out)
+    time.sleep(0.1)  # until it has been read: RST takes away what has not
+    if leave:
+        leave(sock)
+    server.wait_for(lambda: words in server.err)
+    ((name, (count, how)),) = totals(server.out).items()
+    assert how == "no BYE" and count in (1233, 1236) and f"simpleperf: {name}: " in server.err
+    assert server.client("-n", "1MB").returncode == 0
+    sock.close()
+
+
+def test_a_server_whose_only_client_broke_off_says_so_in_its_status(serve):
+    server = serve("-1")
+    server.connect().close()
+    assert server.process.wait(60) == 5
+
+
+BEHAVIOURS = {
+    "opens and closes": lambda sock: end(sock),
+    "opens and resets": lambda sock: reset(sock),
+    "sends half of BYE and closes": lambda sock: (sock.sendall(b"0" * 500 + b"BY"), end(sock)),
+    "sends some and resets": lambda sock: (sock.sendall(b"0" * 700), reset(sock)),
+    "sends some and stays": lambda sock: sock.sendall(b"0" * 900),
+    "says BYE and hears no answer": lambda sock: (sock.sendall(b"0BYE"), reset(sock)),
+    "sends something else": lambda sock: (sock.sendall(b"GET / HTTP/1.1\r\n\r\n"), end(sock)),
+    "is all right": lambda sock: (sock.sendall(b"0" * 300 + b"BYE"), sock.recv(100), end(sock)),
+}
+
+
+def test_a_thousand_bad_connections_leave_no_thread_and_no_descriptor(serve):
+    server = serve("--timeout", "2")
+    assert server.client("-n", "1MB").returncode == 0
+    server.wait_for(lambda: server.used[0] == 1)
+    before, kept, peak = server.used, [], (0, 0)
+    for number in range(1000):
+        sock = server.connect()
+        kept.append(sock)  # otherwise Python closes it
+        with contextlib.suppress(ConnectionError):
+            [*BEHAVIOURS.values()][number % len(BEHAVIOURS)](sock)
+        peak = max(peak, server.used) if number % 50 == 0 else peak
+        if number % 100 == 99:
+            assert server.client("-n", "100KB").returncode == 0, "it serves in between"
+    server.wait_for(lambda: len(totals(server.out)) == server.out.count("connected with"))
+    server.wait_for(lambda: server.used == before)
+    assert server.client("-n", "1MB").returncode == 0
+    server.wait_for(lambda: server.used == before)
+    ends = [how for _, how in totals(server.out).values()]
+    counts = {how: ends.count(how) for how in sorted(set(ends))}
+    print(
+        f"\n1,000 connections, {counts}: threads and descriptors {before} before, {peak} at most,"
+        f" {server.used} after"
+    )
+    assert counts["no BYE"] >= 700 and counts["BYE"] >= 125
+    assert peak[0] > 20, "the silent ones are held until their time is over"
+    for sock in kept:
+        sock.close()
+
+
+def few_files():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
+
+
+def test_more_connections_than_files_wait_until_there_is_room(serve):
+    server = serve("--timeout", "1", preexec_fn=few_files)
+    before = server.used
+    held = [server.connect() for _ in range(30)]
+    server.wait_for(lambda: "no room for more connections" in server.err)
+    assert server.client("-n", "100KB", "--timeout", "30").returncode == 0
+    for sock in held:
+        sock.close()
+    server.wait_for(lambda: server.used == before)
+    assert server.err.count("no room") < 30, "it does not say so again and again"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "one of the arguments -s/--server -c/--client is required"),
+        (["-s", "-c"], "not allowed with argument"),
+        (["-s", "-P", "2"], "-P is an option of the client"),
+        (["-s", "-I", HOST], "-I is an option of the client"),
+        (["-c", "-b", HOST], "-b is an option of the server"),
+        (["-c", "-1"], "-1 is an option of the server"),
+        (["-c", "-n", "10MB", "-t", "5"], "-t and -n: give one of them"),
+        (["-c", "-n", "10mb"], "'10mb': a whole number with B, KB or MB"),
+        (["-c", "-n", "0MB"], "'0MB': a whole number"),
+        (["-c", "-n", "-5MB"], "expected one argument"),
+        (["-c", "-P", "0"], "'0': a whole number from 1 to 128"),
+        (["-c", "-P", "1.5"], "'1.5': a whole number from 1 to 128"),
+        (["-c", "-t", "nan"], "'nan': a number from 0.01"),
+        (["-c", "-t", "0"], "'0': a number from 0.01"),
+        (["-c", "-i", "x"], "'x': a number from 0.01"),
+        (["-c", "-p", "70000"], "'70000': a whole number from 1 to 65535"),
+        (["-c", "-f", "GB"], "invalid choice: 'GB'"),
+        (["-c", "-l", "10.0.5.2"], "the server's address is -I, a capital i"),
+        (["-c", "--serv", HOST], "unrecognized arguments"),
+        (["-c", "-C", "nosuch", "-p", "9"], "-C nosuch: this kernel does not offer it"),
+    ],
+)
+def test_options_that_are_not_valid_are_named(words, said):
+    done = run(*words)
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_server_that_cannot_listen_says_why(serve):
+    server = serve()
+    done = run("-s", "-b", HOST, "-p", server.port)
+    assert done.returncode == 3
+    assert f"cannot listen on {HOST}, port {server.port}: Address already in use" in done.stderr
+    done = run("-s", "-b", "192.0.2.1")
+    assert done.returncode == 3 and "192.0.2.1" in done.stderr and done.stdout == ""
+
+
+def test_a_client_without_a_server_says_why():
+    port = free_port()
+    done = run("-c", "-p", port)
+    assert done.returncode == 4
+    assert done.stderr == (
+        f"simpleperf: cannot connect to 127.0.0.1, port {port}: Connection refused\n"
+    )
+
+
+@contextlib.contextmanager
+def strange_server(answer):
+    """One that reads until BYE, answers this, and closes."""
+
+    def serve_one():
+        sock = listener.accept()[0]
+        with sock:
+            tail = b""
+            while not tail.endswith(b"BYE"):
+                tail = tail[-3:] + sock.recv(65536)
+            sock.sendall(answer)
+
+    with socket.create_server((HOST, 0)) as listener:
+        thread = threading.Thread(target=serve_one)
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (b"", "closed the connection without ACK: BYE"),
+        (b"ACK: B", "closed the connection without ACK: BYE"),
+        (b"NO: BYE!", "the server answered b'NO: BYE!', not b'ACK: BYE'"),
+    ],
+)
+def test_a_server_that_does_not_acknowledge_is_reported(answer, said):
+    with strange_server(answer) as port:
+        done = run("-c", "-p", port, "-n", "10KB")
+    assert done.returncode == 5 and said in done.stderr
+    assert [*totals(done.stdout).values()] == [(10_000, "no ACK: BYE")]
+
+
+def test_a_server_that_takes_nothing_is_given_up():
+    with socket.create_server((HOST, 0)) as listener:
+        done = run("-c", "-p", listener.getsockname()[1], "-t", "60", "--timeout", "0.3")
+    assert done.returncode == 5 and "nothing has moved for 0.3 s (--timeout)" in done.stderr
+
+
+def test_ctrl_c_ends_both_with_their_totals(serve):
+    server = serve("-i", "0.1")
+    command = [sys.executable, FILE, "-c", "-p", str(server.port), "-t", "100", "-i", "0.1"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as client:
+        other = server.connect()
+        server.wait_for(lambda: server.out.count("Mbps") >= 3)
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(60) == 130
+        out, err = client.communicate(timeout=60)
+        assert client.returncode == 5 and "Traceback" not in err and "total (no ACK: BYE)" in out
+    assert server.out.count("total (no BYE)") == 2 and "simpleperf: interrupted" in server.err
+    other.close()
+
+
+def test_ctrl_c_ends_a_client(serve):
+    server = serve()
+    command = [sys.executable, FILE, "-c", "-p", str(server.port), "-t", "100", "-P", "2"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as client:
+        server.wait_for(lambda: server.out.count("connected") == 2)
+        time.sleep(0.2)
+        client.send_signal(signal.SIGINT)
+        out, err = client.communicate(timeout=60)
+    assert client.returncode == 130 and "Traceback" not in err
+    assert out.count("total (no ACK: BYE)") == 2 and "simpleperf: interrupted" in err
+
+
+def test_output_that_nobody_reads_ends_it():
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with socket.create_server((HOST, 0)) as listener:
+        command = [sys.executable, FILE, "-c", "-p", str(listener.getsockname()[1])]
+        done = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, timeout=60)
+    os.close(write_end)
+    assert done.returncode == 1 and b"Traceback" not in done.stderr
+
+
+def test_it_is_a_script_for_standard_input_and_takes_the_long_dashes_of_a_pdf(serve):
+    server = serve("-1")
+    words = ["–c", "–I", HOST, "–p", str(server.port), "–n", "1MB"]  # noqa: RUF001
+    with open(FILE) as script:
+        done = subprocess.run(
+            [sys.executable, "-", *words], stdin=script, capture_output=True, text=True
+        )
+    assert done.returncode == 0 and server.process.wait(60) == 0
+    assert [*totals(done.stdout).values()] == [(1_000_000, "ACK: BYE")]
+
+
+def test_netlab_simpleperf_hands_all_its_options_on():
+    def netlab(*words):
+        command = [sys.executable, "-m", "netlab", "simpleperf", *words]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    told = netlab("--help").stdout
+    assert "--serverip" in told and "(ours)" in told
+    for name in "sbpcIPtnif":
+        line = re.search(rf"^  -{name}[ ,].*(?:\n {{10,}}.*)*", told, re.M)
+        assert line and "(ours)" not in line[0], f"-{name} is of the course"
+    done = netlab("-c", "-P", "0")
+    assert done.returncode == 2 and "'0': a whole number from 1 to 128" in done.stderr
+    assert netlab("-c", "-p", str(free_port())).returncode == 4
+
+
+def test_it_needs_the_standard_library_only():
+    names = re.findall(r"^(?:import|from) (\w+)", FILE.read_text(), re.M)
+    assert set(names) <= sys.stdlib_module_names

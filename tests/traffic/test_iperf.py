@@ -1,0 +1,186 @@
+"""What is typed for an iperf test, what is refused, who counts what, and that servers end."""
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import netlab as nl
+
+DATA = Path(__file__).parents[1] / "data" / "iperf"
+CARRIES = 1470 / 1512  # of a link's rate, in datagrams of 1470 bytes
+
+
+def link(rate="30mbit", **options):
+    return nl.wan(rate, "20ms", pairs=1, **options)
+
+
+def udp(bitrate, src="h1", dst="h2", **options):
+    return nl.Iperf(src, dst, udp=True, bitrate=bitrate, **{"time": 2, "start": 1} | options)
+
+
+@pytest.mark.parametrize(
+    ("options", "typed"),
+    [
+        ({}, "-e -t 10 -i 1 -f b -p 5203"),
+        ({"udp": True}, "-u -t 10 -i 1 -f b -p 5203"),
+        ({"udp": True, "bitrate": "20mbit"}, "-u -b 20000000 -t 10 -i 1 -f b -p 5203"),
+        ({"udp": True, "bitrate": "20mibit"}, "-u -b 20971520 -t 10 -i 1 -f b -p 5203"),
+        ({"time": 2.5, "parallel": 3, "interval": 0.5}, "-e -t 2.5 -P 3 -i 0.5 -f b -p 5203"),
+        ({"congestion": "reno", "window": "1mb"}, "-e -t 10 -Z reno -i 1 -f b -p 5203 -w 1048576"),
+        ({"udp": True, "length": 200}, "-u -t 10 -i 1 -f b -p 5203 -l 200"),
+    ],
+)
+def test_each_option_of_iperf_is_typed_as_a_person_would(options, typed):
+    assert nl.Iperf("h1", "h2", **options).command("10.0.0.2", 5203) == f"iperf -c 10.0.0.2 {typed}"
+
+
+def test_the_server_is_told_the_same_and_stays_for_longer_than_the_client():
+    test = nl.Iperf("h1", "h2", udp=True, length=200, window="100kb", time=3)
+    typed = "timeout -k 1 -s INT 13 iperf -s -u -i 1 -f b -p 5201 -l 200 -w 102400"
+    assert test.server_command(5201, start_s=1.5) == typed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"udp": True, "congestion": "reno"}, "UDP has no congestion control"),
+        ({"congestion": "reno; reboot"}, "Iperf.congestion"),
+        ({"length": 63}, "Iperf.length = 63"),
+        ({"length": 65_508}, "Iperf.length = 65508"),
+        ({"window": 0}, "Iperf.window = 0: at least 1 byte"),
+        ({"bitrate": "20M"}, "Iperf.bitrate = '20M'"),
+        ({"bandwidth": "20mbit"}, "it is called bitrate"),
+        ({"dst": "h1"}, "src and dst are both 'h1'"),
+    ],
+)
+def test_what_is_refused(options, message):
+    with pytest.raises(nl.SpecificationError, match=message):
+        nl.Iperf(**{"src": "h1", "dst": "h2"} | options)
+
+
+def test_it_reads_and_writes_json():
+    test = udp("20mbit", parallel=2)
+    experiment = nl.Experiment(link(), test)
+    assert nl.Experiment.from_json(experiment.to_json()) == experiment
+    assert test.longer(2).time == 4 and test.longer(2).start == 2
+
+
+@pytest.fixture(scope="module")
+def overloaded():
+    return nl.run(link(), nl.Ping("h1", "h2", count=1), udp("45mbit"), stagger="0ms")
+
+
+def test_offered_and_received_over_a_link_that_is_too_slow(overloaded):
+    (row,) = overloaded.streams.itertuples()
+    assert row.sent_bps == pytest.approx(45e6, rel=1e-3), "what was offered, lost or not"
+    assert row.sent_bytes == pytest.approx(45e6 * 2 / 8, rel=1e-3)
+    assert row.received_bps == pytest.approx(30e6 * CARRIES, rel=3e-3)
+    assert row.received_bytes == (row.packets - row.lost_packets) * 1470
+    assert row.loss == row.lost_packets / row.packets
+    # the queue and the bucket are full at the end, and empty at the start
+    gone = row.received_bytes * 1512 / 1470 - 30e6 * 2 / 8
+    assert 0 < gone < 15_000 + 45_000 + 10_000
+    assert 0 < row.jitter_s < 1512 * 8 / 30e6, "less than a datagram takes on the link"
+    assert row.out_of_order == 0 and math.isnan(row.rtt_s)
+    (flow,) = overloaded.flows.itertuples()
+    assert (flow.sent_bps, flow.received_bps) == (row.sent_bps, row.received_bps)
+    assert flow.streams == 1 and flow.start_s == 1 and flow.end_s == pytest.approx(3, abs=0.01)
+
+
+def test_intervals_have_both_sides(overloaded):
+    parts = overloaded.intervals
+    assert parts.start_s.tolist() == [1, 2] and parts.end_s.tolist() == [2, 3]
+    assert parts.sent_bps.tolist() == pytest.approx([45e6] * 2, rel=1e-3)
+    assert parts.received_bps.tolist() == pytest.approx([30e6 * CARRIES] * 2, rel=6e-3)
+    assert (parts.loss > 0.3).all() and (parts.packets > 3000).all() and not parts.omitted.any()
+    assert len(nl.plots.throughput(overloaded).data) >= 1
+
+
+def test_the_tables_have_iperf3s_columns_and_what_comes_late(overloaded):
+    other = nl.run(link(), nl.Iperf3("h1", "h2", udp=True, bitrate="1mbit", time=1))
+    assert list(overloaded.flows) == list(other.flows)
+    for name in ("streams", "intervals"):
+        mine, its = getattr(overloaded, name), getattr(other, name)
+        assert list(mine) == [*its, "out_of_order"]
+
+
+def test_it_repeats_to_the_byte_and_is_loaded_as_it_was_saved(overloaded, tmp_path):
+    again = nl.run(overloaded.experiment)
+    assert again.raw == overloaded.raw
+    overloaded.save(tmp_path)
+    loaded = nl.load(tmp_path)
+    for name in ("flows", "streams", "intervals"):
+        pd.testing.assert_frame_equal(getattr(loaded, name), getattr(overloaded, name))
+
+
+def test_a_queue_that_the_first_burst_does_not_fit_in_loses_some_of_it():
+    """20 ms of ARP at 20 Mbit/s are 34 datagrams, and the queue holds 29."""
+    cold = nl.run(link(), udp("20mbit", start=0), stagger="0ms").streams.iloc[0]
+    assert 1 <= cold.lost_packets <= 10
+    roomy = nl.run(link(limit=200_000), udp("20mbit", start=0), stagger="0ms").streams.iloc[0]
+    assert roomy.lost_packets == 0
+
+
+def test_streams_of_one_test_are_told_apart_and_share_the_link():
+    run = nl.run(link(), nl.Ping("h1", "h2", count=1), udp("20mbit", parallel=3))
+    assert run.streams.stream.tolist() == [1, 2, 3]
+    assert run.streams.received_bps.sum() == pytest.approx(30e6 * CARRIES, rel=1e-2)
+    assert run.flows.streams[0] == 3
+    assert set(run.intervals.stream) == {1, 2, 3}
+
+
+def test_what_nothing_arrives_of_is_lost():
+    test, place = nl.Experiment(link(), udp("1mbit")).places[0]
+    outputs = {
+        "": (DATA / "2.2.1-udp-all-lost-client.txt").read_text(),
+        "server": (DATA / "broken" / "2.2.1-udp-all-lost-server.txt").read_text(),
+    }
+    (row,) = test.read(outputs, place)["streams"].itertuples()
+    assert (row.received_bps, row.loss, row.lost_packets, row.packets) == (0, 1, 182, 182)
+
+
+def test_what_comes_after_the_last_datagram_that_arrived_is_lost_too():
+    """The server has only the numbers of what arrives, unless the client's last word does."""
+    client = (DATA / "2.2.1-udp-all-lost-client.txt").read_text()
+    server = (DATA / "2.2.1-udp-1-server.txt").read_text().splitlines(keepends=True)
+    test, place = nl.Experiment(link(), udp("1mbit")).places[0]
+    line = "[  1] 0.0000-1.0000 sec  58800 Bytes  470400 bits/sec   0.001 ms 10/50 (20%)\n"
+    connected = "[  1] local 10.0.0.2 port 5201 connected with 10.0.0.1 port 41731\n"
+    text = "".join([*server[:4], connected, line])
+    (row,) = test.read({"": client, "server": text}, place)["streams"].itertuples()
+    assert (row.packets, row.lost_packets, row.received_bytes) == (182, 142, 58_800)
+    assert row.loss == 142 / 182
+
+
+def test_tcp_has_its_congestion_control_and_retransmits():
+    run = nl.run(link(), nl.Iperf("h1", "h2", time=3, congestion="reno"), nl.Nstat("h1"))
+    (flow,) = run.flows.itertuples()
+    assert flow.congestion == "reno" and flow.retransmits > 0 and flow.halving_rate > 0
+    assert 0.8 * nl.models.goodput_bps(30e6) < flow.received_bps <= nl.models.goodput_bps(30e6)
+    assert run.streams.loss.isna().all() and run.streams.retransmits[0] == flow.retransmits
+    default = nl.run(link(), nl.Iperf("h1", "h2", time=1))
+    assert default.flows.congestion[0] == "cubic"
+
+
+def test_a_server_that_had_to_be_stopped_early_is_an_error():
+    """5 MB wait before a link of 1 Mbit/s: 40 s of them."""
+    slow = link("1mbit", limit=20_000_000, burst=3000)
+    with pytest.raises(nl.NetlabError, match=r"smaller window, or queue|failed"):
+        nl.run(slow, nl.Iperf("h1", "h2", time=1, window="2mb"))
+
+
+def test_a_congestion_control_that_the_kernel_lacks_is_an_error():
+    with pytest.raises(nl.NetlabError, match="nosuch"):
+        nl.run(link(), nl.Iperf("h1", "h2", time=1, congestion="nosuch"))
+
+
+def test_a_sweep_collects_the_loss():
+    def offered(rate):
+        return nl.Experiment(link(), nl.Ping("h1", "h2", count=1), udp(rate))
+
+    grid = nl.sweep(offered, rate=["20mbit", "40mbit"])
+    assert grid.columns.tolist()[:5] == ["rate", "seed", "flow", "src", "dst"]
+    assert grid.loss.tolist() == [0, pytest.approx(1 - 30 * CARRIES / 40, abs=0.01)]
+    assert grid.bottleneck_bps.tolist() == [30e6, 30e6]

@@ -1,0 +1,210 @@
+"""simpleperf in the guest: what is typed, what arrives, what the tables have."""
+
+import json
+import math
+import subprocess
+
+import pytest
+
+import netlab as nl
+from netlab.traffic import base
+from netlab.traffic import simpleperf as traffic
+
+LINK = nl.wan("20mbit", "20ms", burst=5000, limit=100_000, pairs=1)
+
+
+@pytest.fixture(scope="module")
+def run():
+    """Two connections over 20 Mbit/s, for 10 s."""
+    return nl.run(LINK, nl.Simpleperf("h1", "h2", time=10, parallel=2))
+
+
+@pytest.mark.parametrize(
+    ("options", "client", "server"),
+    [
+        ({}, "-t 25 -P 1 -i 1", "-i 1 -1"),
+        ({"time": 2.5, "parallel": 4, "interval": 0.5}, "-t 2.5 -P 4 -i 0.5", "-i 0.5 -1"),
+        ({"length": 131_072}, "-t 25 -P 1 -i 1 -l 131072", "-i 1 -l 131072 -1"),
+        ({"congestion": "reno"}, "-t 25 -P 1 -i 1 -C reno", "-i 1 -1"),
+    ],
+)
+def test_each_option_is_typed_as_a_person_would(options, client, server):
+    experiment = nl.Experiment(nl.wan(), nl.Simpleperf("h1", "h2", **options))
+    ((item, place),) = experiment.places
+    one, other = item.programs(place)
+    assert one.typed == f"python3 - -s -b 10.0.0.2 -p 5201 {server} < simpleperf.py"
+    assert other.typed == f"python3 - -c -I 10.0.0.2 -p 5201 {client} < simpleperf.py"
+    assert (one.host, one.when, other.host, other.when) == ("h2", "server", "h1", "start")
+
+
+def test_the_goodput_is_the_link_s_and_the_client_counts_its_buffer_too(run):
+    (flow,) = run.flows.to_dict("records")
+    most_bps = nl.models.goodput_bps(20e6)
+    assert most_bps == pytest.approx(0.9564 * 20e6, rel=1e-3)
+    # slow start until the link is full: ten segments, doubled per 20 ms, reach 34 in two
+    assert 0.97 * most_bps < flow["received_bps"] < 1.01 * most_bps
+    assert flow["sent_bps"] > flow["received_bps"]
+    assert run.streams.sent_bytes.tolist() == run.streams.received_bytes.tolist()
+
+
+@pytest.mark.parametrize("length", [1000, 131_072])
+def test_one_connection_fills_a_link_with_chunks_of_any_size(length):
+    alone = nl.run(LINK, nl.Simpleperf("h1", "h2", time=5, length=length))
+    assert alone.flows.received_bps[0] == pytest.approx(nl.models.goodput_bps(20e6), rel=0.03)
+    assert alone.flows.jain_index[0] == 1
+
+
+def test_the_client_hears_ack_bye(run):
+    client, server = run.raw["1-simpleperf-h1-h2"], run.raw["1-simpleperf-h1-h2-server"]
+    assert client.count("total (ACK: BYE)") == 2 and server.count("total (BYE)") == 2
+    assert "simpleperf: " not in client + server
+
+
+def test_the_tables_have_iperf3_s_columns_and_nan_for_what_is_not_measured(run):
+    other = nl.run(LINK, nl.Iperf3("h1", "h2", time=2, parallel=2))
+    for name in ("flows", "streams", "intervals"):
+        ours, theirs = run.tables[name], other.tables[name]
+        assert ours.columns.tolist() == theirs.columns.tolist()
+    (flow,) = run.flows.to_dict("records")
+    assert (flow["src"], flow["dst"], flow["congestion"], flow["streams"]) == (
+        "h1", "h2", "cubic", 2,
+    )  # fmt: skip
+    assert flow["mss_bytes"] == 1448 and 0.5 < flow["jain_index"] <= 1
+    assert all(math.isnan(flow[name]) for name in ("retransmits", "rtt_s", "rtt_min_s"))
+    assert run.streams.stream.tolist() == [1, 2] and (run.streams.src == "h1").all()
+    assert not run.intervals.omitted.any() and run.intervals.retransmits.isna().all()
+    assert run.intervals.start_s.min() == pytest.approx(run.experiment.starts_s[0])
+
+
+def test_the_intervals_are_the_streams_in_pieces(run):
+    for stream, own in run.intervals.groupby("stream"):
+        total = run.streams[run.streams.stream == stream].iloc[0]
+        seconds = own.end_s - own.start_s
+        assert (seconds > 0.5).all() and len(own) in (10, 11)
+        sent = (own.sent_bps * seconds).sum() / 8
+        assert sent == pytest.approx(total.sent_bytes, rel=0.002)
+        whole = own.iloc[1:9]
+        assert whole.received_bps.sum() == pytest.approx(whole.sent_bps.sum(), rel=0.25)
+    both = run.intervals[run.intervals.start_s.between(1, 8.5)].groupby("start_s").received_bps
+    assert both.sum().to_numpy() == pytest.approx(nl.models.goodput_bps(20e6), rel=0.03)
+
+
+def test_a_second_run_has_the_same_bytes(run):
+    assert nl.run(run.experiment).raw == run.raw
+
+
+def test_it_is_saved_read_again_and_told_in_the_same_words(run, tmp_path):
+    run.save(tmp_path)
+    again = nl.load(tmp_path)
+    for name in ("flows", "streams", "intervals"):
+        assert again.tables[name].equals(run.tables[name])
+    typed = [line for line in run.commands if "python3" in line]
+    assert typed == [
+        "h2 python3 - -s -b 10.0.0.2 -p 5201 -i 1 -1 < simpleperf.py &",
+        "h1 python3 - -c -I 10.0.0.2 -p 5201 -t 10 -P 2 -i 1 < simpleperf.py &",
+    ]
+    assert "program" not in repr(run.experiment.traffic[0])
+    assert nl.plots.throughput(run).data and nl.plots.streams(run).data
+
+
+def test_what_looks_on_sees_its_connections_and_changes_nothing(run):
+    watched = nl.run(
+        LINK, nl.Simpleperf("h1", "h2", time=10, parallel=2), nl.Windows("h1", every="100ms")
+    )
+    assert set(watched.windows.stream) == {1, 2} and set(watched.windows.flow) == {1}
+    assert {name: watched.raw[name] for name in run.raw} == run.raw
+
+
+def test_it_competes_with_iperf3_and_is_swept():
+    def duel(congestion):
+        tests = [
+            nl.Simpleperf("h1", "h2", time=5, congestion=congestion),
+            nl.Iperf3("h3", "h4", time=5, congestion=congestion),
+        ]
+        return nl.Experiment(nl.wan("20mbit", "20ms"), *tests)
+
+    grid = nl.sweep(duel, congestion=["reno", nl.algorithms.AIMD(1, 0.5)])
+    assert (
+        grid.flow.tolist() == [1, 2, 1, 2] and grid.retransmits.isna().tolist() == [True, False] * 2
+    )
+    assert grid.groupby(grid.index // 2).received_bps.sum().between(14e6, 20e6).all()
+    assert grid.congestion[0] == "reno"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"parallel": 0}, "Simpleperf.parallel = 0"),
+        ({"time": 0}, "Simpleperf.time = 0"),
+        ({"length": 0}, "Simpleperf.length = 0"),
+        ({"chunk": 5}, "there is no such field, it is called length"),
+        ({"congestion": "BBR"}, "Simpleperf.congestion = 'BBR'"),
+    ],
+)
+def test_what_is_not_allowed_is_refused(options, words):
+    with pytest.raises(nl.SpecificationError, match=words):
+        nl.Simpleperf("h1", "h2", **options)
+
+
+def test_a_congestion_control_that_the_kernel_lacks_is_refused_first():
+    with pytest.raises(nl.SpecificationError, match=r"Simpleperf.congestion = 'renoo': .* reno"):
+        nl.run(LINK, nl.Simpleperf("h1", "h2", congestion="renoo"))
+
+
+def test_a_test_that_broke_off_is_an_error_with_simpleperf_s_words():
+    item, place = nl.Simpleperf("h1", "h2"), base.Place(None, 1)
+    refused = "simpleperf: cannot connect to 10.0.0.2, port 5201: Connection refused\n"
+    title = "A simpleperf client connecting to server 10.0.0.2, port 5201\n"
+    with pytest.raises(nl.ReadError, match=r"cannot connect to 10\.0\.0\.2") as caught:
+        item.read({"": title + refused, "server": ""}, place)
+    assert caught.value.raw == title + refused
+
+
+def test_a_client_whose_server_dies_is_an_error_and_no_result():
+    kill = nl.Shell("h2", "sleep 2; pkill -KILL -f 'python3 - [-]s'", time=5)
+    with pytest.raises(nl.ReadError, match=r"(?s)broke off: .*reset|cut off"):
+        nl.run(LINK, nl.Simpleperf("h1", "h2", time=5), kill)
+
+
+def test_another_program_is_another_experiment(monkeypatch):
+    before = nl.Experiment(LINK, nl.Simpleperf("h1", "h2"))
+    changed = traffic.program_text().replace('ACK = b"BYE"', 'ACK = b"BUY"')
+    assert changed != traffic.program_text()
+    traffic.digest.cache_clear()
+    monkeypatch.setattr(traffic, "program_text", lambda: changed)
+    try:
+        after = nl.Experiment(LINK, nl.Simpleperf("h1", "h2"))
+        assert json.loads(after.to_json())["traffic"][0]["program"] == traffic.digest()
+        assert after.to_json() != before.to_json(), "its record is another file"
+        with pytest.raises(nl.SpecificationError, match=r"Simpleperf.program = .*make the exp"):
+            nl.run(nl.Experiment.from_json(before.to_json()))
+    finally:
+        traffic.digest.cache_clear()
+
+
+def test_its_documentation_is_no_part_of_the_program():
+    text = traffic.FILE.read_text()
+    assert '"""Server: receive until BYE' in text
+    assert '"""Server: receive until BYE' not in traffic.program_text()
+    assert traffic.without_docstrings(text.replace("Server: receive", "Receive")) + "\n" == (
+        traffic.program_text()
+    )
+
+
+def test_a_program_s_input_reaches_it_whatever_is_in_it():
+    text = "END\n$HOME `false` \\ 'END_' \"\n\nEND_ é\nlast, without a newline"
+    program = base.Program("h1", "cat -", stdin=base.Input("notes.txt", text))
+    assert program.typed == "cat - < notes.txt"
+    done = subprocess.run(["bash", "-c", program.line], capture_output=True, text=True)
+    assert done.stdout == text + "\n"
+    plain = base.Program("h1", "ping -c 1 10.0.0.2")
+    assert plain.line == plain.typed == plain.command
+
+
+def test_an_error_of_a_program_with_an_input_does_not_print_the_input(network):
+    program = base.Program("h1", "bash", stdin=base.Input("x.sh", "echo begun\nsleep 1000\n"))
+    job = network.start("h1", program.line, program.typed)
+    with pytest.raises(nl.CommandError, match=r"^`bash < x.sh` on h1 did not end within 2") as got:
+        job.wait(limit_s=2)
+    assert got.value.command == "bash < x.sh" and got.value.output == "begun\n"
+    assert network.commands[-1] == "h1 bash < x.sh &"
