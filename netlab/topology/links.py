@@ -131,8 +131,6 @@ class Link(Description):
         if self.a == self.b:
             raise ValueError(f"a and b are both {self.a!r}: a link joins two different nodes")
         own = {"burst": BURST_BYTES, "limit": LIMIT_BYTES}
-        if self.tclink:
-            self._check_tclink(own)
         if self.rate:
             bps = units.rate_bps(self.rate)
             if bps < 8:
@@ -146,6 +144,8 @@ class Link(Description):
             if getattr(self, name) is None:
                 self.__dict__[name] = value  # a frozen model allows no other way
                 self.model_fields_set.discard(name)  # not given: `but` computes it anew
+        if self.tclink:
+            self._check_tclink(own)
         if self.qdisc and not self.rate:
             raise ValueError(
                 f"qdisc = {self.qdisc!r}: it needs a rate, as no queue builds up without one"
@@ -187,13 +187,15 @@ class Link(Description):
                 "tclink = True: it needs a rate, which is what TCLink adds to a cable, and both ="
                 " True, as TCLink emulates on both interfaces"
             )
-        for name in ("burst", "limit", "qdisc"):
-            if getattr(self, name) is not None and name in self.model_fields_set:
-                raise ValueError(
-                    f"{name} = {getattr(self, name)!r} with tclink: Mininet's TCLink takes the rate"
-                    " (bw), delay, loss and queue_packets (max_queue_size) only; leave one of them"
-                    " out"
-                )
+        given = {name: units.size_bytes(getattr(self, name)) for name in own}
+        wrong = (
+            "qdisc" if self.qdisc else next((name for name in own if given[name] != own[name]), "")
+        )
+        if wrong:
+            raise ValueError(
+                f"{wrong} = {getattr(self, wrong)!r} with tclink: Mininet's TCLink takes the rate"
+                " (bw), delay, loss and queue_packets (max_queue_size) only; leave one of them out"
+            )
 
     def setup(self, interface, noise_s=0.0):
         """The tc commands that make one interface emulate this link, and the noise of the host that

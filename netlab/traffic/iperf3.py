@@ -8,11 +8,11 @@ from pydantic import Field, field_validator, model_validator
 from netlab import units
 from netlab.algorithms.source import Algorithm, Congestion
 from netlab.description import Rate, Size, unless_given
-from netlab.errors import ReadError, SpecificationError
+from netlab.errors import ReadError
 from netlab.fairness import jain_index
 from netlab.readers import read_iperf3
 from netlab.readers.iperf3 import _INTERVALS, _STREAMS
-from netlab.traffic.base import BetweenHosts, Program, frames, owned, plain, rows
+from netlab.traffic.base import BetweenHosts, Program, check_congestion, frames, owned, plain, rows
 
 FLOW_COLUMNS = [
     "flow", "src", "dst", "congestion", "streams", "sent_bps", "received_bps", "retransmits",
@@ -148,17 +148,7 @@ class Iperf3(BetweenHosts):
         return self.but(time=self.time * factor, start=self.start * factor)
 
     def check_engine(self, about):
-        known = about.get("congestion")
-        if known and self.algorithms and "netlab0" not in known:
-            raise SpecificationError(
-                f"Iperf3.congestion = {self.congestion}: this engine's kernel does not ask Python;"
-                f" it has {', '.join(known)}"
-            )
-        if known and not self.algorithms and self.congestion not in (None, *known):
-            raise SpecificationError(
-                f"Iperf3.congestion = {self.congestion!r}: this engine's kernel has"
-                f" {', '.join(known)}"
-            )
+        check_congestion(self, about)
 
     def programs(self, place):
         client = self.command(

@@ -102,7 +102,7 @@ def test_a_day_of_simpleperf_takes_no_memory():
     held = "; ".join(f"awk '/^{what}:/ {{print $2}}' $proc/status" for what in ("VmRSS", "Threads"))
     each = f"for proc in $(pgrep -f '^python3 - [-][sc]' | sed s,^,/proc/,); do {held};"
     look = f"{each} ls $proc/fd | wc -l; done | xargs"
-    watch = nl.Shell("h1", f"for hour in $(seq 24); do {look}; sleep 3590; done", time=86_400)
+    watch = nl.Shell("h1", f"for i in $(seq 24); do sleep 3590; {look}; done", time=86_400)
     path = nl.wan("64kbit", "20ms", burst=3000, limit=15_000, pairs=1)
     test = nl.Simpleperf("h1", "h2", time=86_400, interval=60, parallel=2)
     run = nl.run(path, test, watch)

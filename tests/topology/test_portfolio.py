@@ -108,3 +108,9 @@ def test_noise_has_no_place_on_a_tclink():
     with pytest.raises(nl.SpecificationError, match="noise of host 'h1' and tclink"):
         nl.Topology(ends, links=[link])
     assert nl.portfolio(tclink=True, noise="10us"), "no host is on L1, L2 or L3"
+
+
+def test_a_tclink_is_the_same_when_it_comes_back_from_json():
+    network = nl.portfolio(tclink=True)
+    assert nl.Topology.from_json(network.to_json()) == network
+    assert nl.Topology.from_json(network.to_json()).to_json() == network.to_json()
