@@ -313,26 +313,6 @@ def by_host(parts):
     return {host: value for part in parts for host, value in part.items()}
 
 
-def check_congestion(item, about):
-    """Refuse a congestion control of this traffic that the engine's kernel does not have.
-
-    Raises
-    ------
-    SpecificationError
-        It names those that there are.
-    """
-    known, field = about.get("congestion"), f"{type(item).__name__}.congestion"
-    if known and item.algorithms and "netlab0" not in known:
-        raise SpecificationError(
-            f"{field} = {item.congestion}: this engine's kernel does not ask Python; it has"
-            f" {', '.join(known)}"
-        )
-    if known and not item.algorithms and item.congestion not in (None, *known):
-        raise SpecificationError(
-            f"{field} = {item.congestion!r}: this engine's kernel has {', '.join(known)}"
-        )
-
-
 def plain(number):
     """A number as people type it: six digits, as every recorded command has it."""
     return f"{number:g}"

@@ -5,7 +5,7 @@ offered.
 from math import ceil, nan
 from typing import ClassVar, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from netlab import units
 from netlab.description import Rate, Size, unless_given
@@ -13,8 +13,8 @@ from netlab.errors import ReadError
 from netlab.readers import read_iperf
 from netlab.readers._common import tidy
 from netlab.readers.iperf3 import _INTERVALS, _STREAMS
-from netlab.traffic.base import BetweenHosts, Program, owned, plain
-from netlab.traffic.iperf3 import Iperf3, flow_row
+from netlab.traffic.base import Program, owned, plain
+from netlab.traffic.throughput import ThroughputTest, flow_row
 
 # How long a server stays when its client should have ended: a client asks ten times, a quarter of a
 # second apart, for the server's totals of a UDP test.
@@ -24,7 +24,7 @@ _OF_RECEIVER = [
 ]  # fmt: skip
 
 
-class Iperf(BetweenHosts):
+class Iperf(ThroughputTest):
     """A test of iperf, version 2, from one host to another.
 
     Parameters
@@ -95,7 +95,6 @@ class Iperf(BetweenHosts):
     congestion: str | None = Field(default=None, pattern="^[a-z][a-z0-9_]{0,14}$")
     start: float = unless_given(0, ge=0, le=86_400)
 
-    tables: ClassVar[dict] = Iperf3.tables
     measures: ClassVar[str] = "streams"
     other_names: ClassVar[dict] = {
         **dict.fromkeys(("streams", "flows", "P"), "parallel"),
@@ -111,31 +110,6 @@ class Iperf(BetweenHosts):
         if size is not None and not units.size_bytes(size):
             raise ValueError("at least 1 byte, such as '200kb'")
         return size
-
-    @model_validator(mode="after")
-    def _check(self):
-        if self.udp and self.congestion:
-            raise ValueError(
-                f"congestion = {self.congestion!r} with udp: UDP has no congestion control; leave"
-                " one of them out"
-            )
-        return self
-
-    @property
-    def starts_after_s(self):
-        return self.start
-
-    @property
-    def sends_s(self):
-        return self.start + self.time
-
-    @property
-    def duration_s(self):
-        """How long it should take, connecting and the server's totals included. [s]"""
-        return self.time + 20
-
-    def longer(self, factor):
-        return self.but(time=self.time * factor, start=self.start * factor)
 
     def may_send_tcp(self, host):
         return not self.udp and super().may_send_tcp(host)

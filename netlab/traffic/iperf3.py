@@ -1,28 +1,21 @@
 """iperf3 tests."""
 
-from math import nan
 from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from netlab import units
-from netlab.algorithms.source import Algorithm, Congestion
+from netlab.algorithms.source import Congestion
 from netlab.description import Rate, Size, unless_given
 from netlab.errors import ReadError
-from netlab.fairness import jain_index
 from netlab.readers import read_iperf3
-from netlab.readers.iperf3 import _INTERVALS, _STREAMS
-from netlab.traffic.base import BetweenHosts, Program, check_congestion, frames, owned, plain, rows
+from netlab.traffic.base import Program, owned, plain
+from netlab.traffic.throughput import ThroughputTest, counted, flow_row
 
-FLOW_COLUMNS = [
-    "flow", "src", "dst", "congestion", "streams", "sent_bps", "received_bps", "retransmits",
-    "start_s", "end_s", "rtt_s", "rtt_min_s", "mss_bytes", "jain_index",
-]  # fmt: skip
-WHO = ["flow", "src", "dst"]
 MOST_WINDOW_BYTES = 512 * 1024**2
 
 
-class Iperf3(BetweenHosts):
+class Iperf3(ThroughputTest):
     """An iperf3 test from one host to another.
 
     Parameters
@@ -75,18 +68,8 @@ class Iperf3(BetweenHosts):
     get_server_output: bool = False
     start: float = unless_given(0, ge=0, le=86_400)
 
-    tables: ClassVar[dict] = {
-        "flows": rows(FLOW_COLUMNS),
-        "streams": frames([*WHO, *(name for name in _STREAMS if name not in WHO)]),
-        "intervals": frames([*WHO, *(name for name in _INTERVALS if name not in WHO)]),
-    }
     measures: ClassVar[str] = "flows"
     control_connections: ClassVar[int] = 1
-    other_names: ClassVar[dict] = {
-        **dict.fromkeys(("streams", "flows", "P"), "parallel"),
-        **dict.fromkeys(("duration", "seconds", "t"), "time"),
-        **dict.fromkeys(("algorithm", "cc", "C"), "congestion"),
-    }
 
     @field_validator("time", "omit")
     @classmethod
@@ -104,11 +87,6 @@ class Iperf3(BetweenHosts):
 
     @model_validator(mode="after")
     def _check(self):
-        if self.udp and self.congestion:
-            raise ValueError(
-                f"congestion = {self.congestion!r} with udp: UDP has no congestion control; leave"
-                " one of them out"
-            )
         if self.udp and self.mss:
             raise ValueError(
                 f"mss = {self.mss} with udp: UDP has no segments; leave one of them out"
@@ -124,31 +102,8 @@ class Iperf3(BetweenHosts):
         return {"src": self.sender, "dst": self.src if self.reverse else self.dst}
 
     @property
-    def algorithms(self):
-        return [self.congestion] if isinstance(self.congestion, Algorithm) else []
-
-    @property
-    def starts_after_s(self):
-        return self.start
-
-    @property
-    def sends_s(self):
-        return self.start + self.omit + self.time
-
-    @property
     def omitted_s(self):
         return self.omit
-
-    @property
-    def duration_s(self):
-        """How long it should take, connecting and handing over the results included. [s]"""
-        return self.omit + self.time + 20
-
-    def longer(self, factor):
-        return self.but(time=self.time * factor, start=self.start * factor)
-
-    def check_engine(self, about):
-        check_congestion(self, about)
 
     def programs(self, place):
         client = self.command(
@@ -210,27 +165,3 @@ class Iperf3(BetweenHosts):
             return []
         received = f"{flows.received_bps.sum() / 1e6:.2f} Mbit/s received"
         return [f"{len(flows)} flows, {len(tables['streams'])} streams", received]
-
-
-def counted(table):
-    """Retransmits as whole numbers, where each is known: NaN is none."""
-    known = len(table) and table.retransmits.notna().all()
-    return table.astype({"retransmits": int}) if known else table
-
-
-def flow_row(streams, start_s, mss_bytes):
-    """A flow's row: its streams added up."""
-    total = streams[["sent_bps", "received_bps"]].sum(min_count=1)
-    shared = streams.received_bps.sum(min_count=len(streams)) > 0
-    return {
-        **streams.iloc[0][[*WHO, "congestion"]],
-        "streams": len(streams),
-        **total,
-        "retransmits": streams.retransmits.sum(min_count=1),
-        "start_s": start_s,
-        "end_s": start_s + streams.end_s.max(),
-        "rtt_s": streams.rtt_s.mean(),
-        "rtt_min_s": streams.rtt_min_s.min(),
-        "mss_bytes": mss_bytes,
-        "jain_index": jain_index(streams.received_bps) if shared else nan,
-    }

@@ -67,10 +67,10 @@ class Windows(Observer):
     Notes
     -----
     It fills `Result.windows`: ``time_s`` since the traffic started [s], ``flow``, ``stream`` (from
-    1, as the test counts; iperf3's control connection is left out), ``cwnd``, ``ssthresh`` (NaN before the
-    first loss) and ``in_flight`` [segment], ``mss_bytes`` [byte], ``srtt_s`` [s], ``state``
-    ("open", "disorder", "cwr", "recovery", "loss", as Linux calls them), ``timeout`` (is it a
-    retransmission timeout, and no ACK?) and ``retransmits`` so far.
+    1, as the test counts; iperf3's control connection is left out), ``cwnd``, ``ssthresh`` (NaN
+    before the first loss) and ``in_flight`` [segment], ``mss_bytes`` [byte], ``srtt_s`` [s],
+    ``state`` ("open", "disorder", "cwr", "recovery", "loss", as Linux calls them), ``timeout`` (is
+    it a retransmission timeout, and no ACK?) and ``retransmits`` so far.
 
     The guest's kernel tells after each ACK, in no virtual time: the run has the same bytes without
     it. On another engine, ``ss`` looks every 50 ms; each look is a process, which costs

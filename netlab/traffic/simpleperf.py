@@ -8,12 +8,12 @@ from typing import ClassVar, Literal
 import pandas as pd
 from pydantic import Field
 
-from netlab.algorithms.source import Algorithm, Congestion, without_docstrings
+from netlab.algorithms.source import Congestion, without_docstrings
 from netlab.description import unless_given
 from netlab.errors import ReadError, SpecificationError
 from netlab.readers import read_simpleperf
-from netlab.traffic.base import BetweenHosts, Input, Program, check_congestion, owned, plain
-from netlab.traffic.iperf3 import Iperf3, flow_row
+from netlab.traffic.base import Input, Program, owned, plain
+from netlab.traffic.throughput import ThroughputTest, flow_row
 
 FILE = Path(__file__).parents[1] / "simpleperf.py"
 
@@ -30,7 +30,7 @@ def digest():
     return hashlib.sha256(program_text().encode()).hexdigest()[:12]
 
 
-class Simpleperf(BetweenHosts):
+class Simpleperf(ThroughputTest):
     """A test with simpleperf from one host to another.
 
     Parameters
@@ -77,32 +77,11 @@ class Simpleperf(BetweenHosts):
     start: float = unless_given(0, ge=0, le=86_400)
     program: str = Field(default_factory=digest, repr=False)
 
-    tables: ClassVar[dict] = Iperf3.tables
-    measures: ClassVar[str] = "flows"
-    other_names: ClassVar[dict] = Iperf3.other_names | {"chunk": "length", "l": "length"}
-
-    @property
-    def algorithms(self):
-        return [self.congestion] if isinstance(self.congestion, Algorithm) else []
-
-    @property
-    def starts_after_s(self):
-        return self.start
-
-    @property
-    def sends_s(self):
-        return self.start + self.time
-
-    @property
-    def duration_s(self):
-        """How long it should take, with connecting, and what waits in buffers at the end. [s]"""
-        return self.time + 30
-
-    def longer(self, factor):
-        return self.but(time=self.time * factor, start=self.start * factor)
+    ending_s: ClassVar[float] = 30
+    other_names: ClassVar[dict] = ThroughputTest.other_names | {"chunk": "length", "l": "length"}
 
     def check_engine(self, about):
-        check_congestion(self, about)
+        super().check_engine(about)
         if about and self.program != digest():  # a recorded one ran with its own
             raise SpecificationError(
                 f"Simpleperf.program = {self.program!r}: this netlab's simpleperf is {digest()!r};"

@@ -1,0 +1,117 @@
+"""What all tools have that measure throughput: when they send, and the tables that they fill."""
+
+from math import nan
+from typing import ClassVar
+
+from pydantic import model_validator
+
+from netlab.algorithms.source import Algorithm
+from netlab.errors import SpecificationError
+from netlab.fairness import jain_index
+from netlab.readers.iperf3 import _INTERVALS, _STREAMS
+from netlab.traffic.base import BetweenHosts, frames, rows
+
+FLOW_COLUMNS = [
+    "flow", "src", "dst", "congestion", "streams", "sent_bps", "received_bps", "retransmits",
+    "start_s", "end_s", "rtt_s", "rtt_min_s", "mss_bytes", "jain_index",
+]  # fmt: skip
+WHO = ["flow", "src", "dst"]
+
+
+class ThroughputTest(BetweenHosts):
+    """A test from one host to another.
+
+    A kind has the fields ``time`` and ``start`` (how long it sends, and how long after the others
+    it starts [s]), ``congestion`` and, where it can, ``udp``.
+
+    Attributes
+    ----------
+    ending_s : float
+        How long it may take for connecting, and for what waits in buffers at the end. [s]
+    """
+
+    ending_s: ClassVar[float] = 20
+    tables: ClassVar[dict] = {
+        "flows": rows(FLOW_COLUMNS),
+        "streams": frames([*WHO, *(name for name in _STREAMS if name not in WHO)]),
+        "intervals": frames([*WHO, *(name for name in _INTERVALS if name not in WHO)]),
+    }
+    measures: ClassVar[str] = "flows"
+    other_names: ClassVar[dict] = {
+        **dict.fromkeys(("streams", "flows", "P"), "parallel"),
+        **dict.fromkeys(("duration", "seconds", "t"), "time"),
+        **dict.fromkeys(("algorithm", "cc", "C"), "congestion"),
+    }
+
+    @model_validator(mode="after")
+    def _check_congestion(self):
+        udp = "udp" in type(self).model_fields and self.udp
+        if udp and self.congestion:
+            raise ValueError(
+                f"congestion = {self.congestion!r} with udp: UDP has no congestion control; leave"
+                " one of them out"
+            )
+        return self
+
+    @property
+    def algorithms(self):
+        return [self.congestion] if isinstance(self.congestion, Algorithm) else []
+
+    @property
+    def starts_after_s(self):
+        return self.start
+
+    @property
+    def sends_s(self):
+        return self.start + self.omitted_s + self.time
+
+    @property
+    def duration_s(self):
+        """How long it should take, from its start. [s]"""
+        return self.omitted_s + self.time + self.ending_s
+
+    def longer(self, factor):
+        return self.but(time=self.time * factor, start=self.start * factor)
+
+    def check_engine(self, about):
+        """Refuse a congestion control that the engine's kernel does not have.
+
+        Raises
+        ------
+        SpecificationError
+            It names those that there are.
+        """
+        known, field = about.get("congestion"), f"{type(self).__name__}.congestion"
+        if known and self.algorithms and "netlab0" not in known:
+            raise SpecificationError(
+                f"{field} = {self.congestion}: this engine's kernel does not ask Python; it has"
+                f" {', '.join(known)}"
+            )
+        if known and not self.algorithms and self.congestion not in (None, *known):
+            raise SpecificationError(
+                f"{field} = {self.congestion!r}: this engine's kernel has {', '.join(known)}"
+            )
+
+
+def counted(table):
+    """Retransmits as whole numbers, where each is known: NaN is none."""
+    known = len(table) and table.retransmits.notna().all()
+    return table.astype({"retransmits": int}) if known else table
+
+
+def flow_row(streams, start_s, mss_bytes):
+    """A flow's row: its streams added up."""
+    total = streams[["sent_bps", "received_bps"]].sum(min_count=1)
+    shared = streams.received_bps.sum(min_count=len(streams)) > 0
+    return {
+        **streams.iloc[0][[*WHO, "congestion"]],
+        "streams": len(streams),
+        **total,
+        "retransmits": streams.retransmits.sum(min_count=1),
+        "start_s": start_s,
+        "end_s": start_s + streams.end_s.max(),
+        "rtt_s": streams.rtt_s.mean(),
+        "rtt_min_s": streams.rtt_min_s.min(),
+        "mss_bytes": mss_bytes,
+        "jain_index": jain_index(streams.received_bps) if shared else nan,
+    }
