@@ -378,11 +378,26 @@ def test_ctrl_c_ends_both_with_their_totals(serve):
 
 def test_ctrl_c_ends_a_client(serve):
     server = serve()
-    command = [sys.executable, FILE, "-c", "-p", str(server.port), "-t", "100", "-P", "2"]
+    command = [
+        sys.executable,
+        FILE,
+        "-c",
+        "-p",
+        str(server.port),
+        "-t",
+        "100",
+        "-P",
+        "2",
+        "-i",
+        "1",
+    ]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, **pipes) as client:
-        server.wait_for(lambda: server.out.count("connected") == 2)
-        time.sleep(0.2)
+        sending = set()  # who has printed a first interval
+        while len(sending) < 2:
+            line = client.stdout.readline()
+            assert line, "it has ended before"
+            sending |= {line.split()[0]} if "Mbps" in line else set()
         client.send_signal(signal.SIGINT)
         out, err = client.communicate(timeout=60)
     assert client.returncode == 130 and "Traceback" not in err
