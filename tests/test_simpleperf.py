@@ -399,7 +399,7 @@ def test_ctrl_c_ends_a_client(serve):
             assert line, "it has ended before"
             sending |= {line.split()[0]} if "Mbps" in line else set()
         client.send_signal(signal.SIGINT)
-        out, err = client.communicate(timeout=60)
+        out, err = client.stdout.read(), client.stderr.read()
     assert client.returncode == 130 and "Traceback" not in err
     assert out.count("total (no ACK: BYE)") == 2 and "simpleperf: interrupted" in err
 

@@ -3,6 +3,7 @@ a network that they do not know.
 """
 
 from math import ceil, inf, nan
+from numbers import Real
 
 import pandas as pd
 
@@ -12,11 +13,13 @@ from netlab.errors import NetlabError, SpecificationError
 from netlab.experiment import Experiment
 from netlab.running.arguments import check_seconds
 from netlab.running.run import on_engine, run_on
+from netlab.topology import Topology
 from netlab.traffic import Iperf, Ping
 
 PING_EVERY_S = 0.2
 BEFORE_S = 1.0  # pings alone: they have ARP done, and tell the RTT of the idle path
 HALVINGS = 10
+LEAST_DATAGRAMS = 10  # of a test; one datagram more or less is no loss
 
 
 def loss_onset(
@@ -48,7 +51,7 @@ def loss_onset(
         The first rate of the payload, in tc's notation. If it loses already, it is halved, ten
         times at most.
     precision : float
-        How wide the gap may be, over its lower end. [1]
+        How wide the gap may be, over its lower end: 0.001 to 1. [1]
     time : float
         How long each test sends. [s]
     loss : float
@@ -105,17 +108,26 @@ def loss_onset(
     >>> steps = loss_onset(wan("30mbit", "20ms"), "h1", "h2")  # doctest: +SKIP
     >>> steps.attrs["onset_bps"]["h1 → h2"]  # doctest: +SKIP
     """
-    if not 0 < precision <= 1:
+    if not isinstance(topology, Topology):
         raise SpecificationError(
-            f"loss_onset.precision = {precision!r}: from above 0 to 1, such as 0.02 for 2 %"
+            f"loss_onset.topology = {topology!r}: a Topology, such as nl.wan()"
         )
-    if not 0 <= loss < 1:
+    if not (isinstance(precision, Real) and 0.001 <= precision <= 1):
+        raise SpecificationError(
+            f"loss_onset.precision = {precision!r}: from 0.001 to 1, such as 0.02 for 2 %"
+        )
+    if not (isinstance(loss, Real) and 0 <= loss < 1):
         raise SpecificationError(f"loss_onset.loss = {loss!r}: from 0 to below 1, such as 0.001")
     check_seconds("loss_onset.time", time)
     try:
         first_bps = units.rate_bps(start)
     except ValueError as error:
         raise SpecificationError(f"loss_onset.start: {error}") from None
+    if first_bps * time < 8 * length * LEAST_DATAGRAMS:
+        raise SpecificationError(
+            f"loss_onset.start = {start!r}: fewer than {LEAST_DATAGRAMS} datagrams of {length}"
+            f" bytes in {time:g} s; begin with a higher rate, or let tests last longer with time"
+        )
     chosen = engines.pick(engine)
     for field, name in {"src": src, "dst": dst}.items():
         topology.host(name, f"loss_onset.{field}")

@@ -3,12 +3,14 @@ bottlenecks, and what would be fair.
 """
 
 import math
+from numbers import Integral
 
 import pandas as pd
 
 from netlab import units
 from netlab.errors import SpecificationError
 from netlab.fairness import max_min
+from netlab.topology.topology import Topology
 
 COLUMNS = [
     "flow", "src", "dst", "streams", "rtt_s", "bottleneck", "rate_bps", "queue_bytes", "split_bps",
@@ -66,6 +68,8 @@ def expected(topology, *flows):
     0  h1  h4      r2-r3  15000000.0   15000000.0
     1  h7  h9      r3-r4  20000000.0   15000000.0
     """
+    if not isinstance(topology, Topology):
+        raise SpecificationError(f"expected.topology = {topology!r}: a Topology, such as nl.wan()")
     if not flows:
         raise SpecificationError("expected: no flows; give some, such as ('h1', 'h2')")
     rows, crossed = [], []
@@ -117,7 +121,7 @@ def _flow(topology, flow):
     topology.host(dst, "to")
     if src == dst:
         raise SpecificationError(f"expected: {flow!r} goes from {src!r} to itself")
-    if not isinstance(streams, int) or streams < 1:
+    if not isinstance(streams, Integral) or isinstance(streams, bool) or streams < 1:
         raise SpecificationError(
             f"expected: {streams!r} connections in {flow!r}: a whole number from 1"
         )

@@ -141,9 +141,10 @@ class Link(Description):
             if self.queue_packets is None:
                 own["limit"] = default_limit_bytes(bps, self.delay_s)
         for name, value in own.items():
-            if getattr(self, name) is None:
+            given = getattr(self, name)
+            if given is None or units.size_bytes(given) == value:
                 self.__dict__[name] = value  # a frozen model allows no other way
-                self.model_fields_set.discard(name)  # not given: `but` computes it anew
+                self.model_fields_set.discard(name)  # `but` computes it anew
         if self.tclink:
             self._check_tclink(own)
         if self.qdisc and not self.rate:

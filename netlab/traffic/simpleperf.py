@@ -58,14 +58,15 @@ class Simpleperf(ThroughputTest):
     -----
     It fills the tables that `Iperf3` fills. ``sent_bps`` is what the client handed to its kernel,
     from the moment in which all its connections were there; ``received_bps`` is what the server
-    counted, from the first byte of a connection until BYE. In ``intervals`` both are those of the
-    same number: the server's interval begins when the first byte has come, half a round-trip time
-    later than the client's; a row that only the server has (what was still under way when the
-    client had ended) has the server's times. A last piece that is shorter than half an interval
-    belongs to the interval before it. Connections end at different moments, so the rates of several
-    may add up to a little more than a link carries. What simpleperf does not measure is NaN:
-    retransmits, windows and round-trip times. Times count from when the program was started, which
-    then takes some milliseconds to load.
+    counted, from the first byte of a connection until BYE. The rows of ``intervals`` are the
+    server's, whose times count from the first byte, half a round-trip time after the client's, and
+    are those at which its lines were due, where they came at most a tenth of an interval later;
+    ``sent_bps`` is what the client counted in the same interval, to a tenth of its length, and NaN
+    where it had ended, or one of the two was late. A last piece that is shorter than half an
+    interval belongs to the one before it. Connections end at different moments, so the rates of
+    several may add up to a little more than a link carries. What simpleperf does not measure is
+    NaN: retransmits, windows and round-trip times. Times count from when the program was started,
+    which then takes some milliseconds to load.
     """
 
     kind: Literal["simpleperf"] = "simpleperf"
@@ -136,17 +137,21 @@ class Simpleperf(ThroughputTest):
         )
         if self.algorithms:  # simpleperf has the kernel's name for it
             streams = streams.assign(congestion=str(self.congestion))
-        streams = self._own(streams, "streams", place)
-        number = dict(zip(client.streams.port, client.streams.stream, strict=True))
-        sent = whole_intervals(client.intervals, "sent_bps", self.interval)
-        got = whole_intervals(server.intervals, "received_bps", self.interval)
-        parts = sent.merge(got, "outer", ["port", "number"], suffixes=("", "_server"))
+        got, sent = (
+            whole_intervals(side.intervals, name, self.interval).set_index(["port", "number"])
+            for side, name in ((server, "received_bps"), (client, "sent_bps"))
+        )
+        sent = sent.reindex(got.index)
+        apart_s = pd.concat([(sent[at] - got[at]).abs() for at in ("start_s", "end_s")], axis=1)
+        near = apart_s.max(axis=1, skipna=False) <= (got.end_s - got.start_s) / 10
+        parts = got.assign(sent_bps=sent.sent_bps.where(near)).reset_index()
         parts = parts.assign(
-            stream=parts.port.map(number),
-            start_s=parts.start_s.fillna(parts.start_s_server) + place.start_s,
-            end_s=parts.end_s.fillna(parts.end_s_server) + place.start_s,
+            stream=parts.port.map(dict(zip(streams.port, streams.stream, strict=True))),
+            start_s=on_time(parts.start_s, self.interval) + place.start_s,
+            end_s=on_time(parts.end_s, self.interval) + place.start_s,
             omitted=False,
         ).sort_values(["start_s", "stream"], ignore_index=True)
+        streams = self._own(streams, "streams", place)
         flow = flow_row(streams, place.start_s, client.meta["mss_bytes"])
         return {
             "flows": flow,
@@ -159,9 +164,15 @@ class Simpleperf(ThroughputTest):
         return owned(table, place, self.ends).reindex(columns=columns)
 
 
+def on_time(times_s, interval_s):
+    """When lines were due that came a little late: to the same time on all connections."""
+    due_s = (times_s / interval_s).round() * interval_s
+    return due_s.where((times_s - due_s).abs() <= interval_s / 10, times_s)
+
+
 def whole_intervals(table, bps, interval_s):
-    """One side's intervals with their ``number`` (0, 1 ...) and this rate; a last piece that is
-    shorter than half of one is added to the one before.
+    """One side's intervals with this rate and their ``number``, which is 0 for the first second, if
+    they are seconds; a last piece that is shorter than half of one is added to the one before.
     """
     found = []
     for port, own in table.groupby("port", sort=False):
@@ -175,5 +186,7 @@ def whole_intervals(table, bps, interval_s):
             )
             before["end_s"] = last["end_s"]
             before[bps] = bits / (before["end_s"] - before["start_s"])
-        found += [{"port": port, "number": n, **row} for n, row in enumerate(rows)]
+        found += [
+            {"port": port, "number": round(row["start_s"] / interval_s), **row} for row in rows
+        ]
     return pd.DataFrame(found, columns=["port", "number", "start_s", "end_s", bps])

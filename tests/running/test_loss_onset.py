@@ -126,6 +126,10 @@ def test_the_search_finds_any_limit(limit_bps):
     ("fields", "message"),
     [
         ({"precision": 0}, "loss_onset.precision = 0"),
+        ({"precision": 1e-17}, "loss_onset.precision = 1e-17"),
+        ({"precision": "2%"}, "loss_onset.precision = '2%'"),
+        ({"loss": "1%"}, "loss_onset.loss = '1%'"),
+        ({"start": "1bit"}, "loss_onset.start = '1bit': fewer than 10 datagrams"),
         ({"loss": 1}, "loss_onset.loss = 1"),
         ({"time": 0}, "loss_onset.time = 0"),
         ({"start": "fast"}, "loss_onset.start: 'fast' is not a rate"),

@@ -87,6 +87,7 @@ def test_no_link_carries_more_than_its_rate(asked):
         (("h1", "h1"), "from 'h1' to itself"),
         (("h1", "h4", 0), "a whole number from 1"),
         (("h1", "h4", 1.5), "a whole number from 1"),
+        (("h1", "h4", True), "a whole number from 1"),
     ],
 )
 def test_what_is_no_flow(flow, message):
@@ -97,3 +98,8 @@ def test_what_is_no_flow(flow, message):
 def test_no_flows():
     with pytest.raises(nl.SpecificationError, match="give some"):
         nl.expected(NETWORK)
+
+
+def test_what_is_no_network():
+    with pytest.raises(nl.SpecificationError, match=r"expected.topology = 'P': a Topology"):
+        nl.expected("P", ("h1", "h4"))

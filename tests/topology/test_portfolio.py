@@ -114,3 +114,15 @@ def test_a_tclink_is_the_same_when_it_comes_back_from_json():
     network = nl.portfolio(tclink=True)
     assert nl.Topology.from_json(network.to_json()) == network
     assert nl.Topology.from_json(network.to_json()).to_json() == network.to_json()
+
+
+@pytest.mark.parametrize("tclink", [False, True])
+def test_what_comes_back_from_json_is_changed_in_the_same_way(tclink):
+    """Its bucket was not given, so that it follows another rate."""
+    network = nl.portfolio(tclink=tclink)
+    for one, other in zip(
+        network.links, nl.Topology.from_json(network.to_json()).links, strict=True
+    ):
+        if one.rate:
+            assert one.but(rate="100mbit") == other.but(rate="100mbit")
+            assert other.but(rate="100mbit").burst == 50_000

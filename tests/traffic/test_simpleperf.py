@@ -81,12 +81,42 @@ def test_the_intervals_are_the_streams_in_pieces(run):
         total = run.streams[run.streams.stream == stream].iloc[0]
         seconds = own.end_s - own.start_s
         assert (seconds > 0.5).all() and len(own) in (10, 11)
-        sent = (own.sent_bps * seconds).sum() / 8
-        assert sent == pytest.approx(total.sent_bytes, rel=0.002)
+        received = (own.received_bps * seconds).sum() / 8
+        assert received == pytest.approx(total.received_bytes, rel=0.002)
+        assert (own.start_s.iloc[1:].to_numpy() >= own.end_s.iloc[:-1].to_numpy() - 1e-9).all()
+        assert own.sent_bps.iloc[:9].notna().all()
+        assert (own.sent_bps * seconds).sum() / 8 <= total.sent_bytes
         whole = own.iloc[1:9]
         assert whole.received_bps.sum() == pytest.approx(whole.sent_bps.sum(), rel=0.25)
     both = run.intervals[run.intervals.start_s.between(1, 8.5)].groupby("start_s").received_bps
     assert both.sum().to_numpy() == pytest.approx(nl.models.goodput_bps(20e6), rel=0.03)
+
+
+def told(role, *rows):
+    """What a client or a server prints of one connection, with intervals (begin, end, MB)."""
+    first, end = ("A simpleperf client connecting to server 10.0.0.2", "ACK: BYE")
+    to = "10.0.0.2:5201 (cubic, segments of 1448 bytes)"
+    if role == "server":
+        first, end, to = "A simpleperf server is listening on", "BYE", "10.0.0.2:5201"
+    first += " port 5201" if role == "server" else ", port 5201"
+    lines = [first, f"10.0.0.1:40000 connected with {to}"]
+    for begin, until, size in (*rows, (0, rows[-1][1], sum(row[2] for row in rows))):
+        rate = 8 * size / (until - begin)
+        lines.append(f"10.0.0.1:40000 {begin:.3f} - {until:.3f} s {size:.6f} MB {rate:.6f} Mbps")
+    return "\n".join([*lines[:-1], f"{lines[-1]}  total ({end})", ""])
+
+
+def test_intervals_of_two_sides_are_those_of_the_same_time():
+    """Also where a server was so late that it skipped a line, or the client ended long before."""
+    client = told("client", *((n, n + 1, n + 1) for n in range(5)))
+    server = told("server", (0, 1, 1), (1, 3, 5), (3, 4, 4), (4, 5, 3), (5, 5.7, 2))
+    test = nl.Simpleperf("h1", "h2", time=5)
+    experiment = nl.Experiment(nl.wan(), test, stagger="0ms")
+    rows = test.read({"": client, "server": server}, base.Place(experiment, 1))["intervals"]
+    assert rows.start_s.tolist() == [0, 1, 3, 4, 5] and rows.end_s.tolist() == [1, 3, 4, 5, 5.7]
+    assert (rows.received_bps / 8e6).round(3).tolist() == [1, 2.5, 4, 3, 2.857]
+    sent = (rows.sent_bps / 8e6).tolist()
+    assert sent == pytest.approx([1, math.nan, 4, 5, math.nan], nan_ok=True)
 
 
 def test_a_second_run_has_the_same_bytes(run):
