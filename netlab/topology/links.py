@@ -59,14 +59,21 @@ class Link(Description):
         in tc's notation: pfifo, bfifo, pfifo_fast, sfq, fq, codel, fq_codel, red, pie or cake, such
         as ``"fq_codel limit 1000"``. It needs a rate, and takes the place of `limit` and
         `queue_packets`.
+    tclink : bool
+        The very commands of Mininet's ``TCLink(bw=, delay=, loss=, max_queue_size=)``: HTB has the
+        rate, and netem below it the delay, the loss and the queue. It needs a rate and `both`.
 
     Notes
     -----
     With a rate, `queue_packets` is the length of the queue before the bottleneck: tbf counts bytes,
-    so its limit is ``queue_packets`` frames of 1514 bytes, and takes the place of `limit`.
-    Mininet's ``TCLink`` puts netem's limit there, which counts the packets in flight on the delayed
-    line, too: its queue is shorter by rate times delay. Without a rate, `queue_packets` is netem's
-    limit, that is, how many packets fit on the line.
+    so its limit is ``queue_packets`` frames of 1514 bytes, and takes the place of `limit`. Without
+    a rate, it is netem's limit, that is, how many packets fit on the line.
+
+    With `tclink` it is netem's limit, too, and netem counts the packets in flight on the delayed
+    line beside those that wait: the queue is shorter by rate times delay. 33 packets at 20 Mbit/s
+    and 10 ms leave room for 16 that wait. Where it is None, netem has its own limit of 1000. TCLink
+    does not set HTB's second bucket (``cburst``), which is then one frame: on a host that is busy,
+    in real time, such a link carries less than its rate.
 
     A discipline marks packets (ECN) instead of dropping them where it is told to (``ecn``; fq_codel
     and cake need no telling) *and* the hosts have agreed on it, which they do only with the sysctl
