@@ -363,7 +363,19 @@ def test_a_server_that_takes_nothing_is_given_up():
 
 def test_ctrl_c_ends_both_with_their_totals(serve):
     server = serve("-i", "0.1")
-    command = [sys.executable, FILE, "-c", "-p", str(server.port), "-t", "100", "-i", "0.1"]
+    command = [
+        sys.executable,
+        FILE,
+        "-c",
+        "-p",
+        str(server.port),
+        "-t",
+        "100",
+        "--timeout",
+        "5",
+        "-i",
+        "0.1",
+    ]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, **pipes) as client:
         other = server.connect()
