@@ -4,7 +4,7 @@ SHELL := bash
 bin := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine engine-lock wheel demo test lab pages record bench lock clean
+.PHONY: help setup engine engine-lock wheel demo course test lab pages record bench lock clean
 
 help: ## list what there is to make
 	@sed -En 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
@@ -29,6 +29,10 @@ demo: engine ## run the notebook on parallel streams live: prints a table, leave
 	$(bin)/jupyter nbconvert --log-level WARN --to html out/02-parallel-streams.ipynb
 	@$(bin)/netlab summary out/02-parallel-streams.ipynb
 	@echo; echo "The whole notebook, with its figures: out/02-parallel-streams.html"
+
+course: engine ## grade problem set 1 of ten invented students live: prints their marks, leaves out/course/ps1-marks/class.html
+	@rm -rf out/course/submitted
+	@$(bin)/netlab course demo -o out/course
 
 test: engine ## run the tests; ARGS="-k fairness" chooses some
 	@binder/setup tests/apt.txt

@@ -2,9 +2,10 @@
 repeat to the byte.
 """
 
-from netlab import algorithms, fairness, models, plots, readers, units
+from netlab import algorithms, course, fairness, models, plots, readers, units
 from netlab.algorithms import CongestionControl
-from netlab.answers import you_said
+from netlab.course.checks.check import check
+from netlab.course.predictions import you_said
 from netlab.errors import (
     AlgorithmError,
     CommandError,
@@ -58,6 +59,8 @@ __all__ = [
     "Topology",
     "Windows",
     "algorithms",
+    "check",
+    "course",
     "expected",
     "fairness",
     "jain_index",

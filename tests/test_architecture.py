@@ -17,12 +17,13 @@ MODULES = {
 LEVELS = [
     ["__main__"],
     ["cli", "explore"],
+    ["course"],
     ["running"],
     ["experiment"],
     ["traffic", "plots"],
     ["topology", "engines"],
     ["algorithms"],
-    ["models", "fairness", "answers", "readers", "description", "simpleperf"],
+    ["models", "fairness", "readers", "description", "simpleperf"],
     ["units", "errors"],
 ]
 LEVEL = {name: number for number, names in enumerate(LEVELS) for name in names}

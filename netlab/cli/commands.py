@@ -1,5 +1,5 @@
-"""The `netlab` command: doctor, engine, fairness, pages, pictures, record, run, simpleperf,
-student-copy.
+"""The `netlab` command: course, doctor, engine, fairness, pages, pictures, record, run,
+simpleperf, student-copy.
 """
 
 import contextlib
@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from netlab.cli.course import course_app
 from netlab.errors import NetlabError, SpecificationError
 
 app = typer.Typer(
@@ -20,6 +21,7 @@ engine_app = typer.Typer(
     no_args_is_help=True, help="The virtual-time guest that experiments run on."
 )
 app.add_typer(engine_app, name="engine")
+app.add_typer(course_app, name="course")
 Notebooks = Annotated[
     list[Path] | None,
     typer.Argument(help="Notebooks; all of notebooks/, if not given.", exists=True, dir_okay=False),

@@ -10,8 +10,17 @@ def folder(name):
     return cache_folder() / "evidence" / name
 
 
+_kept = [True]
+
+
+def keep_none():
+    """Keep none from now on, in this process: for runs of strangers, who could fill the disk."""
+    _kept[0] = False
+
+
 def save(name, files):
-    """Write files to a folder of the cache; -> a sentence that says where they are.
+    """Write files to a folder of the cache; -> a sentence that says where they are,
+    or "" after `keep_none`.
 
     A cache that is full or may not be written to changes the sentence and raises nothing: the
     error that the evidence belongs to is the one to be seen.
@@ -23,6 +32,8 @@ def save(name, files):
     files : dict of str or bytes
         Contents by file name.
     """
+    if not _kept[0]:
+        return ""
     place, made = folder(name), False
     try:
         place.mkdir(parents=True)

@@ -64,14 +64,14 @@ def loss_onset(
     Returns
     -------
     pandas.DataFrame
-        A row per step, in the order in which they ran: ``direction`` (such as "h1 → h2"), ``src``,
-        ``dst``, ``step``, ``offered_bps`` and ``received_bps`` (payload) [bit/s], ``loss`` [1],
-        ``jitter_s`` [s], ``rtt_idle_s`` (before the test), ``rtt_mean_s`` and ``rtt_max_s`` (of the
-        pings sent during the test and answered) [s], ``ping_loss`` (of the others) [1], and
-        ``too_much`` (more was lost than is allowed). ``attrs["onset_bps"]`` has, by direction, the
-        two ends of the last gap: the highest rate that was carried, and the lowest that was not
-        [bit/s]. In a direction in which no link has a rate, such as back over `wan`, both are
-        infinite, and there are no steps.
+        A row per step, in the order in which they ran: ``direction`` (such as "h1 → h2"),
+        ``src``, ``dst``, ``step``, ``offered_bps``, ``received_bps`` (payload) [bit/s],
+        ``loss`` [1], ``jitter_s`` [s], ``rtt_idle_s`` (before the test), ``rtt_mean_s`` and
+        ``rtt_max_s`` (of the pings sent during the test and answered) [s], ``ping_loss`` (of the
+        others) [1], and ``too_much`` (more was lost than is allowed). ``attrs["onset_bps"]`` has,
+        by direction, the two ends of the last gap: the highest rate that was carried, and the
+        lowest that was not [bit/s]. In a direction in which no link has a rate, such as back over
+        `wan`, both are infinite, and there are no steps.
 
     Raises
     ------

@@ -75,6 +75,8 @@ class Guest:
         questions does not count. [s]
     """
 
+    booted = None  # the scripts that it boots with; None: an engine's own
+
     def __init__(self, build, seed, clock, wall_limit_s):
         remove_leftovers()
         self.process = self.sockets = self.watching = None
@@ -103,7 +105,7 @@ class Guest:
         job = self.folder / "j"
         job.mkdir()
         (self.folder / "r").symlink_to(build.rootfs)
-        for source in store.BOOTED:
+        for source in self.booted or store.BOOTED:
             shutil.copy(source, job)
         command = [
             # see TELL_GROUP_AND_START

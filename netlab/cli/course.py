@@ -1,0 +1,219 @@
+"""`netlab course`: problem sets, from their source to the marks."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from netlab.cli.course_demo import demo
+from netlab.errors import NetlabError
+
+course_app = typer.Typer(
+    no_args_is_help=True, help="Problem sets: make them, check them, grade them."
+)
+Name = Annotated[str, typer.Argument(metavar="SET", help="A problem set, such as ps1.")]
+Course = Annotated[
+    Path | None,
+    typer.Option("--course", help="nbgrader's course folder; notebooks/assignments, if not given."),
+]
+Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")]
+Secret = Annotated[
+    str | None,
+    typer.Option(
+        help="What students' parameters are drawn with; that of course.json in the course folder,"
+        " if not given."
+    ),
+]
+
+
+class Format(StrEnum):
+    """Where marks can go."""
+
+    nbgrader = "nbgrader"
+    gradescope = "gradescope"
+    otter = "otter"
+    classroom = "classroom"
+    table = "table"
+
+
+@course_app.command()
+def release(name: Name, output: Folder, course: Course = None, secret: Secret = None):
+    """Write a problem set as students get it: without answers and hidden tests."""
+    from netlab.course.sets import source
+
+    chosen = secret_of(course, secret)
+    released = source.read(source.find(name, course)).release()
+    files = {f"{name}.ipynb": source.text(released)}
+    if chosen is not None:
+        files["course.json"] = json.dumps({"secret": chosen}) + "\n"
+    put(output, files)
+
+
+@course_app.command()
+def solution(name: Name, output: Folder, course: Course = None):
+    """Write a problem set with every answer, and its rubric: for those who teach."""
+    from netlab.course.sets import source
+
+    assignment = source.read(source.find(name, course))
+    put(
+        output,
+        {
+            f"{name}.ipynb": source.text(assignment.solution()),
+            f"{name}-rubric.md": assignment.rubric(),
+        },
+    )
+
+
+@course_app.command()
+def check(
+    notebook: Annotated[Path, typer.Argument(help="Your notebook.", exists=True, dir_okay=False)],
+):
+    """Look whether your notebook is ready to hand in. Nothing is run and nothing is marked."""
+    from netlab.course.handed_in.before import examine
+
+    findings = examine(notebook)
+    for finding in findings:
+        typer.echo(f"{finding.cell or 'notebook'}: {finding.flag}. {finding.text}")
+    if not findings:
+        typer.echo(f"{printable(notebook.name)}: ready to hand in")
+    raise typer.Exit(bool(findings))
+
+
+@course_app.command()
+def grade(
+    name: Name,
+    submitted: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder with STUDENT/SET/SET.ipynb, such as nbgrader's submitted/.",
+            exists=True,
+            file_okay=False,
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Table of marks.")] = Path(
+        "marks.csv"
+    ),
+    work: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for each student's marks and feedback, and to go on from after a break;"
+            " SET-marks beside the table, if not given."
+        ),
+    ] = None,
+    course: Course = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="How many at once; as many as there are cores.")
+    ] = None,
+    secret: Secret = None,
+):
+    """Grade what a class handed in: each notebook is run in a jail, its answers are compared with
+    the solution's for that student.
+    """
+    from netlab.course.grading import report
+    from netlab.course.grading.batch import Batch
+    from netlab.course.sets import source
+
+    path, chosen = source.find(name, course), secret_of(course, secret)
+    work = work or output.parent / f"{name}-marks"
+    marks = Batch(path, submitted, work, chosen, jobs).grade()
+    report.write(marks, output)
+    page = report.feedback(marks, work)
+    typer.echo(f"{len(marks)} students' marks: {printable(str(output))}")
+    typer.echo(f"all on a page, and one for each student: {printable(str(page))}")
+
+
+@course_app.command()
+def export(
+    name: Name,
+    work: Annotated[
+        Path,
+        typer.Argument(
+            metavar="WORK", help="What `course grade` left.", exists=True, file_okay=False
+        ),
+    ],
+    to: Annotated[Format, typer.Option("--to", help="Who reads it.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="table: a CSV file; nbgrader: its course folder, which has a gradebook.db, or gets"
+            " one; classroom: result.json; gradescope, otter: a folder, in which each student has"
+            " a file.",
+        ),
+    ],
+    course: Course = None,
+):
+    """Write marks as nbgrader, Gradescope, Otter Grader, Classroom 50 or a table have them."""
+    from netlab.course import adapters
+
+    written = adapters.export(to.value, name, work, output, course)
+    typer.echo(f"{written} students' marks, in {printable(str(output))}")
+
+
+@course_app.command()
+def autograder(
+    name: Name,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The zip file.")],
+    wheels: Annotated[
+        Path,
+        typer.Option(
+            help="Folder with the wheels of netlab and of its engine, as `make wheel` leaves them."
+        ),
+    ] = Path("dist"),
+    course: Course = None,
+    secret: Secret = None,
+):
+    """Write the zip file of which Gradescope makes an autograder for a problem set."""
+    from netlab.course.adapters.autograder import build
+    from netlab.course.sets import source
+
+    chosen = secret_of(course, secret)
+    path = build(source.find(name, course), wheels, output, chosen)
+    typer.echo(f"{printable(str(path))} ({path.stat().st_size / 1e6:.0f} MB)")
+
+
+course_app.command()(demo)
+
+
+def secret_of(course, secret=None):
+    """A course's secret: that given, that of course.json in the course folder, or None."""
+    from netlab.course.sets import source
+
+    if secret is not None:
+        return secret
+    path = Path(course or source.COURSE) / "course.json"
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))["secret"]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError):
+        found = None
+    if not isinstance(found, str) or not found:
+        raise NetlabError(f'{path}: write {{"secret": "..."}}, with a text, or remove it')
+    return found
+
+
+def put(folder, files):
+    """Write texts to a folder, all or none: no file that says something else is overwritten."""
+    try:
+        for name, text in files.items():
+            path = folder / name
+            if path.exists() and path.read_bytes() != text.encode():
+                raise NetlabError(
+                    f"--output {folder}: {path} is there already and says something else; name"
+                    " another folder, or move that file away"
+                )
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+            typer.echo(printable(str(folder / name)))
+    except OSError as error:
+        raise NetlabError(f"--output {folder}: {error.strerror}; name another folder") from error
+
+
+def printable(text):
+    """A text without anything that a terminal would obey."""
+    return "".join(one if one.isprintable() else "?" for one in text)

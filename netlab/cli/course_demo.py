@@ -1,0 +1,97 @@
+"""`netlab course demo`: ten students who do not exist hand in a problem set, and it is graded."""
+
+import os
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from netlab.errors import NetlabError
+
+DONE = {  # what the kinds of `netlab.course.invented` are, for who looks on
+    "right": "everything right",
+    "wrong": "one exercise wrong",
+    "unfinished": "only the first half tried",
+    "untouched": "as it was handed out",
+    "check_changed": "a check cell rewritten, with 1000 points",
+    "duplicated": "an answer cell twice",
+    "deleted": "an answer cell deleted",
+    "endless": "an endless loop",
+    "reordered": "all cells in reverse order",
+    "failing": "a cell of his or her own that fails",
+    "check_deleted": "a check cell deleted",
+    "unreadable": "a file that is no notebook",
+}
+
+
+def demo(
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Folder for what they hand in (submitted/), and for the marks.",
+        ),
+    ],
+    name: Annotated[str, typer.Option("--set", help="The problem set.")] = "ps1",
+    count: Annotated[int, typer.Option("--students", min=1, help="How many there are.")] = 10,
+    course: Annotated[
+        Path | None,
+        typer.Option(
+            "--course", help="nbgrader's course folder; notebooks/assignments, if not given."
+        ),
+    ] = None,
+    show: Annotated[
+        bool, typer.Option("--show/--no-show", help="Open the page of all marks in a browser.")
+    ] = True,
+):
+    """Grade a class of invented students: some are right, some are not, some meddle. Prints what
+    each handed in, what that is worth, and what the grader gave.
+    """
+    from netlab.course import invented
+    from netlab.course.grading import report
+    from netlab.course.grading.batch import Batch
+    from netlab.course.sets import source
+
+    path = source.find(name, course)
+    class_ = list(invented.handed_in(source.read(path), count))
+    submitted, work = output / "submitted", output / f"{name}-marks"
+    hand_in(class_, submitted, name)
+    marks = Batch(path, submitted, work).grade()
+    report.write(marks, output / "marks.csv")
+    page = report.feedback(marks, work).absolute()
+    given = {one["student"]: one["points"] for one in marks}
+    typer.echo(f"{'student':<8} {'handed in':<42} {'worth':>6} {'given':>6}")
+    for student, kind, _, points in class_:
+        typer.echo(f"{student:<8} {DONE[kind]:<42} {points:>6g} {given[student]:>6g}")
+    typer.echo(f"\nThe table: {output / 'marks.csv'}\nAll marks on a page: {page}")
+    if show:
+        open_page(page)
+    if any(abs(given[student] - points) > 1e-6 for student, _, _, points in class_):
+        raise NetlabError("not everybody got what the work is worth: see the table above")
+
+
+def hand_in(class_, submitted, name):
+    """Write what a class hands in; nothing that somebody else has put there is overwritten."""
+    places = {submitted / student / name / f"{name}.ipynb": data for student, _, data, _ in class_}
+    try:
+        for path, data in places.items():
+            if path.exists() and path.read_bytes() != data:
+                raise NetlabError(
+                    f"--output {submitted.parent}: {path} is there already and says something"
+                    " else; name another folder, or remove it"
+                )
+        for path, data in places.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+    except OSError as error:
+        raise NetlabError(
+            f"--output {submitted.parent}: {error.strerror}; name another folder"
+        ) from error
+
+
+def open_page(page):
+    """Open a page where there is a screen; elsewhere, its path was printed."""
+    if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        webbrowser.open(page.as_uri())

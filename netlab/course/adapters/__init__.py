@@ -1,0 +1,136 @@
+"""Marks for others: for each gradebook one module, which says the same marks in its format.
+
+What students or their notebooks wrote, and what names other students, is handled here once: texts
+are `printable`, and flags, which may name somebody, go to instructors only.
+"""
+
+import json
+import math
+from importlib import import_module
+from pathlib import Path
+
+from netlab.course.checks.verdicts import printable
+from netlab.errors import NetlabError
+
+READERS = ("nbgrader", "gradescope", "otter", "classroom", "table")
+
+
+def read(work, assignment):
+    """The marks of a problem set that `netlab course grade` left in a folder, by their files, in
+    the order of the students' ids.
+
+    Parameters
+    ----------
+    work : path
+        The folder with marks/ in it.
+    assignment : str
+        The problem set's name.
+
+    Raises
+    ------
+    NetlabError
+        There are none, or a file has other contents.
+    """
+    found = {}
+    for path in sorted(Path(work, "marks").glob("*.json")):
+        try:
+            marks = json.loads(path.read_text(encoding="utf-8"))
+            right = sound(marks)
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            right = False
+        if not right:
+            raise NetlabError(f"{path}: no marks; remove the file, and grade again")
+        if marks["assignment"] != assignment:
+            raise NetlabError(
+                f"{path}: marks of {printable(marks['assignment'])}, not of {assignment}; give the"
+                " folder of that set"
+            )
+        found[path] = marks
+    if not found:
+        raise NetlabError(
+            f"{work} has no marks in it: give the folder that `netlab course grade {assignment}`"
+            " left"
+        )
+    return dict(sorted(found.items(), key=lambda item: item[1]["student"]))
+
+
+def sound(marks):
+    """Whether marks have what every gradebook needs, in the right types."""
+    parts = [*marks["exercises"], {"points": marks["points"], "max_points": marks["max_points"]}]
+    points = [each[key] for each in parts for key in ("points", "max_points")]
+    points += [each["max_points"] for each in marks["manual"]]
+    texts = [marks["student"], marks["assignment"], marks["reason"], *marks["flags"]]
+    texts += [each[key] for each in marks["manual"] for key in ("id", "text")]
+    for exercise in marks["exercises"]:
+        texts.append(exercise["id"])
+        texts += [each[key] for each in exercise["answers"] for key in ("name", "verdict", "hint")]
+    return (
+        all(type(each) in (int, float) and math.isfinite(each) and each >= 0 for each in points)
+        and all(isinstance(each, str) for each in texts)
+        and math.isclose(sum(each["points"] for each in marks["exercises"]), marks["points"])
+    )
+
+
+def title(exercise):
+    """An exercise as people call it."""
+    said = exercise.get("title")
+    return f"{printable(said)} ({exercise['id']})" if said else exercise["id"]
+
+
+def feedback(exercise):
+    """What is said to a student about an exercise: a line for each answer."""
+    if not exercise["answers"]:
+        return "No answer was found."
+    return "\n".join(
+        printable(f"{each['name']}: {each['verdict']}. {each['hint']}")
+        for each in exercise["answers"]
+    )
+
+
+def remarks(marks):
+    """What is said to a student about all of it; `flags` stay with those who teach."""
+    lines = [printable(marks["reason"])]
+    lines += [printable(each) for each in marks.get("findings", ()) if isinstance(each, str)]
+    if marks["manual"]:
+        points = sum(each["max_points"] for each in marks["manual"])
+        names = ", ".join(each["id"] for each in marks["manual"])
+        lines.append(f"{points:g} more points are marked by a person: {names}.")
+    return "\n".join(filter(None, lines))
+
+
+def export(to, assignment, work, output, course=None):
+    """Write the marks of a problem set in another program's format; -> how many students'.
+
+    Parameters
+    ----------
+    to : str
+        One of `READERS`.
+    assignment : str
+        The problem set's name.
+    work : path
+        What `netlab course grade` left.
+    output : path
+        What is written: see the module of that name.
+    course : path, optional
+        nbgrader's course folder with the source.
+
+    Raises
+    ------
+    NetlabError
+    """
+    if to not in READERS:
+        raise NetlabError(f"to {to!r}: allowed are {', '.join(READERS)}")
+    module = import_module(f"{__name__}.{to}")
+    marks = read(work, assignment)
+    try:
+        module.write(marks, Path(output), course)
+    except OSError as error:
+        raise NetlabError(f"--output {output}: {error.strerror}; name another place") from error
+    return len(marks)
+
+
+def write_json(path, data):
+    """Write a file of JSON, and the folder that it is in."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")

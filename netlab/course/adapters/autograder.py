@@ -1,0 +1,150 @@
+"""An autograder for Gradescope: the zip file of which it makes one, and what runs there. It grades
+one submission at a time, within Gradescope's ten minutes, and says so where it cannot.
+
+A student's id is the part of the e-mail address before the @.
+"""
+
+import json
+import sys
+import tempfile
+import traceback
+import zipfile
+from pathlib import Path
+
+from netlab.course.adapters import gradescope, write_json
+from netlab.errors import NetlabError
+
+SETUP = """#!/usr/bin/env bash
+# Installs netlab, its engine, and a Python that they run on.
+set -euxo pipefail
+export DEBIAN_FRONTEND=noninteractive
+apt-get update
+for version in 3.13 3.12 3.11; do
+    apt-get install -y python$version python$version-venv && break
+done
+python$version -m venv /autograder/netlab
+/autograder/netlab/bin/pip install --no-cache-dir /autograder/source/netlab_engine-*.whl \\
+    "$(echo /autograder/source/netlab-*.whl)[course]"
+export NETLAB_CACHE=/autograder/cache
+/autograder/netlab/bin/python -c 'from netlab.engines.jail.contents import contents; contents()'
+"""
+RUN = """#!/usr/bin/env bash
+# Grades /autograder/submission; leaves /autograder/results/results.json, whatever happens.
+export NETLAB_CACHE=/autograder/cache NETLAB_PROGRESS=off
+results=/autograder/results/results.json
+/autograder/netlab/bin/python -m netlab.course.adapters.autograder /autograder
+if [ ! -s "$results" ]; then
+    mkdir -p /autograder/results
+    why="netlab could not be started. Tell your instructor: the output of setup.sh says why."
+    echo "{\\"score\\": 0, \\"output\\": \\"This was not graded: $why\\"}" >"$results"
+fi
+"""
+UNFINISHED = (
+    "It was ended before it was done: perhaps it took more than ten minutes, or too much memory."
+    " Look whether your notebook runs to its end, and hand it in again."
+)
+TELL = "Tell your instructor; it is not your fault."
+
+
+def build(path, wheels, output, secret=None):
+    """Write the zip file; -> its path. The same contents give the same bytes.
+
+    Parameters
+    ----------
+    path : path
+        The problem set's source.
+    wheels : path
+        The folder with the wheels of netlab and of its engine, one of each.
+    output : path
+    secret : str, optional
+        The course's.
+
+    Raises
+    ------
+    NetlabError
+        A wheel is missing, or there are several; or the file cannot be written.
+    """
+    path, output = Path(path), Path(output)
+    files = {"setup.sh": SETUP.encode(), "run_autograder": RUN.encode()}
+    for kind in ("netlab", "netlab_engine"):
+        found = sorted(Path(wheels).glob(f"{kind}-*.whl"))
+        if len(found) != 1:
+            raise NetlabError(
+                f"--wheels {wheels}: {len(found)} files {kind}-*.whl in it, and one is needed:"
+                " `make wheel` writes them to dist/"
+            )
+        files[found[0].name] = found[0].read_bytes()
+    files[f"set/{path.name}"] = path.read_bytes()
+    if secret is not None:
+        files["set/course.json"] = json.dumps({"secret": secret}).encode()
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in files.items():
+                about = zipfile.ZipInfo(name)  # of 1980, as no date is given
+                about.compress_type = zipfile.ZIP_DEFLATED
+                mode = 0o755 if name in ("setup.sh", "run_autograder") else 0o644
+                about.external_attr = mode << 16
+                archive.writestr(about, data)
+    except OSError as error:
+        raise NetlabError(f"--output {output}: {error.strerror}; name another file") from error
+    return output
+
+
+def run(home):
+    """Grade what is in HOME/submission with HOME/source; leave HOME/results/results.json."""
+    home = Path(home)
+    target = home / "results" / "results.json"
+    write_json(target, gradescope.failed(UNFINISHED))
+    try:
+        said = gradescope.results(grade(home))
+    except NetlabError as error:
+        said = gradescope.failed(f"{error}")
+    except Exception:  # a student must never see an empty page
+        traceback.print_exc()
+        said = gradescope.failed(f"The autograder stumbled. {TELL}")
+    write_json(target, said)
+
+
+def grade(home):
+    """The marks of the submission."""
+    from netlab.course.grading.batch import Batch
+
+    (path,) = (home / "source" / "set").glob("*.ipynb")
+    secret = None
+    if (home / "source" / "set" / "course.json").exists():
+        secret = json.loads((home / "source" / "set" / "course.json").read_text())["secret"]
+    student, notebook = who(home), handed_in(home / "submission", path.name)
+    with tempfile.TemporaryDirectory(prefix="netlab-") as work:
+        place = Path(work, "submitted", student, path.stem, path.name)
+        place.parent.mkdir(parents=True)
+        place.write_bytes(notebook.read_bytes())
+        batch = Batch(path, Path(work, "submitted"), Path(work, "work"), secret, jobs=1)
+        (marks,) = batch.grade()
+    return marks
+
+
+def who(home):
+    """The student's id: that of whoever handed in, as Gradescope says."""
+    try:
+        said = json.loads((home / "submission_metadata.json").read_text(encoding="utf-8"))
+        address = said["users"][0]["email"]
+        student = address.partition("@")[0].lower()
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        student = ""
+    if not student or "/" in student or student.startswith("."):
+        raise NetlabError(f"Gradescope did not say whose submission this is. {TELL}")
+    return student
+
+
+def handed_in(folder, name):
+    """The notebook: the one with the set's name, or the only one."""
+    found = [file for file in sorted(folder.rglob("*.ipynb")) if file.is_file()]
+    found = [file for file in found if file.name == name] or found
+    if len(found) != 1:
+        raise NetlabError(f"There are {len(found)} notebooks: hand in one, {name}.")
+    return found[0]
+
+
+if __name__ == "__main__":
+    run(sys.argv[1])

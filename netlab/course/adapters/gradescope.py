@@ -1,0 +1,48 @@
+"""Marks for Gradescope: results.json, as its "Autograder Specifications" describe it. Flags are in
+`extra_data`, which students do not see.
+"""
+
+from netlab.course.adapters import feedback, remarks, title, write_json
+
+
+def write(marks, output, course=None):
+    """Write a folder with STUDENT/results.json for each student."""
+    for path, one in marks.items():
+        write_json(output / path.stem / "results.json", results(one))
+
+
+def results(marks):
+    """What results.json says."""
+    return {
+        "score": marks["points"],
+        "output": remarks(marks),
+        "output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": [
+            {
+                "name": title(each),
+                "name_format": "text",
+                "score": each["points"],
+                "max_score": each["max_points"],
+                "status": "passed" if each["points"] >= each["max_points"] else "failed",
+                "output": feedback(each),
+                "output_format": "text",
+                "visibility": "visible",
+            }
+            for each in marks["exercises"]
+        ],
+        "extra_data": {"student": marks["student"], "flags": marks["flags"]},
+    }
+
+
+def failed(why):
+    """What results.json says where nothing could be graded."""
+    return {
+        "score": 0,
+        "output": f"This was not graded. {why}",
+        "output_format": "text",
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": [],
+    }

@@ -1,0 +1,171 @@
+"""Marks for nbgrader: into gradebook.db of a course folder, and the notebooks as they were graded
+into autograded/, so that its formgrader shows both, people can mark the manual exercises there, and
+`nbgrader export` and `nbgrader generate_feedback` work.
+
+The problem set is recorded as generate_assignment records it. What people have marked by hand in
+the formgrader stays.
+"""
+
+import contextlib
+import copy
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from netlab.course.adapters import feedback, remarks
+from netlab.course.handed_in import repair
+from netlab.course.sets import source
+from netlab.errors import NetlabError, needs_notebooks
+
+with needs_notebooks("course", "what makes and grades problem sets"):
+    import nbformat
+    from nbgrader import preprocessors as of_nbgrader
+    from nbgrader.api import Gradebook
+    from nbgrader.utils import parse_utc
+
+RECORDING = [  # of generate_assignment, up to where it records what it found, in its order
+    "LockCells",
+    "ClearSolutions",
+    "ClearOutput",
+    "CheckCellMetadata",
+    "ComputeChecksums",
+    "SaveCells",
+]
+PLACE = "{stage}/{student}/{name}"
+
+
+def write(marks, output, course=None):
+    """Write marks into nbgrader's course folder `output`; `course` is the one with the source, this
+    one if not given.
+    """
+    name = next(iter(marks.values()))["assignment"]
+    home = output if (output / "source").is_dir() else None
+    assignment = source.read(source.find(name, course or home))
+    for one in marks.values():
+        if one["student"] in (".", "..") or set("/\\\0") & set(one["student"]):
+            raise NetlabError(f"student {one['student']!r}: no id that nbgrader can have")
+    output.mkdir(parents=True, exist_ok=True)
+    url = f"sqlite:///{output.absolute() / 'gradebook.db'}"
+    record(assignment, url)
+    with Gradebook(url) as gradebook:
+        for path, one in marks.items():
+            folder = output / PLACE.format(stage="autograded", student=one["student"], name=name)
+            handed_in = output / PLACE.format(stage="submitted", student=one["student"], name=name)
+            cells = repaired(path.parents[1] / "handed-in" / f"{path.stem}.ipynb", assignment)
+            notebook = autograded(assignment, cells, one)
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{name}.ipynb").write_text(source.text(notebook), encoding="utf-8")
+            when = handed_in / "timestamp.txt"
+            if when.is_file():
+                shutil.copyfile(when, folder / when.name)
+            enter(gradebook, assignment, one, cells, timestamp(when))
+
+
+def record(assignment, url):
+    """Record a problem set and its cells in a gradebook."""
+    with alembic_found(), Gradebook(url) as gradebook:
+        gradebook.update_or_create_assignment(assignment.name)
+    notebook = nbformat.from_dict(copy.deepcopy(assignment.notebook))
+    about = {"notebook": assignment.name, "assignment": assignment.name, "db_url": url}
+    resources = {"nbgrader": about}
+    try:
+        for step in RECORDING:
+            notebook, resources = getattr(of_nbgrader, step)().preprocess(notebook, resources)
+    except RuntimeError as error:  # cells came or went, and there are submissions
+        raise NetlabError(
+            f"{url.removeprefix('sqlite:///')} has another {assignment.name}, and marks for it:"
+            f" {error}. Export to another folder, or remove the set there"
+            f" (`nbgrader db assignment remove {assignment.name}`)"
+        ) from error
+
+
+@contextlib.contextmanager
+def alembic_found():
+    """Around making a gradebook: nbgrader calls the program alembic, which stands beside this
+    Python, by its name.
+    """
+    before = os.environ.get("PATH", os.defpath)
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{before}"
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
+
+
+def timestamp(path):
+    """When something was handed in, if nbgrader knows."""
+    try:
+        return parse_utc(path.read_text(encoding="utf-8").strip() or None)
+    except (OSError, ValueError, OverflowError):
+        return None
+
+
+def repaired(path, assignment):
+    """The cells of a submission, as they were graded; where there is no submission that could be,
+    the source's, with nothing in them.
+    """
+    try:
+        return repair.examine(path.read_bytes(), assignment).cells
+    except (OSError, NetlabError):
+        return [repair.merged(cell, None) for cell in assignment.cells]
+
+
+def autograded(assignment, cells, marks):
+    """The notebook that people see in the formgrader: below each check is what came of it."""
+    origin = zip(assignment.notebook["cells"], assignment.cells, strict=True)
+    origin = {cell.id: (raw, cell) for raw, cell in origin if cell.id}
+    said = {each["id"]: feedback(each) for each in marks["exercises"]}
+    notebook = {key: assignment.notebook[key] for key in ("metadata", "nbformat", "nbformat_minor")}
+    new = [note(f"{marks['points']:g} of {marks['max_points']:g} points.\n{remarks(marks)}")]
+    for cell in cells:
+        raw = {"cell_type": cell.kind, "metadata": {}, "source": cell.source}
+        if cell.id:
+            theirs, of_source = origin[cell.id]
+            raw["metadata"] = copy.deepcopy(theirs["metadata"])
+            if of_source.role != "free":
+                raw["metadata"]["nbgrader"] |= {
+                    "checksum": of_source.checksum,
+                    "cell_type": of_source.kind,
+                }
+        if cell.kind != "code":  # no HTML of a student's in a teacher's browser
+            raw["source"] = re.sub("<(?=[A-Za-z/!?])", "&lt;", cell.source)
+        else:
+            text = said.get(cell.id)
+            stream = {"output_type": "stream", "name": "stdout", "text": text}
+            raw |= {"execution_count": None, "outputs": [stream] if text else []}
+        new.append(raw)
+    if notebook["nbformat_minor"] >= 5:
+        new = [{**raw, "id": f"cell-{number}"} for number, raw in enumerate(new)]
+    return copy.deepcopy(notebook | {"cells": new})
+
+
+def note(text):
+    """A cell of ours: text only, whatever is in it."""
+    indented = "\n".join(f"    {line}" for line in text.split("\n"))
+    return {"cell_type": "markdown", "metadata": {}, "source": indented}
+
+
+def enter(gradebook, assignment, marks, cells, when):
+    """Enter a student's marks, as autograde does."""
+    name, student = assignment.name, marks["student"]
+    gradebook.update_or_create_student(student)
+    said = {"timestamp": when} if when else {}
+    with gradebook.db.no_autoflush:
+        gradebook.update_or_create_submission(name, student, **said)
+    points = {each["id"]: each["points"] for each in marks["exercises"]}
+    given = {cell.id: cell.source for cell in cells}
+    for cell in assignment.cells:
+        if cell.role not in ("check", "manual"):
+            continue
+        grade = gradebook.find_grade(cell.id, name, name, student)
+        untouched = repair.same(given.get(cell.id, ""), cell.source) or not given.get(cell.id)
+        if cell.role == "check":
+            grade.auto_score = points.get(cell.id, 0)
+        else:
+            grade.auto_score = 0 if untouched else None
+            comment = gradebook.find_comment(cell.id, name, name, student)
+            comment.auto_comment = "No response." if untouched else None
+        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+    gradebook.db.commit()

@@ -1,0 +1,167 @@
+"""Is an answer right? Both the check cells of a problem set and its grader ask here."""
+
+from numbers import Real
+
+from netlab.course.checks import forms, slips
+from netlab.course.checks.comparison import (
+    KINDS,
+    NOTHING,
+    another_kind,
+    compare_plainly,
+    named,
+)
+from netlab.course.checks.figures import look_at_figure
+from netlab.course.checks.verdicts import Check
+from netlab.errors import SpecificationError
+
+OMITTED = object()
+LARGE, HUGE = 1e6, 1e15  # from, and to, which a number is written out
+
+
+def check(given, right=OMITTED, unit="", within=0.01, exact=False, mistakes=None):
+    """Is an answer right? It never shows what is.
+
+    Parameters
+    ----------
+    given : anything
+        The answer: a number, a choice, lists, dicts and tables of them, a function's result, a
+        figure, an experiment or its result, a network, a congestion control.
+    right : anything, optional
+        What it should be. Without it, the check says what the answer is, and whether it can be one;
+        of a figure, whether it has data, and axes with titles and units.
+    unit : str, optional
+        Of the numbers; it decides which slips are looked for.
+    within : float
+        How far off a number may be, relatively. [1]
+    exact : bool
+        It is to be as it was measured; for numbers that are read off.
+    mistakes : dict, optional
+        A hint for each wrong answer that is likely, as ``{hint: that answer}``.
+
+    Returns
+    -------
+    Check
+
+    Raises
+    ------
+    SpecificationError
+        `within` is no number from 0 to 1, or `mistakes` no dict.
+
+    Examples
+    --------
+    >>> check(1e6, 8e6, "bit/s")
+    Not yet: bits or bytes? A byte has 8 bits.
+    >>> check(8.2e6, 8e6, "bit/s")
+    Close: within 5 per cent; did you round?
+    >>> check("H-TCP", "htcp")
+    Right.
+    >>> check([8, 1], [1, 1], "byte")
+    Not yet: 1 of 2 are right; item 1: bits or bytes? A byte has 8 bits.
+    """
+    if not isinstance(within, Real) or isinstance(within, bool) or not 0 <= within <= 1:
+        raise SpecificationError(f"check: within = {within!r}: a number from 0 to 1, such as 0.01")
+    if mistakes is not None and not isinstance(mistakes, dict):
+        raise SpecificationError(f"check: mistakes = {mistakes!r}: a dict, hint: that answer")
+    form = forms.form(given)
+    if right is OMITTED:
+        return look_at(form, unit)
+    wrong = {str(hint): forms.form(one) for hint, one in (mistakes or {}).items()}
+    spec = {"unit": unit, "within": within, "exact": exact, "mistakes": wrong}
+    return compare(form, forms.form(right), spec)
+
+
+def compare(given, right, spec):
+    """Compare an answer's form with the right one.
+
+    Parameters
+    ----------
+    given, right : dict
+        See `netlab.course.checks.forms`.
+    spec : dict
+        May have ``unit``, ``within``, ``exact``, ``pairs``, and ``mistakes``, a form for each hint.
+
+    Returns
+    -------
+    Check
+
+    Raises
+    ------
+    SpecificationError
+        `right` is none itself: it is an error, or of no kind that can be compared.
+    """
+    if why := not_comparable(right):
+        raise SpecificationError(f"what an answer is compared with cannot be compared: {why}")
+    found = compare_plainly(given, right, spec)
+    if found.verdict in ("right", "nothing"):
+        return found
+    for hint, mistake in (spec.get("mistakes") or {}).items():
+        if is_mistake(given, mistake, right, spec):
+            return Check("wrong", 0, hint)
+    return found
+
+
+def not_comparable(right):
+    """Why nothing can be compared with this; "" where it can."""
+    if right["kind"] == "function" and not right["results"]:
+        return "a function without cases; call it, and compare what it returns"
+    return right.get("text", right.get("type", "")) if right["kind"] in ("error", "other") else ""
+
+
+def is_mistake(given, mistake, right, spec):
+    """Is an answer that is not right just this one?"""
+    if mistake["kind"] == "nothing" or not_comparable(mistake):
+        return False
+    sharp = max(1e-6, min(slips.tolerance(spec), slips.MOST_SLIP))
+    spec = {key: one for key, one in spec.items() if key != "mistakes"}
+    same = compare_plainly(given, mistake, spec | {"within": sharp, "exact": False})
+    if same.verdict == "right" and {"number"} == {given["kind"], mistake["kind"], right["kind"]}:
+        value, wrong, right = (float(one["value"]) for one in (given, mistake, right))
+        return not abs(value - right) < abs(value - wrong)
+    return same.verdict == "right"
+
+
+def look_at(given, unit):
+    """What an answer is, and whether it can be one."""
+    kind = given["kind"]
+    if kind == "nothing":
+        return Check("nothing", 0, NOTHING)
+    if kind == "error":
+        return Check("wrong", 0, given["text"])
+    if kind == "other":
+        return Check("wrong", 0, f"{named(given)}, which can be no answer")
+    if kind == "figure":
+        return look_at_figure(given)
+    if kind == "algorithm" and given["failed"]:
+        return Check("wrong", 0, f"{given['name']} fails: {given['failed']}")
+    if kind == "number" and isinstance(given["value"], str):
+        return Check("wrong", 0, "this is not a finite number")
+    if kind == "text" and unit:
+        return Check("wrong", 0, another_kind(given, "number"))
+    return Check("noted", 0, f"this is {told(given, unit)}; it can be an answer")
+
+
+def told(given, unit):
+    kind, word = given["kind"], KINDS[given["kind"]]
+    if kind == "number":
+        return f"{word}, {readable(given['value'])} {unit}".rstrip()
+    if kind == "truth":
+        return f"{word}, {given['value']}"
+    if kind == "text":
+        return f'{word}, "{given["value"]}"'
+    if kind == "function":
+        return f"{word} or class itself, not what it returns"
+    if kind == "experiment":
+        return f"{word} with the seed {given['json'].get('seed')}"
+    if kind in ("list", "dict"):
+        return f"{word} of {len(given['items'])}"
+    if kind == "table":
+        rows = max(map(len, given["columns"].values()), default=0)
+        return f"{word} of {rows} rows with the columns {', '.join(given['columns'])}"
+    return f"{word}, {given['name']}" if kind == "algorithm" else word
+
+
+def readable(value):
+    """A number with six digits; a large one as the texts of problem sets write it."""
+    if LARGE <= abs(value) < HUGE:
+        return f"{value:,.0f}".replace(",", " ")
+    return f"{value:.6g}"

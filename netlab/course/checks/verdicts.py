@@ -1,0 +1,55 @@
+"""What a check says of an answer: a verdict, how much of the points it is worth, and a hint."""
+
+import html
+import re
+
+# Said before the hint
+WORDS = {
+    "right": "Right",
+    "close": "Close",
+    "wrong": "Not yet",
+    "nothing": "No answer yet",
+    "noted": "",
+}
+LONGEST = 500  # characters of a hint
+
+
+class Check:
+    """What `check` gives.
+
+    Attributes
+    ----------
+    verdict : {"right", "close", "wrong", "nothing", "noted"}
+        "noted" is an answer that was compared with nothing: its hint says what it is.
+    share : float
+        Of the points, from 0 to 1: 1 where it is right, 0.5 where it is close, 0.25 where only its
+        unit is wrong. What has several parts has the mean of theirs.
+    hint : str
+        A sentence, or "".
+    """
+
+    def __init__(self, verdict, share=0, hint=""):
+        self.verdict, self.share, self.hint = verdict, share, printable(hint)
+
+    def __repr__(self):
+        return self._sentence(WORDS[self.verdict], self.hint)
+
+    def _repr_markdown_(self):
+        word = WORDS[self.verdict]
+        return self._sentence(word and f"**{word}**", as_markdown(self.hint))
+
+    def _sentence(self, word, hint):
+        text = f"{word}: {hint}" if word and hint else word or hint[:1].upper() + hint[1:]
+        return text if text.endswith(("?", ".", "!", "...")) else f"{text}."
+
+
+def printable(text, most=LONGEST):
+    """A text of one line without anything that a terminal would obey, shortened."""
+    text = "".join(one if one.isprintable() else " " for one in text[: 4 * most])
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 4]} ..."
+
+
+def as_markdown(text):
+    """A text as it is, wherever Markdown is shown."""
+    return re.sub(r"([\\`*_{}\[\]()#!|$~])", r"\\\1", html.escape(text, quote=False))

@@ -1,0 +1,1 @@
+"""Marks: notebooks run in a jail, their answers compared, a class at a time."""

@@ -1,0 +1,256 @@
+"""A whole class: each notebook in a process of its own, as many at once as there are cores. What
+has been graded stays graded: a batch that was interrupted goes on where it was.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from urllib.parse import quote
+
+from netlab.course.checks.verdicts import printable
+from netlab.course.grading import marking
+from netlab.course.grading.runs import Runs
+from netlab.course.mine import SECRET, parameters
+from netlab.course.sets import source
+from netlab.engines.cache import replace_text
+from netlab.engines.guest import host_checks
+from netlab.engines.jail.contents import contents
+from netlab.engines.workers import Workers
+from netlab.errors import NetlabError
+from netlab.running.progress import line, shown
+
+WORKER_S = 1200.0  # a process that takes longer is ended [wall s]
+CHUNK = 20  # students whose solutions are worked out in one jail
+MOST_BYTES = 20_000_000  # of a notebook
+LONGEST_NAME = 150  # characters of a file's, where it is that of a student
+GUESTS = 3  # at most, of a notebook: its jail, an experiment, and a jail of its algorithm
+TRIES = 2  # of a process that failed: perhaps it was this machine's fault
+
+
+class Batch:
+    """Grades what a class handed in.
+
+    Parameters
+    ----------
+    path : path
+        The assignment's source.
+    submitted : path
+        As nbgrader lays it out: ``submitted/STUDENT/ps1/ps1.ipynb``.
+    work : path
+        What has been graded is kept here: ``marks/STUDENT.json``, and what it takes to go on.
+    secret : str, optional
+        The course's.
+    jobs : int, optional
+        How many at once; None: one for each core, as far as memory allows.
+    """
+
+    def __init__(self, path, submitted, work, secret=None, jobs=None):
+        self.path, self.submitted, self.work = Path(path).absolute(), Path(submitted), Path(work)
+        self.assignment, self.secret = source.read(self.path), secret
+        engine = Runs().engine
+        guests = host_checks.memory_limit_bytes() // host_checks.GUEST_BYTES
+        self.jobs = jobs or max(1, min(engine.at_once, guests // GUESTS))
+        python, own = contents()  # made here, once, and not by each process
+        parts = [self.path.read_bytes(), secret, engine.digest, python.name, own.name]
+        self.key = marking.identity(*parts)
+        self.workers = Workers("netlab.course.grading.worker", WORKER_S)
+
+    def grade(self):
+        """Grade everybody who is not graded yet; -> the marks of all, in the order of their names.
+
+        Raises
+        ------
+        NetlabError
+            There is nothing to grade, the solution fails, or no engine works here. What a student
+            handed in never raises.
+        """
+        students = self.students()
+        for folder in ("marks", "reference", "handed-in"):
+            (self.work / folder).mkdir(parents=True, exist_ok=True)
+        handed_in = {student: self.taken(student) for student in students}
+        todo = [one for one in students if not self.done(one, handed_in[one])]
+        with ThreadPoolExecutor(self.jobs) as pool:
+            try:
+                self.references([one for one in todo if handed_in[one][0]], pool)
+                with line(total=len(todo), desc="Graded", disable=not shown()) as bar:
+                    futures = [pool.submit(self.one, one, *handed_in[one]) for one in todo]
+                    for future in as_completed(futures):
+                        future.result()
+                        bar.update()
+            except BaseException:
+                self.workers.stop()
+                pool.shutdown(cancel_futures=True)
+                raise
+        marks = [json.loads(self.marks(student).read_text()) for student in students]
+        self.compare_neighbours(marks)
+        return marks
+
+    def students(self):
+        """The names of the folders in `submitted`.
+
+        Raises
+        ------
+        NetlabError
+            There is no such folder, or nobody in it.
+        """
+        try:
+            found = sorted(one.name for one in os.scandir(self.submitted) if one.is_dir())
+        except OSError as error:
+            raise NetlabError(f"{self.submitted}: {error.strerror}") from None
+        found = [name for name in found if not name.startswith(".")]
+        if not found:
+            name = self.assignment.name
+            raise NetlabError(
+                f"{self.submitted} has no student's folder: give the folder in which"
+                f" STUDENT/{name}/{name}.ipynb lie, such as nbgrader's submitted/"
+            )
+        return found
+
+    def taken(self, student):
+        """Copy what a student handed in; -> its place and its key, or None and what is wrong."""
+        name = self.assignment.name
+        path = self.submitted / student / name / f"{name}.ipynb"
+        try:
+            parameters(name, student, self.secret or SECRET)
+            if student != student.strip():  # else two folders would be one student's
+                raise NetlabError(f"{student!a} begins or ends with white space")
+            data = read_file(path)
+        except FileNotFoundError:
+            return None, f"there is no {name}/{name}.ipynb: nothing was handed in under this name"
+        except OSError as error:
+            return None, f"{name}.ipynb cannot be read: {error.strerror}"
+        except NetlabError as error:
+            return None, f"the name of the folder is no student id: {error}"
+        except ValueError as error:
+            return None, f"{name}.ipynb {error}"
+        place = self.work / "handed-in" / f"{filed(student)}.ipynb"
+        place.write_bytes(data)
+        return place, marking.identity(self.key, student, data)
+
+    def marks(self, student):
+        return self.work / "marks" / f"{filed(student)}.json"
+
+    def done(self, student, handed_in):
+        """Is this very submission graded?"""
+        with contextlib.suppress(OSError, ValueError):
+            kept = json.loads(self.marks(student).read_text())
+            return handed_in[0] is not None and kept["key"] == handed_in[1]
+        return False
+
+    def references(self, students, pool):
+        """Work out the solution's answers for those who have none yet."""
+        places = {one: self.work / "reference" / f"{filed(one)}.json" for one in students}
+
+        def lacks(student):
+            try:
+                return json.loads(places[student].read_text())["key"] != self.key
+            except (OSError, ValueError, KeyError):
+                return True
+
+        lacking = [one for one in students if lacks(one)]
+        size = max(1, min(CHUNK, -(-len(lacking) // self.jobs)))
+        chunks = [lacking[at : at + size] for at in range(0, len(lacking), size)]
+        with line(total=len(lacking), desc="Solutions", disable=not shown()) as bar:
+            jobs = {
+                pool.submit(
+                    self.work_on, students=chunk, to={one: str(places[one]) for one in chunk}
+                ): chunk
+                for chunk in chunks
+            }
+            for future in as_completed(jobs):
+                if failure := future.result():
+                    raise NetlabError(f"the solution could not be worked out: {failure}")
+                bar.update(len(jobs[future]))
+
+    def one(self, student, place, key):
+        """Grade one student; whatever happens, there are marks."""
+        if place is None:
+            marks = marking.without_marks(student, self.assignment, "nothing to grade", key)
+            return replace_text(self.marks(student), json.dumps(marks | {"key": None}))
+        reference = self.work / "reference" / f"{filed(student)}.json"
+        self.marks(student).unlink(missing_ok=True)
+        failure = ""
+        for _ in range(TRIES):
+            failure = self.work_on(
+                student=student,
+                notebook=str(place),
+                reference=str(reference),
+                to=str(self.marks(student)),
+                key=key,
+            )
+            if self.workers.stopped:
+                raise NetlabError("the batch was stopped")
+            if not failure:
+                return None
+        why = f"grading it failed: {failure}"
+        marks = marking.without_marks(student, self.assignment, "look at this one", why)
+        return replace_text(self.marks(student), json.dumps(marks | {"key": None}))
+
+    def work_on(self, **job):
+        """Have a process do a job; -> what went wrong, or "" """
+        job = {"key": self.key, "source": str(self.path), "secret": self.secret} | job
+        job["runs"] = str(self.work / "runs")
+        return self.workers.work_on(job)
+
+    def compare_neighbours(self, marks):
+        """Flag wrong answers that are right for somebody else, and notebooks that are the same."""
+        owners, twins = {}, {}
+        for one in marks:
+            for cell, answer in answers(one):
+                place = cell, answer["name"], answer["right"]
+                owners.setdefault(place, set()).add(one["student"])
+            place = self.work / "handed-in" / f"{filed(one['student'])}.ipynb"
+            if one.get("key") and one["points"]:
+                digest = hashlib.sha256(place.read_bytes()).digest()  # not 300 whole files
+                twins.setdefault(digest, []).append(one["student"])
+        names = {one["student"] for one in marks}
+        for one in marks:
+            if one.get("named", one["student"]) in names - {one["student"]}:
+                one["flags"].append(f"copied name: {printable(one['named'])}")
+            for cell, answer in answers(one):
+                whose = owners.get((cell, answer["name"], answer["given"]), set())
+                if answer["given"] and answer["share"] < 1 and whose - {one["student"]}:
+                    other = printable(min(whose - {one["student"]}))
+                    one["flags"].append(f"number of {other}: {answer['name']}")
+        for same in twins.values():
+            for one in marks if len(same) > 1 else ():
+                if one["student"] in same:
+                    other = next(name for name in same if name != one["student"])
+                    one["flags"].append(f"same file as {printable(other)}")
+
+
+def answers(marks):
+    return [(one["id"], answer) for one in marks["exercises"] for answer in one["answers"]]
+
+
+def filed(student):
+    """A student's name as the name of a file, whatever it is."""
+    name = quote(os.fsencode(student), safe=" @+,=").replace(".", "%2E") or "%00"
+    if len(name) > LONGEST_NAME:  # of 255 that a file system takes, with what is put behind it
+        name = f"{name[:LONGEST_NAME]} {hashlib.sha256(name.encode()).hexdigest()[:16]}"
+    return name
+
+
+def read_file(path):
+    """A file that is a file, and not too large.
+
+    Raises
+    ------
+    OSError, ValueError
+        It cannot be read, or is something else.
+    """
+    for part in (path.parents[1], path.parent, path):
+        if part.is_symlink():
+            raise ValueError("is a link, or lies in one: hand in the file itself")
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError("is no file")
+        if found.st_size > MOST_BYTES:
+            raise ValueError(f"has {found.st_size} bytes; at most {MOST_BYTES} are read")
+        return file.read(MOST_BYTES + 1)

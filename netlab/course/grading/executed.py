@@ -1,0 +1,168 @@
+"""What a notebook answers: its cells run in a jail, its experiments outside."""
+
+import json
+from dataclasses import dataclass, field
+
+from netlab.course.checks.forms import checked
+from netlab.engines.jail import Jail
+from netlab.errors import EngineError, GuestError, NetlabError
+
+PROGRAM = "/run/netlab/netlab/course/grading/runner.py"
+JAIL_WALL_S = 150.0  # of computing in the jail, for one student
+MOST_LISTS = 1_000_000  # and objects of a message: each takes far more memory than its two bytes
+
+
+@dataclass
+class Executed:
+    """What came out of a notebook.
+
+    Attributes
+    ----------
+    answers : dict
+        By check cell, the answers by name, as forms (see `netlab.course.checks.forms`); those of
+        mistakes are named ``answer, line break, hint``. None where the name was never assigned.
+    errors : dict of str
+        By cell, what went wrong in it.
+    ended : str
+        Why it was ended before its end; "" where it was not.
+    """
+
+    answers: dict = field(default_factory=dict)
+    errors: dict = field(default_factory=dict)
+    ended: str = ""
+
+
+def execute(cells, students, assignment, runs, secret=None, mistakes=False):
+    """Run a notebook for some students, one after the other; -> `Executed` by student.
+
+    Parameters
+    ----------
+    cells : list of dict
+        ``id``, ``kind``, ``source``, and ``answers`` (specifications by name) in check cells.
+    students : list of str
+        Whose parameters `netlab.course.mine` gives. More than one only for a notebook that is
+        trusted: they share a jail.
+    assignment : str
+    runs : netlab.course.grading.runs.Runs
+    secret : str, optional
+        The course's.
+    mistakes : bool
+        Evaluate the expressions of mistakes, too: in a solution.
+
+    Raises
+    ------
+    EngineError
+        No jail works here; what a notebook does never raises.
+    """
+    keys = ("cases", "mistakes") if mistakes else ("cases",)
+    order = {
+        "students": students,
+        "digest": runs.engine.digest,
+        "about": runs.engine.about,
+        "cells": [
+            cell
+            | {
+                "answers": {
+                    name: {key: spec[key] for key in keys if key in spec}
+                    for name, spec in (cell.get("answers") or {}).items()
+                }
+            }
+            for cell in cells
+        ],
+    }
+    found = {student: Executed() for student in students}
+    files = {"course.json": json.dumps({"secret": secret})} if secret else {}
+    current, ended = students[0], ""
+    jail = Jail(PROGRAM, files=files, wall_limit_s=JAIL_WALL_S * len(students))
+    try:
+        heard, spent = begun(jail, order), {}
+        while True:
+            message = understood(heard)
+            if "ended" in message:
+                break
+            reply = {}
+            if "run" in message:
+                reply = runs.answer(message["run"], spent)
+            else:
+                if message.get("student") != current:
+                    current, spent = message.get("student"), {}
+                    if current not in students:
+                        raise NetlabError("the notebook told of a student who is not there")
+                keep(found[current], message, cells)
+            heard = jail.say(json.dumps(reply))
+    except (GuestError, NetlabError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, EngineError) and not isinstance(error, GuestError):
+            raise
+        ended = " ".join(str(error).split())[-500:] or type(error).__name__
+    finally:
+        jail.close()
+    if ended:
+        for student in students[students.index(current) if current in students else 0 :]:
+            found[student].ended = ended
+    return found
+
+
+def begun(jail, order):
+    """Have the jail begin; -> what it says first of the notebook.
+
+    Raises
+    ------
+    EngineError
+        It does not even begin, which is no fault of the notebook's.
+    """
+    try:
+        heard = jail.say(json.dumps(order))
+    except GuestError as error:
+        raise EngineError(f"the jail does not begin: {error}") from error
+    if heard != '{"ready": true}':
+        raise EngineError(f"the jail does not begin: it says {heard[:200]!r}")
+    return jail.say("{}")
+
+
+def understood(text):
+    """A message of the jail, which may be anything.
+
+    Raises
+    ------
+    NetlabError
+        It is no JSON object.
+    """
+    try:
+        if text.count("[") + text.count("{") > MOST_LISTS:
+            raise NetlabError("the notebook sent more lists than any answer has")
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        message = None
+    if not isinstance(message, dict):
+        raise NetlabError("the notebook sent what is no message")
+    return message
+
+
+def keep(executed, message, cells):
+    """Keep what a cell told, once; the first word counts, as later cells could take it back."""
+    cell = message.get("cell")
+    specs = {one["id"]: one.get("answers") or {} for one in cells}
+    if cell not in specs:
+        raise NetlabError("the notebook told of a cell that it does not have")
+    if isinstance(message.get("error"), str):
+        executed.errors.setdefault(cell, message["error"][:500])
+    answers = message.get("answers")
+    if isinstance(answers, dict) and answers and cell not in executed.answers:
+        names = {
+            f"{name}\n{hint}"
+            for name, spec in specs[cell].items()
+            for hint in spec.get("mistakes", {})
+        }
+        executed.answers[cell] = {
+            name: None if form is None else sound(form)
+            for name, form in answers.items()
+            if name in specs[cell] or name in names
+        }
+
+
+def sound(form):
+    """A form that can be compared; one that cannot is an error of the notebook's."""
+    try:
+        return checked(form)
+    except NetlabError as error:
+        return {"kind": "error", "text": str(error)[:300]}

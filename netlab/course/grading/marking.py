@@ -1,0 +1,238 @@
+"""Marks for one notebook: what it answers beside what the solution answers for the same student.
+
+Everything compared is plain data. What the notebook says of itself (stored outputs, metadata,
+points) is not looked at.
+"""
+
+import hashlib
+import json
+
+from netlab.course.checks.check import compare
+from netlab.course.checks.verdicts import Check, printable
+from netlab.course.grading.executed import execute
+from netlab.course.handed_in import repair
+from netlab.engines import recorded
+from netlab.errors import NetlabError
+
+TRIES = 2  # of a notebook that does not run to its end: it may have been this machine's fault
+SIGNIFICANT = 9  # digits, for the question whether two answers are the same
+
+
+def reference(assignment, students, runs, secret=None):
+    """What the solution answers for these students; -> `Executed` by student.
+
+    Raises
+    ------
+    NetlabError
+        The solution fails, or lacks an answer.
+    """
+    specs = {exercise.id: exercise.answers for exercise in assignment.exercises}
+    cells = [
+        {"id": f"{cell.id}#{number}", "kind": cell.kind, "source": cell.solved}
+        | ({"id": cell.id, "answers": specs[cell.id]} if specs.get(cell.id) else {})
+        for number, cell in enumerate(assignment.cells)
+    ]
+    found = execute(cells, students, assignment.name, runs, secret, mistakes=True)
+    for student, executed in found.items():
+        where = f"the solution of {assignment.name}, with {student}'s parameters"
+        if executed.ended:
+            raise NetlabError(f"{where}, ended: {executed.ended}")
+        for cell, error in executed.errors.items():
+            raise NetlabError(f"{where}, fails in cell {cell}: {error}")
+        for exercise in filter(specs.get, specs):  # manual ones have no answers
+            for name, form in executed.answers.get(exercise, {"any": None}).items():
+                if form is None or form["kind"] in ("nothing", "error", "other"):
+                    raise NetlabError(f"{where}, has no answer {name!r} for {exercise}: {form}")
+    return found
+
+
+def grade(data, student, assignment, right, runs, secret=None):
+    """The marks of one submission.
+
+    Parameters
+    ----------
+    data : bytes
+        The notebook as it was handed in.
+    student : str
+    assignment : netlab.course.sets.source.Assignment
+    right : dict
+        The solution's answers for this student, by check cell (`Executed.answers`).
+    runs : netlab.course.grading.runs.Runs
+    secret : str, optional
+
+    Returns
+    -------
+    dict
+        The student's marks, as they are kept in ``marks/STUDENT.json``.
+
+    Raises
+    ------
+    EngineError
+        Nothing can be graded here.
+    """
+    try:
+        repaired = repair.examine(data, assignment)
+    except NetlabError as error:
+        return without_marks(student, assignment, "unreadable", str(error))
+    specs = {exercise.id: exercise.answers for exercise in assignment.exercises}
+    order = [
+        {"id": cell.id or f"#{number}", "kind": cell.kind, "source": cell.source}
+        | ({"answers": specs[cell.id]} if specs.get(cell.id) else {})
+        for number, cell in enumerate(repaired.cells)
+    ]
+    setup = {cell.id for cell in assignment.cells if cell.role == "locked"}
+    for _ in range(TRIES):
+        executed = execute(order, [student], assignment.name, runs, secret)[student]
+        if not (executed.ended or setup & executed.errors.keys()):
+            break
+    flags = dict.fromkeys(finding.flag for finding in repaired.findings)
+    if executed.ended:
+        flags["did not run to its end"] = None
+    if setup & executed.errors.keys():
+        flags["setup failed"] = None
+    exercises = [
+        marked(exercise, executed, right, order)
+        for exercise in assignment.exercises
+        if not exercise.manual
+    ]
+    texts = {cell.id: cell.source for cell in repaired.cells}
+    manual = [
+        {"id": one.id, "max_points": one.points, "text": texts.get(one.id, "")[:20_000]}
+        for one in assignment.exercises
+        if one.manual
+    ]
+    marks = summed(student, assignment, exercises, manual)
+    marks["named"] = repaired.student or ""  # whom the notebook names
+    marks["findings"] = [
+        f"{one.cell}: {one.text}" if one.cell else one.text for one in repaired.findings
+    ]
+    return marks | {"flags": list(flags), "reason": reason(exercises, executed)}
+
+
+def marked(exercise, executed, right, order):
+    """The marks of one exercise."""
+    given, rows = executed.answers.get(exercise.id, {}), []
+    for name, spec in exercise.answers.items():
+        answer, solution = given.get(name), right[exercise.id][name]
+        mistakes = {
+            key.partition("\n")[2]: form
+            for key, form in right[exercise.id].items()
+            if key.startswith(f"{name}\n")
+        }
+        if answer is None:
+            check = Check("nothing", 0, unanswered(name, exercise, executed, order))
+        elif answer["kind"] == "error":
+            check = Check("wrong", 0, f"{name} could not be read: {answer['text']}")
+        else:
+            check = compare(answer, solution, spec | {"mistakes": mistakes})
+        share = min(max(float(check.share), 0.0), 1.0)
+        rows.append(
+            {
+                "name": name,
+                "verdict": check.verdict,
+                "share": share,
+                "hint": check.hint,
+                "points": round(share * spec["points"], 6),
+                "max_points": spec["points"],
+                "given": fingerprint(answer),
+                "right": fingerprint(solution),
+            }
+        )
+    points = round(sum(row["points"] for row in rows), 6)
+    return {
+        "id": exercise.id,
+        "title": exercise.title,
+        "points": points,
+        "max_points": exercise.points,
+        "manual": False,
+        "answers": rows,
+    }
+
+
+def unanswered(name, exercise, executed, order):
+    """Why there is no such answer: the first error in the cells of this exercise."""
+    ids = [cell["id"] for cell in order]
+    at = ids.index(exercise.id)
+    checks = [number for number in range(at) if order[number].get("answers")]
+    for cell in ids[max(checks, default=-1) + 1 : at]:
+        if cell in executed.errors:
+            error = executed.errors[cell]
+            if error.startswith("NotImplementedError"):
+                return f"{name} has no value: the cell {cell} is as it was handed out"
+            return f"{name} has no value: the cell {cell} failed: {error}"
+    if executed.ended and exercise.id not in executed.answers:
+        return f"{name} was not reached: {executed.ended}"
+    return f"{name} has no value: no cell before {exercise.id} assigns it"
+
+
+def fingerprint(form):
+    """Stands for an answer that is not alike by chance, as it has many digits; "" for others."""
+    found = recorded.leaves(form).values()
+    numbers = [f"{value:.{SIGNIFICANT}g}" for value in found if type(value) is float]
+    if not any(len(text.strip("-0.").replace(".", "")) > 4 for text in numbers):
+        return ""
+    text = " ".join(numbers)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def without_marks(student, assignment, flag, why):
+    """The marks of what cannot be graded: zero, and the reason."""
+    exercises = [
+        {
+            "id": one.id,
+            "title": one.title,
+            "points": 0,
+            "max_points": one.points,
+            "manual": False,
+            "answers": [],
+        }
+        for one in assignment.exercises
+        if not one.manual
+    ]
+    manual = [
+        {"id": one.id, "max_points": one.points, "text": ""}
+        for one in assignment.exercises
+        if one.manual
+    ]
+    marks = summed(student, assignment, exercises, manual)
+    return marks | {"flags": [flag], "reason": printable(why), "findings": []}
+
+
+def summed(student, assignment, exercises, manual):
+    return {
+        "student": student,
+        "assignment": assignment.name,
+        "points": round(sum(one["points"] for one in exercises), 6),
+        "max_points": sum(one["max_points"] for one in exercises),
+        "exercises": exercises,
+        "manual": manual,
+        "manual_points": sum(one["max_points"] for one in manual),
+    }
+
+
+def reason(exercises, executed):
+    """In a sentence, where points were lost."""
+    answers = [(one["id"], answer) for one in exercises for answer in one["answers"]]
+    lost = [(cell, answer) for cell, answer in answers if answer["share"] < 1]
+    if not lost:
+        return "all automatic answers are right"
+    missing = [answer["name"] for _, answer in lost if answer["verdict"] == "nothing"]
+    others = [answer["name"] for _, answer in lost if answer["verdict"] != "nothing"]
+    parts = [f"{len(answers) - len(lost)} of {len(answers)} answers are right"]
+    parts += [f"not right: {listed(others)}"] if others else []
+    parts += [f"no answer: {listed(missing)}"] if missing else []
+    text = "; ".join(parts)
+    return printable(f"{text}. {executed.ended}" if executed.ended else text)
+
+
+def listed(names):
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+
+
+def identity(*parts):
+    """Stands for everything that decides a student's marks."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else json.dumps(part).encode()
+        digest.update(hashlib.sha256(data).digest())
+    return digest.hexdigest()[:24]

@@ -1,0 +1,183 @@
+"""What a student should mend before handing a notebook in, found on the student's own machine:
+nothing is run, and neither the source nor nbgrader is needed.
+"""
+
+import json
+import re
+from pathlib import Path
+
+from netlab.course.checks.verdicts import printable
+from netlab.course.handed_in import submitted
+from netlab.course.handed_in.submitted import Finding
+from netlab.course.sets import regions
+from netlab.errors import NetlabError
+
+LARGE_BYTES = 10_000_000
+RUN_ALL = 'Choose "Restart Kernel and Run All Cells" in the menu Kernel, and save.'
+MOST_CELLS_NAMED = 5
+HEADING = re.compile(r"^#{1,6} +(.*\S)", re.M)
+LONGEST_HEADING = 80  # characters
+COMMON = {  # what often stands behind an error
+    "NameError": "mend the first cell that fails; a name from there has no value here",
+    "NotImplementedError": "the answer is missing",
+}
+
+
+def examine(path):
+    """The findings on a notebook that is about to be handed in; none, if it is ready.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    list of netlab.course.handed_in.submitted.Finding
+
+    Raises
+    ------
+    NetlabError
+        It is no notebook at all, or cannot be read.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(submitted.LARGEST_BYTES + 1)
+    except OSError as error:
+        raise NetlabError(f"{path} cannot be read: {error.strerror}") from None
+    handed, metadata, findings = submitted.read(data)
+    name, expected = contents(metadata)
+    if expected is None:
+        text = "The notebook does not say what was in it when it was given out, so it cannot be"
+        text += " told whether all is still there. Copy your answers into a fresh copy of the set."
+        findings.append(Finding("not a problem set", "", text))
+    else:
+        if path.name != f"{name}.ipynb":
+            text = f"Your course looks for {name}.ipynb: rename the file."
+            findings.append(Finding("wrong file name", "", text))
+        findings += structure(handed, expected)
+    if submitted.names(handed, f"{name}-name") == "":
+        text = 'Write your student id between the quotes of student = "", and run all cells.'
+        findings.append(Finding("name missing", f"{name}-name", text))
+    findings += answered(handed, dict(expected or ()))
+    findings += ran(handed)
+    if len(data) > LARGE_BYTES:
+        largest = max(handed, key=lambda cell: len(json.dumps(cell.outputs)))
+        text = f"The file has {len(data) / 1e6:.0f} MB, most of it the output of this cell: print"
+        text += " less there, and save again."
+        findings.append(Finding("output too big", largest.name, text))
+    return [placed(finding, handed) for finding in findings]
+
+
+def placed(finding, handed):
+    """A finding that also says under which heading its cell stands: Jupyter shows no names."""
+    heading = ""
+    for cell in handed:
+        if cell.kind == "markdown" and (found := HEADING.search(cell.source)):
+            heading = printable(found[1], LONGEST_HEADING)
+        if cell.name == finding.cell:
+            where = f' (Under "{heading}".)' if heading else ""
+            return Finding(finding.flag, finding.cell, finding.text + where)
+    return finding
+
+
+def contents(metadata):
+    """A released notebook's name, and its cells as [grade_id, checksum]; None for another's."""
+    said = metadata.get("netlab")
+    name, cells = (said.get("assignment"), said.get("cells")) if isinstance(said, dict) else ("", 0)
+    if not isinstance(name, str) or not re.fullmatch(r"[\w-]{1,80}", name, re.A):
+        return "", None
+    if not isinstance(cells, list) or not cells:
+        return name, None
+    for cell in cells:
+        if not isinstance(cell, list) or len(cell) != 2 or not all(type(x) is str for x in cell):
+            return name, None
+        if not re.fullmatch(r"[\w-]{1,80}", cell[0], re.A):
+            return name, None
+    return name, cells
+
+
+def structure(handed, expected):
+    """Cells that are gone, there twice, elsewhere, or not as they were."""
+    there = {}
+    for cell in handed:
+        there.setdefault(cell.id, []).append(cell)
+    last, above, moved = -1, "", False
+    order = [cell.id for cell in handed]
+    for name, checksum in expected:
+        cells = there.get(name, [])
+        if not cells:
+            text = "It was deleted, or merged with another cell. Copy your answers into a fresh"
+            text += " copy of the set."
+            yield Finding("cell deleted", name, text)
+            continue
+        if len(cells) > 1:
+            text = f"It is there {len(cells)} times. Keep the one with your answer, delete the"
+            text += " others; to try things out, use a new cell."
+            yield Finding("cell copied", name, text)
+        place = order.index(name)
+        if place < last and not moved:
+            moved = True
+            text = f"It should stand below {above}, and one of the two was moved: drag that back by"
+            text += " the blank at its left."
+            yield Finding("cells reordered", name, text)
+        if place > last:
+            last, above = place, name
+        said = cells[0].said
+        own = said.get("solution") is True or not (said.get("grade") or said.get("locked"))
+        if not own and checksum_of(cells[0]) != checksum:
+            text = "It belongs to the course and was changed; the course's own will count. Take"
+            text += " what you wrote there into an answer cell or a new one."
+            yield Finding("locked cell changed", name, text)
+
+
+def checksum_of(cell):
+    """nbgrader's checksum of a cell; "" where its metadata cannot have one."""
+    try:
+        return regions.checksum(cell.source, cell.kind, cell.said)
+    except (LookupError, TypeError, ValueError, OverflowError):
+        return ""
+
+
+def answered(handed, expected):
+    """Answers that are still what the course wrote."""
+    for cell in handed:
+        if cell.said.get("solution") is not True:
+            continue
+        stub = "\n".join(regions.STUB[True]) in re.sub("(?m)^[ \t]+", "", cell.source)
+        if not cell.source.strip() or stub or checksum_of(cell) == expected.get(cell.id):
+            text = "It has no answer yet: write one, or leave it, and it gets no points."
+            if stub and checksum_of(cell) != expected.get(cell.id):
+                text = "`raise NotImplementedError()` still stands in it and stops the cell there:"
+                text += " delete that line."
+            yield Finding("no answer", cell.name, text)
+
+
+def ran(handed):
+    """Cells that did not run, failed, or ran in another order than they stand."""
+    code = [cell for cell in handed if cell.kind == "code" and cell.source.strip()]
+    waiting = [cell for cell in code if cell.count is None]
+    if waiting:
+        names = ", ".join(cell.name for cell in waiting[:MOST_CELLS_NAMED])
+        names += f" and {len(waiting) - MOST_CELLS_NAMED} more" * (len(waiting) > MOST_CELLS_NAMED)
+        text = f"{names} have not run, or their outputs were cleared. {RUN_ALL}"
+        yield Finding("not run", waiting[0].name, text)
+    for cell in code:
+        for output in cell.outputs:
+            if output.get("output_type") in ("error", "pyerr"):
+                said = output.get("ename")
+                said = said if isinstance(said, str) and said.isidentifier() else "an error"
+                locked = cell.said.get("locked") is True
+                why = f"read the end of its output, and mend {'what is above' if locked else 'it'}"
+                why = COMMON.get(said, why)
+                text = f"It stops with {said[:80]}: {why}."
+                yield Finding("failing cell", cell.name, text)
+                break
+    counts = [cell.count for cell in code if cell.count is not None]
+    for cell, before in zip(
+        [cell for cell in code if cell.count is not None][1:], counts, strict=False
+    ):
+        if cell.count <= before:
+            text = f"It ran before a cell that stands above it. {RUN_ALL}"
+            yield Finding("run out of order", cell.name, text)
+            break

@@ -1,0 +1,194 @@
+"""The numbers of a problem set that each student has for himself or herself: drawn from the
+student's id, so that neighbours cannot copy them, and anybody who grades can draw them again.
+"""
+
+import getpass
+import hashlib
+import json
+import os
+import tomllib
+import unicodedata
+from pathlib import Path
+
+from netlab.course.predictions import in_a_cell
+from netlab.errors import SpecificationError
+
+PARAMETERS = Path(__file__).with_name("parameters.toml")
+COURSE = "course.json"  # in the working folder: {"secret": "..."}
+SECRET = "netlab"  # of who has no course.json
+LONGEST_ID = 100  # characters
+NOT_IN_IDS = ("C", "Zl", "Zp")  # Unicode's categories of what cannot be seen
+
+
+class Parameters:
+    """A student's own numbers of a problem set, each an attribute; they cannot be changed.
+
+    Attributes
+    ----------
+    student, assignment : str
+        Whose they are, and of which set.
+    """
+
+    def __init__(self, assignment, student, values):
+        vars(self).update(values, assignment=assignment, student=student)
+
+    def as_dict(self):
+        """The numbers by name, without student and assignment."""
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("assignment", "student")
+        }
+
+    def __setattr__(self, name, value):
+        raise AttributeError(f"my.{name} = {value!r}: your numbers are given; use another name")
+
+    def __delattr__(self, name):
+        raise AttributeError(f"my.{name}: your numbers are given")
+
+    def __getattr__(self, name):
+        there_are = ", ".join(self.as_dict())
+        raise AttributeError(f"my.{name}: there is no such number in this set; it has {there_are}")
+
+    def __eq__(self, other):
+        return vars(self) == vars(other) if type(other) is Parameters else NotImplemented
+
+    __hash__ = None
+
+    def __repr__(self):
+        lines = [f"{self.assignment} of {self.student}"]
+        return "\n".join([*lines, *(f"my.{key} = {one!r}" for key, one in self.as_dict().items())])
+
+    def _repr_markdown_(self):
+        rows = [f"| `my.{key}` | `{one!r}` |" for key, one in self.as_dict().items()]
+        head = f"| {in_a_cell(self.assignment)} | of {in_a_cell(self.student)} |"
+        return "\n".join([head, "| --- | --- |", *rows])
+
+
+def mine(assignment, student=None):
+    """Your own numbers of a problem set.
+
+    Parameters
+    ----------
+    assignment : str
+        Its name, such as ``"ps1"``.
+    student : str, optional
+        Your id, as your course knows you. None takes the name that you are logged in with.
+
+    Returns
+    -------
+    Parameters
+        Each number is an attribute: ``my.rate``. The same id has the same numbers everywhere.
+
+    Raises
+    ------
+    SpecificationError
+        There is no such set, the id is empty or cannot be one, or ``course.json``, which may hold
+        your course's secret, cannot be read.
+    """
+    return parameters(assignment, who(student), secret())
+
+
+def parameters(assignment, student, secret):
+    """The numbers that a student of a course has; the same ones each time.
+
+    Parameters
+    ----------
+    assignment, student, secret : str
+        The set's name, the student's id and what the course keeps to itself.
+
+    Returns
+    -------
+    Parameters
+    """
+    sets = tomllib.loads(PARAMETERS.read_text(encoding="utf-8"))
+    if not isinstance(assignment, str) or assignment not in sets:
+        raise SpecificationError(
+            f"assignment = {assignment!r}: there is no such problem set; there are"
+            f" {', '.join(sets)}"
+        )
+    student = checked_id(student)
+    values = {}
+    for name, rule in sets[assignment].items():
+        told = json.dumps([secret, assignment, student, name])
+        number = int.from_bytes(hashlib.sha256(told.encode()).digest())
+        values[name] = drawn(f"[{assignment}] {name}", rule, number)
+    return Parameters(assignment, student, values)
+
+
+def drawn(place, rule, number):
+    """What a rule of parameters.toml makes of a large number."""
+    match rule:
+        case {"choices": [_, *_] as choices, **rest} if not rest:
+            return choices[number % len(choices)]
+        case {"from": int(first), "to": int(last), **rest} if first <= last and rest.keys() <= {
+            "unit"
+        }:
+            value = first + number % (last - first + 1)
+            return f"{value}{rest['unit']}" if rest else value
+    raise SpecificationError(
+        f"{PARAMETERS.name}: {place} = {rule!r}: write {{from = 1, to = 9}}, with unit ="
+        ' "ms" where it has one, or {choices = [1, 2]}'
+    )
+
+
+def who(student=None):
+    """The id of the student who asks: the grader's word first, then the argument, then the login
+    name.
+    """
+    if told := os.environ.get("NETLAB_STUDENT"):
+        return told
+    if student is not None:
+        return student
+    if hub := os.environ.get("JUPYTERHUB_USER"):
+        return hub
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # no such user, or no users at all
+        raise SpecificationError(
+            "student: nobody is logged in here; write your student id in the first cell"
+        ) from None
+
+
+def checked_id(student):
+    """A student's id without the white space around it.
+
+    Raises
+    ------
+    SpecificationError
+        It is no text, empty, too long, or has characters that no id has.
+    """
+    allowed = "write your student id, as your course knows you, in the first cell"
+    if not isinstance(student, str):
+        raise SpecificationError(f"student = {student!r}: a text in quotes; {allowed}")
+    told = unicodedata.normalize("NFC", student.strip())  # as some systems write file names
+    if not told:
+        raise SpecificationError(f"student = {student!r}: {allowed}")
+    if len(told) > LONGEST_ID:
+        raise SpecificationError(
+            f"student = {told[:20]!r}...: {len(told)} characters, {LONGEST_ID} at most; {allowed}"
+        )
+    hidden = any(unicodedata.category(one).startswith(NOT_IN_IDS) for one in told)
+    if hidden or {"/", "\\"} & {*told} or told in (".", ".."):
+        raise SpecificationError(
+            f"student = {told!a}: an id has no slashes and no control characters; {allowed}"
+        )
+    return told
+
+
+def secret():
+    """The course's secret, from course.json in the working folder; "netlab" where there is none."""
+    file = Path(COURSE)
+    try:
+        told = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return SECRET
+    except (OSError, ValueError, RecursionError) as error:
+        raise SpecificationError(f"{file.absolute()} cannot be read: {error}") from None
+    match told:
+        case {"secret": str(found)} if found:
+            return found
+    raise SpecificationError(
+        f'{file.absolute()} has no secret: it must be {{"secret": "..."}}; ask your course for'
+        " its course.json"
+    )

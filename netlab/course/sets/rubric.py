@@ -1,0 +1,41 @@
+"""The page that says what every exercise's points are given for."""
+
+
+def page(assignment):
+    """Markdown: every exercise of a problem set, what is compared, and the manual rubrics."""
+    lines = [
+        f"# {assignment.title}: what points are given for",
+        "",
+        f"{assignment.max_points:g} points"
+        + f", about {assignment.minutes} minutes" * bool(assignment.minutes)
+        + ". What a student's notebook computes is compared with what the solution computes with"
+        " that student's own parameters. An answer that is close gets half of its points, one of"
+        " which the unit alone is wrong a quarter, what has several parts the share of those that"
+        " are right. The mistakes named below are told to who makes them.",
+        "",
+    ]
+    for exercise in assignment.exercises:
+        lines += [f"## {exercise.title or exercise.id}", ""]
+        lines += [f"`{exercise.id}`, {exercise.points:g} points, "]
+        if exercise.manual:
+            lines[-1] += "marked by a person."
+            lines += ["", exercise.rubric.strip(), ""]
+            continue
+        lines[-1] += "marked by the computer."
+        lines += ["", *(row for each in exercise.answers.items() for row in answer(*each)), ""]
+    return "\n".join(lines)
+
+
+def answer(name, spec):
+    """The lines about one answer."""
+    unit = f", in {spec['unit']}" if spec.get("unit") else ""
+    if spec.get("exact"):
+        right = "to be as measured"
+    else:
+        right = f"right within {100 * spec.get('within', 0.01):g} %"
+    yield f"- `{name}`{unit}: {spec['points']:g} points; {right}"
+    for key, text in (("cases", "called with"), ("pairs", "compared between")):
+        if key in spec:
+            yield f"    - {text} {', '.join('`' + repr(each)[1:-1] + '`' for each in spec[key])}"
+    for hint, expression in spec.get("mistakes", {}).items():
+        yield f"    - a mistake that is known: {hint} (`{expression}`)"

@@ -1,0 +1,102 @@
+"""The guest engine for experiments of strangers: their congestion controls in Python answer from a
+jail, and not from a process of this machine.
+"""
+
+import json
+
+from netlab.engines.guest import GuestEngine, store
+from netlab.engines.guest.control_process import ANSWER, PIECE
+from netlab.engines.guest.process import Guest
+from netlab.engines.jail.process import Jail
+from netlab.errors import AlgorithmError, GuestError
+
+PROGRAM = "/run/netlab/netlab/engines/guest/control_process.py"
+BASE = "/run/netlab/netlab/algorithms/base.py"
+KERNEL, PARENT = 0, 1  # its two sockets
+
+
+class JailedControl:
+    """Algorithms that answer a guest's kernel from a jail (`control_process`, as it is).
+
+    Parameters
+    ----------
+    algorithms : list of netlab.algorithms.source.Algorithm
+    seed : int
+    wall_limit_s : float
+        What all answers together may take. [s]
+
+    Raises
+    ------
+    AlgorithmError
+        One of them cannot even be begun.
+    """
+
+    def __init__(self, algorithms, seed, wall_limit_s):
+        self.names = ", ".join(dict.fromkeys(map(str, algorithms)))
+        self.jail = Jail(PROGRAM, BASE, str(seed), wall_limit_s=wall_limit_s)
+        text = json.dumps([one.model_dump() for one in algorithms]).encode()
+        parts = [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
+        try:
+            self.hear(str(len(text)).encode(), *parts, to=PARENT, until=PARENT)
+        except BaseException:
+            self.jail.close()
+            raise
+
+    def answer(self, asked):
+        """What the kernel is told (the bytes of `control_process.ANSWER`)."""
+        return self.hear(asked, to=KERNEL, until=KERNEL)
+
+    def hear(self, *packets, to, until):
+        """Hand over packets; -> the first that comes back on the socket `until`.
+
+        Raises
+        ------
+        AlgorithmError
+            It failed, or says what is no answer.
+        """
+        try:
+            number, packet = self.jail.talk(*packets, to=to)
+            while number != until or (until == PARENT and b"ready" not in packet):
+                self.check(number, packet)
+                number, packet = self.jail.talk(to=to)
+        except GuestError as error:
+            raise AlgorithmError(f"{self.names} failed, and ended the run: {error}") from None
+        if until == KERNEL and len(packet) != ANSWER.size:
+            raise AlgorithmError(f"{self.names} failed, and ended the run: it sent no answer")
+        return packet
+
+    def check(self, number, packet):
+        """Refuse to go on with an algorithm that has failed; what it prints is passed over."""
+        try:
+            failed = json.loads(packet).get("failed") if number == PARENT else {"what": "no answer"}
+        except (ValueError, AttributeError, RecursionError):
+            failed = {"what": "it sent what is no message"}
+        if failed is not None:
+            what = failed.get("what") if isinstance(failed, dict) else failed
+            lines = failed.get("lines") if isinstance(failed, dict) else None
+            where = "".join(f"\n  {line}" for line in lines[:12]) if isinstance(lines, list) else ""
+            raise AlgorithmError(
+                f"{self.names} failed, and ended the run:{where[:2000]}\n{str(what)[:2000]}"
+            )
+
+    def close(self):
+        self.jail.close()
+
+
+class JailedGuest(Guest):
+    """A guest whose algorithms are in a jail."""
+
+    def answer_by(self, algorithms, seed):
+        """See `netlab.engines.protocol.Connection`."""
+        control = JailedControl(algorithms, seed, self.line.wall_limit_s)
+        self.cleanup.callback(control.close)
+        self.hooks.answer = control.answer
+
+
+class JailedEngine(GuestEngine):
+    """`GuestEngine`, for experiments that carry Python of others; the same bytes."""
+
+    def connect(self, seed, clock, wall_limit_s):
+        """Start a guest; see `netlab.engines.protocol.Engine`."""
+        store.check(self.build)
+        return JailedGuest(self.build, seed, clock, wall_limit_s)

@@ -1,0 +1,135 @@
+"""A jail, from its start to its end."""
+
+import resource
+from pathlib import Path
+
+from netlab.engines.guest import wheel
+from netlab.engines.guest.process import Guest
+from netlab.engines.jail.contents import contents
+from netlab.errors import EngineError, GuestError
+
+HERE = Path(__file__).parent
+FILES = 4096  # about 1600 are used
+PIECE = 50_000  # bytes of one packet
+MOST_BYTES = 64 << 20  # of what a program may send in all
+MOST_TEXT = 16 << 20  # of one text
+PER_PACKET = 1_000  # that each piece of a text counts for, besides its length
+
+
+class Jail(Guest):
+    """A guest with Python and netlab in it, for one program.
+
+    Parameters
+    ----------
+    program : str
+        A file of the jail, such as ``/run/netlab/netlab/course/grading/runner.py``.
+    *arguments : str
+    files : dict
+        Texts by name, in the folder in which the program starts.
+    wall_limit_s : float
+        The jail ends when its answers have taken so long in all. [s]
+    seed : int
+        All that is random in it comes from this.
+
+    Raises
+    ------
+    EngineError
+        There is no engine here, or it does not start.
+    """
+
+    booted = (HERE / "warden.py", HERE / "boot.sh", HERE.parent / "agent.py")
+
+    def __init__(self, program, *arguments, files=None, wall_limit_s=120.0, seed=1):
+        self.received = 0
+        super().__init__(wheel.current(), seed, "virtual", wall_limit_s)
+        try:
+            self.ask(op="start", program=program, arguments=arguments, files=files or {})
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def roots(self):
+        """The folders of this machine that it can mount: Python and netlab, too."""
+        return [*super().roots, f"{self.folder}/p", f"{self.folder}/n"]
+
+    def _start(self, build, seed, clock):
+        for link, folder in zip("pn", contents(), strict=True):
+            (self.folder / link).symlink_to(folder)
+        open_root(build.rootfs)
+        allow_files()
+        super()._start(build, seed, clock)
+
+    def talk(self, *packets, to=1):
+        """Hand packets to the program, wait until it sends one; -> (socket's number, bytes).
+
+        Raises
+        ------
+        GuestError
+            It has ended, sent more than it may, or the jail has: the message says which.
+        """
+        answer = self.ask(op="talk", to=to, packets=[one.decode("latin-1") for one in packets])
+        if "ended" in answer:
+            said = str(answer.get("said", ""))[-1000:].strip()
+            raise GuestError(f"the program in the jail ended by itself. {said}".strip())
+        packet = str(answer["packet"]).encode("latin-1", "replace")
+        self.received += len(packet)
+        if self.received > MOST_BYTES:
+            self.close()
+            raise GuestError(f"the program in the jail sent more than {MOST_BYTES >> 20} MB")
+        return answer["from"], packet
+
+    def say(self, text):
+        """Send a text, and wait for the text that answers it, both in pieces (see `pieces`)."""
+        _, packet = self.talk(*pieces(text.encode()))
+        heard, taken = bytearray(packet[1:]), 0  # bytes would be copied with every piece
+        while packet[:1] == b"+":
+            _, packet = self.talk()
+            heard += packet[1:]
+            taken += len(packet) + PER_PACKET
+            if taken > MOST_TEXT:
+                self.close()
+                raise GuestError(f"the program in the jail sent more than {MOST_TEXT >> 20} MB")
+        return heard.decode(errors="replace")
+
+
+def allow_files():
+    """Raise the limit of open files: the guest keeps each file that Python reads open.
+
+    Raises
+    ------
+    EngineError
+        It may not be raised so far.
+    """
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if now != resource.RLIM_INFINITY and now < FILES:
+        if most != resource.RLIM_INFINITY and most < FILES:
+            raise EngineError(
+                f"a jail needs {FILES} open files, and this machine allows {most}: `ulimit -n"
+                f" {FILES}`, or ask its administrator"
+            )
+        resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, most))
+
+
+def open_root(rootfs):
+    """Let nobody into the root folder that the guest sees: a umask may have closed it.
+
+    Raises
+    ------
+    EngineError
+        It belongs to somebody else.
+    """
+    if rootfs.stat().st_mode & 0o055 != 0o055:
+        try:
+            rootfs.chmod(0o755)
+        except OSError as error:
+            raise EngineError(
+                f"{rootfs} must be a folder that everybody may enter ({error.strerror}): ask its"
+                f" owner for `chmod 755 {rootfs}`"
+            ) from None
+
+
+def pieces(data):
+    """Bytes as packets: each behind ``+`` (more follows) or ``.`` (the last)."""
+    starts = range(0, max(len(data), 1), PIECE)
+    return [(b"." if at == starts[-1] else b"+") + data[at : at + PIECE] for at in starts]

@@ -1,0 +1,120 @@
+"""`netlab course` from the command line, graded for real with a small set."""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from netlab.cli import course_demo
+from netlab.cli.commands import app
+from netlab.course import invented
+from netlab.errors import NetlabError
+from tests.course import small
+
+IMPORTS = "from pathlib import Path\nfrom netlab.cli.course_demo import open_page"
+
+
+def netlab(*arguments):
+    return CliRunner().invoke(app, ["course", *map(str, arguments)])
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A course folder with a small ps1, and an empty folder for what students hand in."""
+    small.write(tmp_path / "course")
+    return tmp_path / "course"
+
+
+def handed_in(tmp_path, student, notebook):
+    path = tmp_path / "submitted" / student / "ps1" / "ps1.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(notebook))
+
+
+def test_from_release_to_marks(tmp_path, course):
+    """As handed out it is worth nothing, the solution is worth everything."""
+    assert netlab("release", "ps1", "-o", tmp_path / "out", "--course", course).exit_code == 0
+    released = json.loads((tmp_path / "out/ps1.ipynb").read_text())
+    assert small.SECRET_OF_SOLUTION not in json.dumps(released)
+    assert netlab("solution", "ps1", "-o", tmp_path / "own", "--course", course).exit_code == 0
+    solution = json.loads((tmp_path / "own/ps1.ipynb").read_text())
+    assert "the window" in (tmp_path / "own/ps1-rubric.md").read_text()
+
+    found = netlab("check", tmp_path / "out/ps1.ipynb")
+    assert found.exit_code == 1
+    assert "ps1-name: name missing." in found.output
+    assert "ps1-bdp: no answer." in found.output
+
+    handed_in(tmp_path, "ada", solution)
+    handed_in(tmp_path, "bela", released)
+    table = tmp_path / "marks" / "marks.csv"
+    found = netlab("grade", "ps1", tmp_path / "submitted", "-o", table, "--course", course)
+    assert found.exit_code == 0, found.output
+    assert f"2 students' marks: {table}" in found.output
+    text = table.read_text()
+    assert text.startswith("student,assignment,points,max_points,flags,reason\n")
+    rows = {row["student"]: row for row in csv.DictReader(text.splitlines())}
+    most = f"{small.POINTS:g}"
+    assert list(rows["ada"].values()) == [
+        *("ada", "ps1", most, most),
+        *("name missing", "all automatic answers are right"),
+    ]
+    assert [rows["bela"][key] for key in ("points", "max_points")] == ["0", most]
+    work = tmp_path / "marks/ps1-marks"
+    assert {path.name for path in (work / "feedback").iterdir()} == {"ada.html", "bela.html"}
+    page = (work / "class.html").read_text()
+    assert re.findall(r'href="(.*?)"', page) == ["feedback/ada.html", "feedback/bela.html"]
+    assert "all automatic answers are right" in page
+
+
+def test_the_demonstration_gives_what_the_work_is_worth(tmp_path, course, monkeypatch):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / "demo"
+    found = netlab("demo", "-o", folder, "--students", 2, "--course", course)
+    assert found.exit_code == 0, found.output
+    head, ada, bela, *rest = found.output.splitlines()
+    assert head.split() == ["student", "handed", "in", "worth", "given"]
+    assert ada.split() == ["ada", "everything", "right", *2 * [f"{small.POINTS:g}"]]
+    worth, given = map(float, bela.split()[-2:])
+    assert bela.startswith("bela     one exercise wrong ")
+    assert worth == given < small.POINTS
+    page = folder / "ps1-marks/class.html"
+    assert rest[-1] == f"All marks on a page: {page}"
+    assert page.is_file()
+    assert (folder / "submitted/ada/ps1/ps1.ipynb").is_file()
+
+
+def test_the_demonstration_overwrites_nobody(tmp_path, course):
+    handed_in(tmp_path, "ada", {"a real": "submission"})
+    found = netlab("demo", "-o", tmp_path, "--students", 1, "--course", course)
+    assert isinstance(found.exception, NetlabError)
+    assert "ada/ps1/ps1.ipynb is there already and says something else" in str(found.exception)
+    kept = tmp_path / "submitted/ada/ps1/ps1.ipynb"
+    assert json.loads(kept.read_text()) == {"a real": "submission"}
+
+
+def test_every_kind_of_invented_work_is_told_in_words():
+    assert {kind.__name__ for kind in invented.KINDS} == {*course_demo.DONE}
+
+
+@pytest.mark.parametrize("display", ["", ":9"])
+def test_the_page_is_opened_only_where_there_is_a_screen(display, tmp_path):
+    """The browser is a program of ours, which writes down what it is given."""
+    told, browser = tmp_path / "told", tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" >{told}\n')
+    browser.chmod(0o755)
+    program = f"open_page(Path({str(tmp_path)!r}, 'class.html'))"
+    subprocess.run(
+        [sys.executable, "-c", f"{IMPORTS}\n{program}"],
+        env=os.environ | {"BROWSER": str(browser), "DISPLAY": display, "WAYLAND_DISPLAY": ""},
+        check=True,
+    )
+    assert told.is_file() == bool(display)
+    if display:
+        assert told.read_text() == f"{(tmp_path / 'class.html').as_uri()}\n"

@@ -1,0 +1,456 @@
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from typer.testing import CliRunner
+
+from netlab.cli.commands import app
+from netlab.course import adapters
+from netlab.course.adapters import autograder, classroom, gradescope, otter, table
+from netlab.course.sets import source
+from netlab.errors import NetlabError
+from tests.course import problem_set
+
+HOSTILE = '=HYPERLINK("http://x")\x1b[2J<script>alert(1)</script>| `x` ![i](http://x)\n@y'
+RUNNER = {  # what Classroom 50's runner sets
+    "CLASSROOM": "networks",
+    "ASSIGNMENT": "ps0",
+    "USERNAME": "ada",
+    "SUBMISSION_TAG": "submit/2026-10-01T12-00-00Z-0123abc",
+    "COMMIT_URL": "https://example.org/commit/1",
+    "RELEASE_URL": "https://example.org/release/1",
+}
+
+
+def marks(student, points, text="", flags=(), reason="", hint="", answers=True):
+    """Marks of ps0, as the grader leaves them; `points` of its two automatic exercises."""
+    exercises = [
+        {
+            "id": name,
+            "title": title,
+            "points": got,
+            "max_points": most,
+            "manual": False,
+            "answers": [
+                {"name": "bdp_bytes", "verdict": "wrong", "share": got / most, "hint": hint}
+            ]
+            if answers
+            else [],
+        }
+        for name, title, got, most in [
+            ("ps0-bdp-check", "The pipe", points[0], 3),
+            ("ps0-rate-check", "A flow", points[1], 3.5),
+        ]
+    ]
+    return {
+        "student": student,
+        "assignment": "ps0",
+        "points": sum(points),
+        "max_points": 6.5,
+        "flags": list(flags),
+        "reason": reason,
+        "findings": [hint] if hint else [],
+        "exercises": exercises,
+        "manual": [{"id": "ps0-explain", "max_points": 4, "text": text}],
+        "manual_points": 4,
+    }
+
+
+EVERYBODY = [
+    marks("ada", (3, 3.5), "The window.", reason="all automatic answers are right"),
+    marks("bob", (1.5, 0.875), "No idea.", ["cell copied", "number of ada: share"]),
+    marks("eve", (0, 0.1), HOSTILE, [HOSTILE], HOSTILE, HOSTILE),
+    marks("=cmd|' /C calc'!A0", (0.3, 2.625), "", hint="close"),
+    marks("none", (0, 0), flags=["unreadable"], reason="no notebook", answers=False),
+]
+TOTALS = {one["student"]: (one["points"], 6.5) for one in EVERYBODY}
+
+
+@pytest.fixture(scope="module")
+def work_of_all(tmp_path_factory):
+    """What the grader left: marks, and what was handed in; and the course folder beside it."""
+    home = tmp_path_factory.mktemp("home")
+    folder = home / "work"
+    for name in ("marks", "handed-in"):
+        (folder / name).mkdir(parents=True)
+    assignment = source.read(problem_set.write(home / "course"))
+    for number, one in enumerate(EVERYBODY):
+        (folder / "marks" / f"{number}.json").write_text(json.dumps(one))
+        notebook = assignment.solution()
+        notebook["cells"][-1]["source"] = one["manual"][0]["text"]
+        file = folder / "handed-in" / f"{number}.ipynb"
+        file.write_text("%PDF" if one["student"] == "none" else source.text(notebook))
+    return folder
+
+
+@pytest.fixture
+def work(work_of_all, tmp_path):
+    return Path(shutil.copytree(work_of_all, tmp_path / "work"))
+
+
+def export(to, work, output, *more):
+    ran = CliRunner().invoke(
+        app, ["course", "export", "ps0", str(work), "--to", to, "-o", str(output), *more]
+    )
+    if ran.exception and not isinstance(ran.exception, SystemExit):
+        raise ran.exception
+    assert ran.exit_code == 0, ran.output
+    return ran.output
+
+
+def close(totals):
+    return {name: pytest.approx(total) for name, total in totals.items()}
+
+
+def test_a_table_for_any_course_system(work, tmp_path):
+    export("table", work, tmp_path / "out" / "marks.csv")
+    text = (tmp_path / "out" / "marks.csv").read_text()
+    head, *rows = csv.reader(text.splitlines())
+    assert head == [
+        "student",
+        "points",
+        "max_points",
+        "ps0-bdp-check (of 3)",
+        "ps0-rate-check (of 3.5)",
+        "ps0-explain (of 4)",
+        "flags",
+        "reason",
+    ]
+    assert {row[0].removeprefix("'"): (float(row[1]), float(row[2])) for row in rows} == close(
+        TOTALS
+    )
+    assert {row[0]: row[5] for row in rows}["ada"] == ""
+    assert all(not cell.startswith(table.FORMULA) for row in rows for cell in row)
+    assert all(one.isprintable() or one == "\n" for one in text.replace("\r\n", "\n"))
+
+
+def test_results_for_gradescope(work, tmp_path):
+    export("gradescope", work, tmp_path / "out")
+    found = {}
+    for path in (tmp_path / "out").glob("*/results.json"):
+        said = json.loads(path.read_text())
+        # what Gradescope's specification allows
+        assert set(said) <= {
+            *("score", "output", "output_format", "visibility", "stdout_visibility", "tests"),
+            *("extra_data", "execution_time", "leaderboard", "test_output_format"),
+        }
+        for test in said["tests"]:
+            assert set(test) <= {
+                *("score", "max_score", "status", "name", "name_format", "number", "output"),
+                *("output_format", "tags", "visibility", "extra_data"),
+            }
+            assert test["status"] in ("passed", "failed")
+            assert test["visibility"] == "visible"
+            assert test["output_format"] == test["name_format"] == "text"
+            assert "\x1b" not in test["output"]
+        shown = json.dumps({**said, "extra_data": None})
+        assert "number of ada" not in shown  # other students' names are for instructors
+        total = sum(test["score"] for test in said["tests"])
+        assert said["score"] == pytest.approx(total)
+        most = sum(test["max_score"] for test in said["tests"])
+        found[said["extra_data"]["student"]] = (said["score"], most)
+    assert found == close(TOTALS)
+
+
+def test_results_for_otter(work, tmp_path):
+    """With Otter's rules: a case that passes is worth its points, one that fails nothing."""
+    export("otter", work, tmp_path / "out")
+    found = {}
+    for path in (tmp_path / "out").glob("*.json"):
+        cases = [
+            case
+            for file in json.loads(path.read_text())["test_file_results"]
+            for case in file["test_case_results"]
+        ]
+        for case in cases:
+            assert set(case) == {"test_case", "passed", "error"}
+            assert set(case["test_case"]) == {
+                *("name", "code", "hidden", "points", "success_message", "failure_message"),
+            }
+        got = sum(case["test_case"]["points"] for case in cases if case["passed"])
+        most = sum(case["test_case"]["points"] for case in cases)
+        found[EVERYBODY[int(path.stem)]["student"]] = (got, most)
+    assert found == close(TOTALS)
+
+
+def test_results_for_classroom_50(work, tmp_path, monkeypatch):
+    for name, value in RUNNER.items():
+        monkeypatch.setenv(name, value)
+    found = {}
+    for one in EVERYBODY:
+        monkeypatch.setenv("USERNAME", one["student"].upper())
+        output = tmp_path / "result.json"
+        export("classroom", work, output)
+        said = json.loads(output.read_text())
+        refused(said)
+        assert "number of ada" not in output.read_text()
+        page = output.with_name("release-body.md").read_text()
+        assert all(not line or line.startswith("    ") for line in page.splitlines()[1:])
+        found[one["student"]] = (said["score"] / 100, said["max-score"] / 100)
+    assert found == {name: pytest.approx(both, abs=0.005) for name, both in TOTALS.items()}
+
+
+def refused(said):
+    """What Classroom 50's validators refuse in a classroom50/result/v1."""
+    assert said["schema"] == "classroom50/result/v1"
+    assert (said["classroom"], said["assignment"]) == ("networks", "ps0")
+    assert said["assignment_type"] in ("individual", "group")
+    assert said["submission"].startswith("submit/")
+    for key in ("owner", "commit", "release", "review", "datetime"):
+        assert isinstance(said[key], str) and said[key]
+    for each in [said, *said["tests"]]:
+        assert type(each["score"]) is type(each["max-score"]) is int
+        assert 0 <= each["score"] <= each["max-score"]
+    for each in said["tests"]:
+        assert each["test-name"] and type(each["passed"]) is bool
+
+
+def test_classroom_50_needs_its_runner(work, tmp_path, monkeypatch):
+    monkeypatch.delenv("SUBMISSION_TAG", raising=False)
+    with pytest.raises(NetlabError, match="SUBMISSION_TAG"):
+        export("classroom", work, tmp_path / "result.json")
+    for name, value in (RUNNER | {"USERNAME": "mallory"}).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(NetlabError, match="no marks"):
+        export("classroom", work, tmp_path / "result.json")
+
+
+def of_nbgrader(folder, *words):
+    home = str(Path(sys.executable).parent)  # nbgrader calls alembic by its name
+    subprocess.run(
+        [sys.executable, "-m", "nbgrader", *words],
+        cwd=folder,
+        env={**os.environ, "PATH": home + os.pathsep + os.environ["PATH"]},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def exported_to_nbgrader(work_of_all, tmp_path_factory):
+    """The course folder after the export, without the student whose id nbgrader cannot have."""
+    home = tmp_path_factory.mktemp("nbgrader")
+    work, course = shutil.copytree(work_of_all, home / "work"), home / "course"
+    shutil.copytree(work_of_all.with_name("course"), course)
+    (work / "marks" / "3.json").unlink()
+    stamp = course / "submitted" / "ada" / "ps0" / "timestamp.txt"
+    stamp.parent.mkdir(parents=True)
+    stamp.write_text("2026-10-01 12:00:00 UTC")
+    export("nbgrader", work, course)
+    return home
+
+
+@pytest.fixture
+def in_nbgrader(exported_to_nbgrader, tmp_path):
+    return shutil.copytree(exported_to_nbgrader, tmp_path / "nbgrader") / "course"
+
+
+def exported(course):
+    of_nbgrader(course, "export", "--to", "grades.csv")
+    return {
+        row["student_id"]: row for row in csv.DictReader((course / "grades.csv").open(newline=""))
+    }
+
+
+def test_an_id_that_nbgrader_cannot_have_is_refused(work, tmp_path):
+    with pytest.raises(NetlabError, match="no id that nbgrader can have"):
+        export("nbgrader", work, tmp_path / "new", "--course", str(problem_set_of(tmp_path)))
+    assert not (tmp_path / "new").exists()
+
+
+def problem_set_of(folder):
+    return problem_set.write(folder / "course").parents[2]
+
+
+def test_marks_in_nbgrader(in_nbgrader):
+    rows = exported(in_nbgrader)
+    totals = {name: (float(row["raw_score"]), 10.5) for name, row in rows.items()}
+    expected = {name: (got, 10.5) for name, (got, _) in TOTALS.items() if name in rows}
+    assert totals == close(expected)
+    assert len(totals) == 4
+    assert rows["ada"]["timestamp"].startswith("2026-10-01 12:00:00")
+
+
+def test_nbgrader_knows_what_people_have_to_mark(in_nbgrader):
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{in_nbgrader / 'gradebook.db'}") as gradebook:
+
+        def grade(student, cell="ps0-explain"):
+            return gradebook.find_grade(cell, "ps0", "ps0", student)
+
+        assert grade("ada").needs_manual_grade and grade("ada").auto_score is None
+        assert not grade("none").needs_manual_grade and grade("none").auto_score == 0
+        assert not grade("ada", "ps0-bdp-check").needs_manual_grade
+        comment = gradebook.find_comment("ps0-explain", "ps0", "ps0", "none")
+        assert comment.comment == "No response."
+        submission = gradebook.find_submission("ps0", "ada")
+        assert submission.needs_manual_grade
+        assert submission.max_score == 10.5
+
+
+def test_what_people_marked_stays_when_marks_are_exported_again(in_nbgrader):
+    from nbgrader.api import Gradebook
+
+    url = f"sqlite:///{in_nbgrader / 'gradebook.db'}"
+    with Gradebook(url) as gradebook:
+        grade = gradebook.find_grade("ps0-explain", "ps0", "ps0", "ada")
+        grade.manual_score, grade.needs_manual_grade = 3, False
+        gradebook.db.commit()
+    export("nbgrader", in_nbgrader.with_name("work"), in_nbgrader)
+    assert float(exported(in_nbgrader)["ada"]["raw_score"]) == 9.5
+
+
+def test_the_set_is_recorded_as_nbgrader_records_it(in_nbgrader, tmp_path):
+    from nbgrader.api import Gradebook
+
+    problem_set.write(tmp_path / "theirs")
+    of_nbgrader(tmp_path / "theirs", "generate_assignment", "ps0")
+    cells = []
+    for folder in (in_nbgrader, tmp_path / "theirs"):
+        with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as gradebook:
+            notebook = gradebook.find_notebook("ps0", "ps0")
+            found = [notebook.grade_cells, notebook.solution_cells, notebook.source_cells]
+            kinds = [[{**cell.to_dict(), "id": ""} for cell in kind] for kind in found]
+            kinds = [sorted(kind, key=lambda cell: cell["name"]) for kind in kinds]
+            cells.append((notebook.kernelspec, kinds))
+    assert cells[0] == cells[1]
+
+
+def test_nbgraders_feedback_shows_the_marks_and_nothing_hostile_runs(in_nbgrader):
+    of_nbgrader(in_nbgrader, "generate_feedback", "ps0")
+    page = (in_nbgrader / "feedback" / "eve" / "ps0" / "ps0.html").read_text()
+    assert "Score: 0.1 / 10.5" in page
+    assert "bdp_bytes: wrong." in page
+    assert "<script>alert(1)" not in page
+    notebook = nbformat.read(in_nbgrader / "autograded" / "ada" / "ps0" / "ps0.ipynb", 4)
+    nbformat.validate(notebook)
+    assert "return rate_bps * rtt_s / 8" in notebook.cells[5].source
+
+
+CONFIGURATION = Path(__file__).parents[2] / "notebooks" / "assignments" / "nbgrader_config.py"
+
+
+def test_with_the_courses_configuration(in_nbgrader):
+    """A set is released as netlab does it, feedback is free of scripts, and nbgrader's own grading,
+    which would give full points, is refused.
+    """
+    (in_nbgrader / CONFIGURATION.name).write_text(CONFIGURATION.read_text())
+    of_nbgrader(in_nbgrader, "generate_assignment", "ps0", "--force")
+    theirs = nbformat.read(in_nbgrader / "release" / "ps0" / "ps0.ipynb", 4)
+    ours = source.read(source.find("ps0", in_nbgrader)).release()
+    assert json.loads(json.dumps(theirs)) == ours
+    of_nbgrader(in_nbgrader, "generate_feedback", "ps0")
+    page = (in_nbgrader / "feedback" / "ada" / "ps0" / "ps0.html").read_text()
+    assert "Score: 6.5 / 10.5" in page
+    (in_nbgrader / "submitted" / "ada" / "ps0" / "ps0.ipynb").write_text(source.text(ours))
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        of_nbgrader(in_nbgrader, "autograde", "ps0", "--force")
+    assert "netlab course grade ps0" in caught.value.stderr
+
+
+def test_marks_that_are_none(work, tmp_path):
+    with pytest.raises(NetlabError, match="no marks in it"):
+        adapters.read(tmp_path / "nowhere", "ps0")
+    with pytest.raises(NetlabError, match="of ps0, not of ps1"):
+        adapters.read(work, "ps1")
+    for change in [{"points": 5}, {"points": "6.5"}, {"flags": [1]}, {"exercises": None}]:
+        (work / "marks" / "0.json").write_text(json.dumps({**EVERYBODY[0], **change}))
+        with pytest.raises(NetlabError, match=r"0\.json: no marks"):
+            adapters.read(work, "ps0")
+    with pytest.raises(NetlabError, match="allowed are"):
+        adapters.export("excel", "ps0", work, tmp_path)
+
+
+def test_all_formats_say_the_same():
+    for one in EVERYBODY:
+        scores = {
+            sum(test["score"] for test in gradescope.results(one)["tests"]),
+            sum(
+                case["test_case"]["points"]
+                for file in otter.results(one)["test_file_results"]
+                for case in file["test_case_results"]
+                if case["passed"]
+            ),
+            one["points"],
+        }
+        assert max(scores) - min(scores) < 1e-9
+        assert classroom.result(one, RUNNER)["score"] == round(100 * one["points"])
+
+
+@pytest.fixture
+def archive(tmp_path):
+    path = problem_set.write(tmp_path / "course")
+    dist = tmp_path / "dist"
+    dist.mkdir()
+    (dist / "netlab-0.1.0-py3-none-any.whl").write_bytes(b"PK")
+    (dist / "netlab_engine-0.1.0+1-py3-none-any.whl").write_bytes(b"PK")
+    return autograder.build(path, dist, tmp_path / "out" / "ps0.zip", "hush")
+
+
+def test_the_autograder_for_gradescope(archive):
+    with zipfile.ZipFile(archive) as found:
+        assert set(found.namelist()) == {
+            "setup.sh",
+            "run_autograder",
+            "netlab-0.1.0-py3-none-any.whl",
+            "netlab_engine-0.1.0+1-py3-none-any.whl",
+            "set/ps0.ipynb",
+            "set/course.json",
+        }
+        assert json.loads(found.read("set/course.json")) == {"secret": "hush"}
+        for name in ("setup.sh", "run_autograder"):
+            assert found.getinfo(name).external_attr >> 16 == 0o755
+            assert found.read(name).startswith(b"#!/usr/bin/env bash\n")
+            subprocess.run(["bash", "-n"], input=found.read(name), check=True)
+
+
+def test_the_autograder_needs_both_wheels(tmp_path):
+    with pytest.raises(NetlabError, match="make wheel"):
+        autograder.build(problem_set.write(tmp_path), tmp_path, tmp_path / "ps0.zip")
+
+
+def at_gradescope(archive, tmp_path, email="ada@example.org", notebooks=("ps0.ipynb",)):
+    """Gradescope's folders, with a submission; -> what results.json says after a run."""
+    home = tmp_path / "autograder"
+    (home / "submission").mkdir(parents=True)
+    with zipfile.ZipFile(archive) as found:
+        found.extractall(home / "source")
+    said = {"users": [{"email": email, "name": "Ada"}]}
+    (home / "submission_metadata.json").write_text(json.dumps(said))
+    for name in notebooks:
+        (home / "submission" / name).write_text("%PDF")
+    autograder.run(home)
+    return json.loads((home / "results" / "results.json").read_text())
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"notebooks": ()}, "0 notebooks"),
+        ({"notebooks": ("a.ipynb", "b.ipynb")}, "2 notebooks"),
+        ({"email": None}, "whose submission"),
+        ({"email": "../../x@example.org"}, "whose submission"),
+    ],
+)
+def test_what_cannot_be_graded_is_said_in_the_results(archive, tmp_path, changes, words):
+    said = at_gradescope(archive, tmp_path, **changes)
+    assert said["score"] == 0
+    assert words in said["output"]
+
+
+def test_an_autograder_that_was_not_set_up_says_so(archive, tmp_path):
+    with zipfile.ZipFile(archive) as found:
+        script = found.read("run_autograder").decode().replace("/autograder", str(tmp_path / "g"))
+    subprocess.run(["bash"], input=script, text=True, stderr=subprocess.PIPE, check=True)
+    said = json.loads((tmp_path / "g" / "results" / "results.json").read_text())
+    assert said["score"] == 0
+    assert "could not be started" in said["output"]

@@ -1,0 +1,307 @@
+"""A class of attackers, and some honest students among them, graded as a whole."""
+
+import contextlib
+import json
+import math
+import os
+import random
+import re
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from netlab.course.grading import report
+from netlab.course.grading.batch import Batch
+from netlab.course.sets import source
+from netlab.engines.cache import cache_folder
+from tests.course import attacks, small
+
+CANARY = "canary-of-the-teacher"
+ENVIRONMENT = "canary-of-the-environment"
+NEIGHBOUR = "canary-of-the-neighbour"
+HONEST = "ada", "=cmd()", "zoë " + "ø" * 40
+LONG = "\N{PILE OF POO}" * 60  # 240 bytes, and 720 when each is written as %F0
+BAD_NAMES = [
+    *(
+        "=cmd()\n",
+        " ada",
+        "a\nb",
+        "\u202eada",
+        "\u200b",
+        "x" * 240,
+        "\x1b[2J",
+        "x\x7f..",
+        "\\..\\x",
+    ),
+    os.fsdecode(b"\xff\xfe"),
+]
+MOST_FILE_BYTES = 20_000_001  # a notebook, as it was handed in
+MOST_DISK_BYTES = 400_000_000
+
+
+class Watch(threading.Thread):
+    """Looks, until it is told to stop, how much disk and memory is taken."""
+
+    def __init__(self, *folders):
+        super().__init__(daemon=True)
+        self.folders, self.done = folders, threading.Event()
+        self.disk, self.files, self.memory = 0, {}, {}
+
+    def run(self):
+        while not self.done.wait(0.5):
+            sizes = dict(one for folder in self.folders for one in files(folder))
+            self.disk = max(self.disk, sum(sizes.values()))
+            for number in ours(str(self.folders[-1])):
+                with contextlib.suppress(OSError, LookupError):
+                    told = Path(f"/proc/{number}/status").read_text()
+                    name = "worker" if "python" in re.search(r"Name:\s*(\S+)", told)[1] else "guest"
+                    peak = int(re.search(r"VmHWM:\s*(\d+)", told)[1]) << 10
+                    self.memory[name] = max(self.memory.get(name, 0), peak)
+
+
+def files(folder):
+    """Each file, and the room that it takes."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                found = os.lstat(os.path.join(place, name))
+                yield os.path.join(place, name), found.st_blocks * 512
+
+
+def ours(mark):
+    """The processes, but for this one, that have a text in their command line or environment."""
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        for name in ("cmdline", "environ"):
+            with contextlib.suppress(OSError):
+                if mark.encode() in Path(f"/proc/{number}/{name}").read_bytes():
+                    if int(number) != os.getpid():
+                        yield int(number)
+                    break
+
+
+class Listener(threading.Thread):
+    """A service of this machine, which nobody should reach."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.socket, self.callers = socket.create_server(("", 0)), []
+        self.port = self.socket.getsockname()[1]
+
+    def run(self):
+        with contextlib.suppress(OSError):
+            while True:
+                self.callers.append(self.socket.accept()[1])
+
+
+def chosen(cells):
+    """Some of the attacks, drawn anew each time; with ATTACKS=all every one, for half an hour."""
+    if os.environ.get("ATTACKS") == "all":
+        return cells
+    quick = [name for name in cells if name not in attacks.SLOW]
+    return {name: cells[name] for name in [*random.sample(quick, 20), *attacks.ALWAYS]}
+
+
+class Class:
+    """A class, its folder, and what came of grading it."""
+
+    def __init__(self, folder):
+        self.folder, self.submitted = folder, folder / "submitted"
+        self.canary = folder / "secret.txt"
+        self.canary.write_text(CANARY)
+        self.assignment = source.read(small.write(folder))
+        self.listener = Listener()
+        self.listener.start()
+        self.attackers = self.hand_in()
+        self.before = self.canary.stat()
+
+    def hand_in(self):
+        """Everybody's submission; -> the names of attackers."""
+        neighbour = self.assignment.solution()
+        small.cell(neighbour, "why")["source"] = NEIGHBOUR
+        small.cell(neighbour, "name")["source"] += f"  # {NEIGHBOUR}"
+        for student in (*HONEST, LONG, *BAD_NAMES):
+            self.put(student, neighbour)
+        self.cells = chosen(attacks.CELLS)
+        for name, lines in self.cells.items():
+            for word, value in (
+                ("@CANARY@", self.canary),
+                ("@PORT@", self.listener.port),
+                ("@PARENT@", os.getpid()),
+                ("@STUDENT@", name),
+            ):
+                lines = lines.replace(word, str(value))
+            self.put(name, attacks.in_cell(self.assignment, lines))
+        for name, change in attacks.OF_FILES.items():
+            self.put(name, attacks.of_file(self.assignment, change))
+        return [*self.cells, *attacks.OF_FILES, *self.put_places(), *BAD_NAMES]
+
+    def put(self, student, notebook):
+        path = self.path(student)
+        path.parent.mkdir(parents=True)
+        data = notebook if isinstance(notebook, bytes) else json.dumps(notebook).encode()
+        path.write_bytes(data)
+
+    def path(self, student):
+        return self.submitted / student / "ps1" / "ps1.ipynb"
+
+    def put_places(self):
+        """Things in the place of a notebook."""
+        target = self.path("ada")
+        acts = {
+            "place, a link": lambda path: path.symlink_to(target),
+            "place, a link outside": lambda path: path.symlink_to(self.canary),
+            "place, a loop": lambda path: path.symlink_to(path),
+            "place, a pipe": os.mkfifo,
+            "place, a folder": Path.mkdir,
+            "place, a device": lambda path: path.symlink_to("/dev/zero"),
+            "place, nothing": lambda path: None,
+        }
+        for name, act in acts.items():
+            path = self.path(name)
+            path.parent.mkdir(parents=True)
+            act(path)
+        link = self.submitted / "place, a linked folder"
+        link.mkdir()
+        (link / "ps1").symlink_to(target.parent)
+        (self.submitted / "place, a linked student").symlink_to(self.submitted / "ada")
+        return [*acts, link.name, "place, a linked student"]
+
+    def grade(self):
+        work = self.folder / "work"
+        self.batch = Batch(self.folder / "source/ps1/ps1.ipynb", self.submitted, work)
+        watch = Watch(work, self.folder / "tmp")
+        watch.start()
+        self.began_s = time.time()
+        self.marks = {one["student"]: one for one in self.batch.grade()}
+        self.ended_s = time.time()
+        watch.done.set()
+        watch.join()
+        self.watch, self.work = watch, work
+        self.left = [one for one in ours(str(self.folder / "tmp")) if one != os.getpid()]
+        return self
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """The class, once it has been graded, in a cache and a temporary folder of its own."""
+    folder = tmp_path_factory.mktemp("attacked")
+    cache, temporary = folder / "cache", folder / "tmp"
+    temporary.mkdir()
+    cache.mkdir()
+    for one in cache_folder().iterdir():
+        if one.name != "evidence" and not one.name.startswith("jail-netlab"):  # may be renewed
+            (cache / one.name).symlink_to(one)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tempfile.tempdir", None)
+        for name, value in (
+            ("TMPDIR", str(temporary)),
+            ("NETLAB_CACHE", str(cache)),
+            ("A_CANARY", ENVIRONMENT),
+        ):
+            patch.setenv(name, value)
+        made = Class(folder)
+        yield made.grade()
+        made.listener.socket.close()
+
+
+def test_everybody_has_a_row_of_finite_numbers(graded):
+    everybody = {*HONEST, LONG, *graded.attackers}
+    assert graded.marks.keys() == everybody
+    for marks in graded.marks.values():
+        numbers = [marks["points"], marks["max_points"], marks["manual_points"]]
+        for exercise in marks["exercises"]:
+            numbers += [exercise["points"], exercise["max_points"]]
+            numbers += [answer["share"] for answer in exercise["answers"]]
+        assert all(type(one) in (int, float) and math.isfinite(one) for one in numbers)
+        assert marks["max_points"] == small.POINTS
+        assert 0 <= marks["points"] <= small.POINTS
+        assert len(marks["exercises"]) == len(small.CODE)
+
+
+@pytest.mark.parametrize("student", [*HONEST, LONG])
+def test_the_honest_have_their_points(graded, student):
+    assert graded.marks[student]["points"] == small.POINTS
+    assert graded.marks[student]["reason"] == "all automatic answers are right"
+
+
+def test_nobody_has_undeserved_points(graded):
+    wrong = {
+        name: graded.marks[name]["points"]
+        for name in graded.attackers
+        if graded.marks[name]["points"] != attacks.DESERVED.get(name, 0)
+    }
+    assert wrong == {}
+
+
+def test_a_copied_name_is_told(graded):
+    assert "copied name: ada" in graded.marks["file, another's name"]["flags"]
+
+
+def test_a_control_that_prints_too_much_is_told(graded):
+    """What it prints may come between a question and its answer, and holds nothing up."""
+    hint = graded.marks["control, prints"]["exercises"][0]["answers"][0]["hint"]
+    assert "it has printed more than 100,000 characters" in hint
+
+
+def test_nobody_made_the_grader_fail(graded):
+    failed = [
+        (name, marks["reason"])
+        for name, marks in graded.marks.items()
+        if "look at this one" in marks["flags"]
+    ]
+    assert failed == []
+
+
+def test_no_secret_comes_out(graded):
+    for name in graded.attackers:
+        told = json.dumps(graded.marks[name])
+        secrets = (CANARY, ENVIRONMENT, NEIGHBOUR, small.SECRET_OF_SOLUTION)
+        assert not [one for one in secrets if one in told], (name, told)
+
+
+def test_pages_and_table_are_written_whatever_the_names(graded, tmp_path):
+    everybody = list(graded.marks.values())
+    report.feedback(everybody, tmp_path)
+    report.write(everybody, tmp_path / "marks.csv")
+    pages = [one.read_text() for one in (tmp_path / "feedback").iterdir()]
+    assert len(pages) == len(everybody)
+    assert not any(secret in page for page in pages for secret in (CANARY, ENVIRONMENT))
+
+
+def test_nothing_outside_has_changed(graded):
+    after = graded.canary.stat()
+    assert graded.canary.read_text() == CANARY
+    assert (after.st_mtime_ns, after.st_ino) == (graded.before.st_mtime_ns, graded.before.st_ino)
+    assert graded.listener.callers == []
+    assert sorted(one.name for one in graded.folder.iterdir()) == [
+        *("cache", "secret.txt", "source", "submitted", "tmp", "work"),
+    ]
+
+
+def test_nothing_is_left_behind(graded):
+    assert graded.left == []
+    assert list((graded.folder / "tmp").glob("netlab-*/guest-*")) == []
+    sizes = dict(files(graded.folder / "work"))
+    assert {path: size for path, size in sizes.items() if size > MOST_FILE_BYTES} == {}
+    evidence = dict(files(graded.folder / "cache"))
+    assert {path: size for path, size in evidence.items() if size > 1_000_000} == {}
+
+
+def test_what_it_takes_is_bounded(graded):
+    assert graded.watch.disk < MOST_DISK_BYTES
+    assert graded.watch.memory.get("worker", 0) < 1_000_000_000
+
+
+def test_nothing_that_a_terminal_or_a_page_obeys_comes_out(graded):
+    for name in graded.attackers:
+        marks = graded.marks[name]
+        texts = [marks["reason"], *marks["flags"], *marks.get("findings", ())]
+        texts += [
+            answer["hint"] for exercise in marks["exercises"] for answer in exercise["answers"]
+        ]
+        for text in texts:
+            assert text.isprintable(), (name, text)
+            assert len(text) < 5_000, (name, len(text))

@@ -1,0 +1,73 @@
+"""docs/course.md says what there is: every set, every flag, every key, every command."""
+
+import re
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from netlab.cli.commands import app
+from netlab.course.adapters import READERS
+from netlab.course.sets import source
+from netlab.course.sets.specification import KEYS
+
+GUIDE = Path("docs/course.md").read_text()
+SETS = Path("notebooks/assignments/README.md").read_text()
+ONLY_CHECKED = {  # flags of `netlab course check`, which students see
+    *("not a problem set", "wrong file name", "no answer", "not run", "failing cell"),
+    *("run out of order", "output too big"),
+}
+
+
+def test_the_table_of_sets_is_what_the_sources_say():
+    expected = []
+    for path in sorted(Path(source.COURSE).glob("source/*/*.ipynb")):
+        one = source.read(path)
+        automatic = [each.points for each in one.exercises if not each.manual]
+        manual = sum(each.points for each in one.exercises if each.manual)
+        cells = [f"`{one.name}`", one.title.partition(": ")[2], f"{one.minutes} min"]
+        cells += [str(len(automatic)), f"{sum(automatic):g}", f"{manual:g}"]
+        expected.append(cells)
+    rows = re.findall(r"^\| (`ps\d` .*) \|$", GUIDE, re.M)
+    assert [row.split(" | ")[:6] for row in rows] == expected
+
+
+def test_every_flag_of_the_grader_is_explained_and_no_other():
+    text = "".join(path.read_text() for path in Path("netlab/course").rglob("*.py"))
+    flags = set(re.findall(r'Finding\(\s*"(.+?)"', text)) - ONLY_CHECKED
+    flags |= set(re.findall(r'flags\["(.+?)"\]', text))
+    flags |= set(re.findall(r'without_marks\([^)]*?assignment, "(.+?)"', text))
+    (table,) = re.findall(r"^\| flag \| .*\n\|---.*\n((?:\|.*\n)+)", GUIDE, re.M)
+    named = re.findall(r"^\| `(.+?)` \|", table, re.M)
+    neighbours = [name for name in named if " ID" in name]
+    started = re.findall(r'\["flags"\]\.append\(f"(.+?)\{', text)
+    assert [name.partition("ID")[0] for name in neighbours] == started
+    assert set(named) - set(neighbours) == flags
+    assert len(named) == len(set(named))
+
+
+def test_every_key_of_hidden_tests_is_explained_and_no_other():
+    (table,) = re.findall(r"^\| key \| .*\n\|---.*\n((?:\|.*\n)+)", SETS, re.M)
+    assert re.findall(r"^\| `(\w+) = ", table, re.M) == list(
+        sorted(KEYS, key=lambda key: table.index(f"`{key} ="))
+    )
+    assert len(table.splitlines()) == len(KEYS) + 1  # and [name]
+
+
+def test_every_command_in_the_pages_exists():
+    pages = GUIDE + SETS + Path("README.md").read_text()
+    help_text = CliRunner().invoke(app, ["course", "--help"]).output
+    commands = set(re.findall(r"netlab course ([a-z]+)", pages))
+    assert commands == {
+        *("release", "solution", "check", "grade", "export", "autograder", "demo"),
+    }
+    assert all(f" {command} " in help_text for command in commands)
+    for command, options in re.findall(r"netlab course ([a-z]+)([^`\n#]*)", pages):
+        options = re.findall(r"(?<!\S)(--?[a-z]+)", options)
+        text = CliRunner().invoke(app, ["course", command, "--help"]).output
+        assert [one for one in options if one not in text] == []
+    assert set(re.findall(r"--to (\w+)", pages)) == set(READERS)
+
+
+def test_links_of_the_sets_page_lead_somewhere():
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", SETS):
+        assert (Path("notebooks/assignments") / target).exists(), target

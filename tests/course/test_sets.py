@@ -1,0 +1,67 @@
+"""Each problem set, graded for real: its solution gets everything, what is handed out gets nothing,
+and a wrong exercise costs exactly its own points: one of each set, or every one with
+CHECK_EXERCISES=all.
+"""
+
+import os
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from netlab.course import invented
+from netlab.course.grading import marking
+from netlab.course.grading.runs import Runs
+from netlab.course.sets import source
+
+SETS = sorted(path.parent.name for path in Path(source.COURSE).glob("source/*/*.ipynb"))
+STUDENT = "ada"
+
+
+def test_there_are_seven():
+    assert [f"ps{number}" for number in range(1, 8)] == SETS
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_marks_are_as_intended(name, tmp_path):
+    assignment = source.read(source.find(name))
+    automatic = [one for one in assignment.exercises if not one.manual]
+    assert 4 <= len(automatic) < len(assignment.exercises)  # some are read by a person
+    assert assignment.minutes is not None
+    runs = Runs(tmp_path)
+    right = marking.reference(assignment, [STUDENT], runs)[STUDENT].answers
+    chosen = automatic
+    if os.environ.get("CHECK_EXERCISES") != "all":
+        chosen = random.sample(automatic, 1)
+    works = [
+        invented.right(assignment, STUDENT, None),
+        invented.untouched(assignment, STUDENT, None),
+        *(invented.wrong(assignment, STUDENT, one) for one in chosen),
+    ]
+    with ThreadPoolExecutor(2) as pool:
+        marks = list(
+            pool.map(lambda one: marking.grade(one.text, STUDENT, assignment, right, runs), works)
+        )
+    assert [one["points"] for one in marks] == pytest.approx([one.points for one in works])
+    assert marks[0]["points"] == marks[0]["max_points"] == sum(one.points for one in automatic)
+    assert marks[1]["points"] == 0
+    for exercise, one in zip(chosen, marks[2:], strict=True):
+        lost = [row for row in one["exercises"] if row["points"] == 0]
+        assert [row["id"] for row in lost] == [exercise.id]
+    for one in marks:
+        assert_no_right_answer_is_told(right, one)
+
+
+def assert_no_right_answer_is_told(right, marks):
+    """No hint has a number of the solution in it."""
+    numbers = {
+        f"{value:.4g}"
+        for answers in right.values()
+        for form in answers.values()
+        if type(value := form.get("value")) is float
+    }
+    for exercise in marks["exercises"]:
+        for answer in exercise["answers"]:
+            told = answer["hint"] if answer["verdict"] != "right" else ""
+            assert not any(len(number) >= 5 and number in told for number in numbers), told

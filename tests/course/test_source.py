@@ -1,0 +1,263 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from typer.testing import CliRunner
+
+from netlab.cli.commands import app
+from netlab.course.sets import source
+from netlab.errors import NetlabError
+from tests.course import problem_set
+
+SETS = sorted(Path(__file__).parents[2].joinpath("notebooks/assignments/source").glob("*/*.ipynb"))
+
+
+@pytest.fixture
+def assignment(tmp_path):
+    return source.read(problem_set.write(tmp_path))
+
+
+def texts(notebook):
+    return ["".join(cell["source"]) for cell in notebook["cells"]]
+
+
+def test_what_a_source_says(assignment):
+    assert (assignment.name, assignment.title, assignment.minutes) == ("ps0", "A first set", 30)
+    assert assignment.max_points == 10.5
+    pipe, flow, why = assignment.exercises
+    assert (pipe.id, pipe.points, pipe.manual, pipe.title) == (
+        "ps0-bdp-check",
+        3,
+        False,
+        "The pipe",
+    )
+    assert pipe.answers == {
+        "bdp_bytes": {"unit": "byte", "cases": [[1e9, 0.02], [5e7, 0.1]], "points": 3}
+    }
+    assert flow.answers["goodput_bps"]["mistakes"] == {"what was sent": "my_flow[0] * 1e6"}
+    assert flow.answers["share"] == {"within": 0.05, "points": 1.5}
+    assert (why.id, why.points, why.manual, why.answers) == ("ps0-explain", 4, True, {})
+    assert "2 points: names the window" in why.rubric
+
+
+def test_points_are_shared_evenly_where_no_answer_has_its_own():
+    notebook = problem_set.source()
+    notebook.cells[8].source = problem_set.RATE_CHECK.replace("# points", "# # points")
+    (flow,) = [
+        each for each in source.assignment("ps0", notebook).exercises if each.id == "ps0-rate-check"
+    ]
+    assert [spec["points"] for spec in flow.answers.values()] == [1.75, 1.75]
+
+
+def test_a_release_is_what_nbgrader_makes(assignment, tmp_path):
+    """But for what it says of itself in its metadata: `netlab`."""
+    home = str(Path(sys.executable).parent)  # nbgrader calls alembic by its name
+    subprocess.run(
+        [sys.executable, "-m", "nbgrader", "generate_assignment", "ps0"],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": home + os.pathsep + os.environ["PATH"]},
+        check=True,
+        capture_output=True,
+    )
+    theirs = json.loads(json.dumps(nbformat.read(tmp_path / "release/ps0/ps0.ipynb", 4)))
+    ours = assignment.release()
+    said = ours["metadata"].pop("netlab")
+    assert ours == theirs
+    assert said["assignment"] == "ps0"
+    assert dict(said["cells"]) == {
+        each["metadata"]["nbgrader"]["grade_id"]: each["metadata"]["nbgrader"].get(
+            "checksum", dict(said["cells"])["ps0-name"]
+        )
+        for each in theirs["cells"]
+        if "nbgrader" in each["metadata"]
+    }
+    for cell, raw in zip(assignment.cells, theirs["cells"], strict=True):
+        assert cell.source == raw["source"]  # without nbgrader
+
+
+def hidden_lines(path):
+    """The lines of a source's solutions and hidden tests that stand nowhere else in it."""
+    visible, hidden, inside = set(), set(), False
+    for text in texts(json.loads(path.read_text())):
+        for line in map(str.strip, text.split("\n")):
+            if "### BEGIN" in line or "### END" in line:
+                inside = "### BEGIN" in line
+                hidden.add(line)
+            else:
+                (hidden if inside else visible).add(line)
+    return hidden - visible - {""}
+
+
+def lines(notebook):
+    return {line.strip() for text in texts(notebook) for line in text.split("\n")}
+
+
+def test_a_release_has_no_answers(tmp_path):
+    path = problem_set.write(tmp_path)
+    hidden = hidden_lines(path)
+    assert {
+        "return rate_bps * rtt_s / 8",
+        "# exact = true",
+        "- 2 points: names the window",
+    } < hidden
+    released = source.read(path).release()
+    assert not hidden & lines(released)
+    said = source.text(released)
+    for word in ("rtt_s / 8", "0.125", "my_flow", "exact = true", "Rubric", "stored output"):
+        assert word not in said
+
+
+def test_the_solution_has_the_answers_and_no_marks(assignment):
+    solved = assignment.solution()
+    said = "\n".join(texts(solved))
+    assert "    return rate_bps * rtt_s / 8" in said
+    assert "names the window" in said
+    for word in ("BEGIN", "END", "exact = true", "NotImplementedError", "YOUR ANSWER"):
+        assert word not in said
+    nbformat.validate(nbformat.reads(source.text(solved), 4))
+    namespace = {"nl": type("nl", (), {"check": staticmethod(lambda *given: None)})}
+    for text, cell in zip(texts(solved), solved["cells"], strict=True):
+        if cell["cell_type"] == "code":
+            exec(text, namespace)
+    assert namespace["bdp_bytes"](1e9, 0.02) == 2.5e6
+    assert namespace["goodput_bps"] == 200e6
+
+
+def test_the_rubric_names_everything_that_is_compared(assignment):
+    page = assignment.rubric()
+    for words in (
+        "10.5 points",
+        "## The pipe",
+        "`bdp_bytes`, in byte: 3 points; right within 1 %",
+        "`goodput_bps`, in bit/s: 2 points; to be as measured",
+        "`share`: 1.5 points; right within 5 %",
+        "what was sent (`my_flow[0] * 1e6`)",
+        "called with `1000000000.0, 0.02`",
+        "- 2 points: says what would help",
+    ):
+        assert words in page
+
+
+def broken(change):
+    notebook = problem_set.source()
+    change(notebook.cells)
+    with pytest.raises(NetlabError) as caught:
+        source.assignment("ps0", notebook)
+    return str(caught.value)
+
+
+def said(cells, number, **changes):
+    cells[number].metadata["nbgrader"].update(changes)
+
+
+def check(text):
+    return lambda cells: cells[5].update(
+        source=f"1\n### BEGIN HIDDEN TESTS\n{text}\n### END HIDDEN TESTS"
+    )
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda cells: said(cells, 7, grade_id="ps0-bdp"), ["(ps0-bdp)", "another cell has"]),
+        (lambda cells: said(cells, 7, grade_id="rate"), ["'rate'", "as in ps0-a"]),
+        (lambda cells: said(cells, 7, schema_version=2), ["schema_version"]),
+        (lambda cells: said(cells, 7, locked=None), ["locked", "true or false"]),
+        (lambda cells: said(cells, 5, points=0), ["ps0-bdp-check", "points 0"]),
+        (lambda cells: said(cells, 5, points="3"), ["ps0-bdp-check", "points '3'"]),
+        (lambda cells: cells[4].update(source="### BEGIN SOLUTION\nx = 1"), ["without ### END"]),
+        (lambda cells: cells[4].update(source="x = 1\n### END SOLUTION"), ["without ### BEGIN"]),
+        (lambda cells: cells[4].update(source="bdp_bytes = 1"), ["would empty it"]),
+        (lambda cells: said(cells, 1, solution=True), ["ps0-name", "would empty it"]),
+        (lambda cells: cells[2].update(source=problem_set.RATE), ["ps0-setup", "solution: true"]),
+        (lambda cells: cells[4].update(source=problem_set.BDP_CHECK), ["ps0-bdp)", "graded cell"]),
+        (lambda cells: cells[5].update(source="1"), ["ps0-bdp-check", "name no answer"]),
+        (check("bdp_bytes = 1"), ["comments", "'bdp_bytes = 1'"]),
+        (check("# [bdp_bytes"), ["no TOML"]),
+        (check("# bdp_bytes = 1"), ["'bdp_bytes'", "write a table"]),
+        (check('# ["a-b"]'), ["'a-b'", "no name"]),
+        (check("# [class]"), ["'class'", "no name"]),
+        (check("# [other]"), ["ps0-bdp-check", "'other'", "no cell's solution assigns"]),
+        (check("# [bdp_bytes]\n# wihin = 0.1"), ["'wihin' is unknown", "within"]),
+        (check("# [bdp_bytes]\n# within = 2"), ["within = 2", "between 0 and 1"]),
+        (check("# [bdp_bytes]\n# within = 0.1\n# exact = true"), ["leave one out"]),
+        (check("# [bdp_bytes]\n# points = 2"), ["points", "3 together"]),
+        (check("# [bdp_bytes]\n# cases = [1]"), ["cases", "argument lists"]),
+        (check('# [bdp_bytes]\n# mistakes = {"x" = "1 +"}'), ["mistakes", "Python expression"]),
+        (check('# [bdp_bytes]\n# pairs = [["h1"]]'), ["pairs"]),
+        (lambda cells: cells.__delitem__(slice(4, None)), ["no cell is graded"]),
+    ],
+)
+def test_a_broken_source_is_refused_and_its_cell_named(change, words):
+    message = broken(change)
+    for word in words:
+        assert word in message
+
+
+def test_a_file_that_is_no_notebook(tmp_path):
+    path = tmp_path / "ps0.ipynb"
+    for text in ("", "[]", '{"nbformat": 3}', '{"nbformat": 4, "cells": [{"source": 5}]}'):
+        path.write_text(text)
+        with pytest.raises(NetlabError, match=r"ps0\.ipynb is no notebook"):
+            source.read(path)
+    with pytest.raises(NetlabError, match="cannot be read"):
+        source.read(tmp_path / "other.ipynb")
+
+
+def test_find(tmp_path, monkeypatch):
+    path = problem_set.write(tmp_path / "course")
+    assert source.find("ps0", tmp_path / "course") == path
+    with pytest.raises(NetlabError, match="has only ps0"):
+        source.find("ps9", tmp_path / "course")
+    with pytest.raises(NetlabError, match="has only ps0"):
+        source.find("../ps0", tmp_path / "course")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NetlabError, match="--course"):
+        source.find("ps0")
+
+
+def run(*words):
+    ran = CliRunner().invoke(app, ["course", *map(str, words)])
+    if isinstance(ran.exception, NetlabError):
+        raise ran.exception
+    assert ran.exit_code == 0, ran.output
+    return ran.output
+
+
+def test_the_commands_write_release_solution_and_rubric(tmp_path):
+    course, out = problem_set.write(tmp_path / "course").parents[2], tmp_path / "out"
+    assert run("release", "ps0", "-o", out, "--course", course).endswith("ps0.ipynb\n")
+    assert os.listdir(out) == ["ps0.ipynb"]
+    assert nbformat.read(out / "ps0.ipynb", 4).metadata.netlab.assignment == "ps0"
+    run("release", "ps0", "-o", out, "--course", course)  # the same again
+    with pytest.raises(NetlabError, match="says something else"):
+        run("solution", "ps0", "-o", out, "--course", course)
+    assert os.listdir(out) == ["ps0.ipynb"]
+    run("solution", "ps0", "-o", tmp_path / "for teachers", "--course", course)
+    assert sorted(os.listdir(tmp_path / "for teachers")) == ["ps0-rubric.md", "ps0.ipynb"]
+
+
+def test_a_secret_goes_with_the_release(tmp_path):
+    course = problem_set.write(tmp_path / "course").parents[2]
+    run("release", "ps0", "-o", tmp_path / "a", "--course", course, "--secret", "hush")
+    assert json.loads((tmp_path / "a" / "course.json").read_text()) == {"secret": "hush"}
+    (course / "course.json").write_text('{"secret": "of the course"}')
+    run("release", "ps0", "-o", tmp_path / "b", "--course", course)
+    assert json.loads((tmp_path / "b" / "course.json").read_text()) == {"secret": "of the course"}
+    (course / "course.json").write_text('{"secret": 5}')
+    with pytest.raises(NetlabError, match="with a text"):
+        run("release", "ps0", "-o", tmp_path / "c", "--course", course)
+
+
+@pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
+def test_the_courses_own_sets(path):
+    assignment = source.read(path)
+    assert assignment.minutes
+    assert any(exercise.manual for exercise in assignment.exercises)
+    assert not hidden_lines(path) & lines(assignment.release())
+    for cell in assignment.cells:
+        assert len(cell.source.split("\n")) <= 10 or cell.kind == "markdown", cell.id

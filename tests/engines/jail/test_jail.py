@@ -1,0 +1,215 @@
+"""A jail: what is in it, how it is talked to, and what a program in it cannot reach. The corpus of
+tests/course/attacks.py tries the same with whole notebooks.
+"""
+
+import json
+import os
+import resource
+
+import pytest
+
+import netlab as nl
+from netlab.engines.jail import Jail, JailedEngine
+from netlab.engines.jail.contents import copy, open_to_all
+from netlab.engines.jail.process import open_root, pieces
+
+SAYS = """
+import json, os, socket, sys
+out = socket.socket(fileno=os.dup(1))
+def say(value):
+    out.send(b"." + json.dumps(value).encode())
+    return out.recv(100_000)
+"""
+
+
+def said(code, **options):
+    """What Python code in a jail says."""
+    jail = Jail("-c", SAYS + code, **options)
+    try:
+        return json.loads(jail.talk()[1][1:])
+    finally:
+        jail.close()
+
+
+def test_python_in_it_is_ours_and_so_are_its_packages():
+    import sys
+
+    import numpy
+    import pandas
+
+    code = "import numpy, pandas, netlab; say([sys.version, numpy.__version__, pandas.__version__])"
+    assert said(code) == [sys.version, numpy.__version__, pandas.__version__]
+
+
+def test_programs_are_nobody_without_rights():
+    code = """
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+say([os.getuid(), os.getgid(), os.getgroups()]
+    + [int(status[key], 16) for key in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")]
+    + [status["NoNewPrivs"].strip()])
+"""
+    assert said(code) == [65534, 65534, [], 0, 0, 0, 0, 0, "1"]
+
+
+def test_the_environment_has_nothing_of_this_machine(monkeypatch):
+    monkeypatch.setenv("A_SECRET", "swordfish")
+    found = said("say(dict(os.environ))")
+    assert not any("SECRET" in name for name in found)
+    assert "swordfish" not in json.dumps(found)
+    assert found["PYTHONHASHSEED"] == "0"
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        'open("/run/python/x", "w")',
+        'open("/run/netlab/netlab/units.py", "a")',
+        'open("/job/x", "w")',
+        'open("/dev/netlab", "r+b")',
+        'open("/proc/1/environ").read()',
+        'os.mkdir("/x")',
+        "os.setuid(0)",
+        "os.kill(1, 9)",
+        "os.kill(os.getppid(), 9)",
+        'os.mknod("/tmp/disk", 0o660 | 0o060000, os.makedev(98, 0))',
+        'socket.create_connection(("127.0.0.1", 22), 1)',
+        'socket.create_connection(("8.8.8.8", 53), 1)',
+        'socket.getaddrinfo("localhost.localdomain", 80)',
+    ],
+)
+def test_what_it_may_not_is_refused(attempt):
+    code = f"""
+try:
+    {attempt}
+    say("done")
+except OSError as error:
+    say("refused")
+"""
+    assert said(code) == "refused"
+
+
+def test_it_sees_no_folder_of_this_machine(tmp_path):
+    (tmp_path / "canary").write_text("sings")
+    code = f"""
+say([os.path.exists({str(tmp_path / "canary")!r}), sorted(os.listdir("/job")), os.getcwd()])
+"""
+    assert said(code) == [False, ["agent.py", "boot.sh", "warden.py"], "/tmp/work"]
+
+
+def test_files_are_given_and_chance_comes_from_the_seed():
+    code = 'say([open("course.json").read(), os.urandom(8).hex()])'
+    first, second, other = (
+        said(code, files={"course.json": "{}"}, seed=seed) for seed in (1, 1, 2)
+    )
+    assert first == second and first[0] == "{}"
+    assert first[1] != other[1]
+
+
+def test_long_texts_go_in_and_out_in_pieces():
+    code = """
+heard = b""
+while not heard.startswith(b"."):
+    heard = out.recv(200_000)
+    total = globals().get("total", 0) + len(heard) - 1
+text = b"y" * total
+while len(text) > 40_000:
+    out.send(b"+" + text[:40_000])
+    text = text[40_000:]
+out.send(b"." + text)
+"""
+    jail = Jail("-c", SAYS + code)
+    try:
+        assert jail.say("x" * 330_001) == "y" * 330_001
+    finally:
+        jail.close()
+    assert b"".join(piece[1:] for piece in pieces(b"a" * 120_000)) == b"a" * 120_000
+    assert pieces(b"") == [b"."]
+
+
+@pytest.mark.parametrize(
+    "code, why",
+    [
+        ("sys.exit(3)", "ended by itself"),
+        ('raise ValueError("so be it")', "ValueError: so be it"),
+        ("while True: out.send(b'+' + b'x' * 60_000)", "sent more than 64 MB"),
+    ],
+)
+def test_a_program_that_ends_or_floods_is_an_error(code, why):
+    jail = Jail("-c", SAYS + code)
+    try:
+        with pytest.raises(nl.GuestError, match=why):
+            while True:
+                jail.talk()
+    finally:
+        jail.close()
+
+
+def test_what_is_copied_can_be_read_by_nobody_whatever_the_umask(tmp_path):
+    before = os.umask(0o077)
+    try:
+        made = tmp_path / "made"
+        (made / "folder").mkdir(parents=True)
+        (made / "folder" / "file").write_text("")
+        copy(made / "folder" / "file", made / "other" / "copy")
+    finally:
+        os.umask(before)
+    open_to_all(made)
+    assert {path.stat().st_mode & 0o777 for path in (made, *made.rglob("*"))} == {0o755}
+    made.chmod(0o700)
+    open_root(made)
+    assert {path.stat().st_mode & 0o777 for path in (made, *made.rglob("*"))} == {0o755}
+
+
+def test_it_works_with_the_usual_limit_of_open_files():
+    code = "import IPython, netlab.plots, plotly.graph_objects; say(1)"
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, before[1]))
+    try:
+        assert said(code) == 1
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_memory_has_a_limit_and_the_program_is_told():
+    code = """
+try:
+    found = bytearray(2 << 30)
+except MemoryError:
+    say("no")
+"""
+    assert said(code) == "no"
+
+
+class Half(nl.CongestionControl):
+    def on_ack(self, tcp, acked):
+        tcp.cwnd += acked if tcp.cwnd < tcp.ssthresh else acked / tcp.cwnd
+
+    def on_loss(self, tcp):
+        tcp.ssthresh = tcp.cwnd / 2
+
+
+def test_an_algorithm_in_a_jail_leaves_the_bytes_of_one_outside():
+    path = nl.wan("10mbit", "20ms", burst=15_000, limit=30_000)
+    test = nl.Iperf3("h1", "h2", congestion=Half, time=5)
+    outside, inside = nl.run(path, test), nl.run(path, test, engine=JailedEngine())
+    assert outside.raw == inside.raw
+    assert outside.flows.retransmits[0] > 0
+
+
+class Divides(Half):
+    def on_loss(self, tcp):
+        1 / 0  # noqa: B018
+
+
+class Exits(Half):
+    def on_ack(self, tcp, acked):
+        import ctypes
+
+        ctypes.string_at(0)
+
+
+@pytest.mark.parametrize("cls, why", [(Divides, "ZeroDivisionError"), (Exits, "Exits failed")])
+def test_an_algorithm_that_fails_ends_the_run(cls, why):
+    path = nl.wan("10mbit", "20ms", burst=15_000, limit=30_000)
+    with pytest.raises(nl.AlgorithmError, match=why):
+        nl.run(path, nl.Iperf3("h1", "h2", congestion=cls, time=5), engine=JailedEngine())
