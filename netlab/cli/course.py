@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from netlab.cli.course_demo import demo
+from netlab.cli.written import write_all
 from netlab.errors import NetlabError
 
 course_app = typer.Typer(
@@ -197,21 +198,10 @@ def secret_of(course, secret=None):
 
 
 def put(folder, files):
-    """Write texts to a folder, all or none: no file that says something else is overwritten."""
-    try:
-        for name, text in files.items():
-            path = folder / name
-            if path.exists() and path.read_bytes() != text.encode():
-                raise NetlabError(
-                    f"--output {folder}: {path} is there already and says something else; name"
-                    " another folder, or move that file away"
-                )
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
-            typer.echo(printable(str(folder / name)))
-    except OSError as error:
-        raise NetlabError(f"--output {folder}: {error.strerror}; name another folder") from error
+    """Write texts to a folder, all or none, and say where they are."""
+    write_all(folder, {folder / name: text.encode() for name, text in files.items()})
+    for name in files:
+        typer.echo(printable(str(folder / name)))
 
 
 def printable(text):

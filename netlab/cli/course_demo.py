@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from netlab.cli.written import write_all
 from netlab.errors import NetlabError
 
 DONE = {  # what the kinds of `netlab.course.invented` are, for who looks on
@@ -57,7 +58,10 @@ def demo(
     path = source.find(name, course)
     class_ = list(invented.handed_in(source.read(path), count))
     submitted, work = output / "submitted", output / f"{name}-marks"
-    hand_in(class_, submitted, name)
+    write_all(
+        output,
+        {submitted / student / name / f"{name}.ipynb": data for student, _, data, _ in class_},
+    )
     marks = Batch(path, submitted, work).grade()
     report.write(marks, output / "marks.csv")
     page = report.feedback(marks, work).absolute()
@@ -70,25 +74,6 @@ def demo(
         open_page(page)
     if any(abs(given[student] - points) > 1e-6 for student, _, _, points in class_):
         raise NetlabError("not everybody got what the work is worth: see the table above")
-
-
-def hand_in(class_, submitted, name):
-    """Write what a class hands in; nothing that somebody else has put there is overwritten."""
-    places = {submitted / student / name / f"{name}.ipynb": data for student, _, data, _ in class_}
-    try:
-        for path, data in places.items():
-            if path.exists() and path.read_bytes() != data:
-                raise NetlabError(
-                    f"--output {submitted.parent}: {path} is there already and says something"
-                    " else; name another folder, or remove it"
-                )
-        for path, data in places.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-    except OSError as error:
-        raise NetlabError(
-            f"--output {submitted.parent}: {error.strerror}; name another folder"
-        ) from error
 
 
 def open_page(page):

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from netlab.cli.notebook_file import read
+from netlab.cli.written import write_all
 from netlab.errors import NetlabError, needs_notebooks
 
 MARK = "# <- your prediction"
@@ -63,20 +64,7 @@ def student_copy(notebooks, folder, say=lambda text: None):
                 plan(others, target, file, file.read_bytes())
         for file in files_in(home.parent / "data", folder) if course else ():
             plan(others, folder / file.relative_to(home.parent), file, file.read_bytes())
-    try:
-        for target, content in (copies | others).items():
-            if target.exists() and target.read_bytes() != content:
-                raise NetlabError(
-                    f"--output {folder}: {target} is there already, and somebody may have worked in"
-                    " it; name another folder, or move that file away"
-                )
-        for target, content in (copies | others).items():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content)
-    except OSError as error:
-        raise NetlabError(
-            f"--output {folder}: {error.filename}: {error.strerror}; name another folder"
-        ) from error
+    write_all(folder, copies | others, "somebody may have worked in it: name another folder")
     size_bytes = sum(map(len, (copies | others).values()))
     say(f"{len(copies)} notebooks and {len(others)} other files, {size_bytes / 1e6:.1f} MB")
     return list(copies)

@@ -80,7 +80,7 @@ def test_single_values(value, kind, told):
 
 
 def test_none_and_what_pandas_has_for_it():
-    assert form(None) == form(pd.NA) == {"kind": "nothing"}
+    assert form(None) == form(pd.NA) == form(...) == {"kind": "nothing"}
 
 
 @pytest.mark.parametrize(

@@ -354,7 +354,7 @@ def test_the_check_on_copied_deleted_moved_and_changed_cells(notebook, handed):
         ("cells reordered", "ps0-explain-text"),
         ("run out of order", "ps0-bdp"),
     ]
-    assert "It should stand below" in said and '(Under "' in said
+    assert "It should stand below" in said and '(It is under "' in said
 
 
 def test_the_check_on_how_cells_ran(notebook, handed):

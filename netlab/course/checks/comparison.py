@@ -29,7 +29,7 @@ KINDS = {
 CHOICES = "truth", "text"
 UNWRITTEN = "NotImplementedError"
 STUB = "not written yet, raise NotImplementedError() still stands in it"
-NOTHING = "it is None; if a function makes it, does that end with return?"
+NOTHING = "it has no value yet (None); if a function makes it, does that end with return?"
 RIGHT = Check("right", 1)
 
 

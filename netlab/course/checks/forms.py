@@ -3,7 +3,7 @@
 A form is a dict that JSON carries. Its ``kind`` says what else it has:
 
 =============  ====================================================================================
-nothing        None
+nothing        None, pandas' NA, ``...``
 truth          ``value``
 number         ``value``: a number, or one of "nan", "inf", "-inf"
 text           ``value``
@@ -94,7 +94,7 @@ class Forming:
         def derives_from(*bases):
             return any(one is base for one in ancestors for base in bases)
 
-        if value is None or value is pd.NA:
+        if value is None or value is pd.NA or value is ...:
             return {"kind": "nothing"}
         if value is pd.NaT:
             return number(math.nan)

@@ -6,15 +6,18 @@ points) is not looked at.
 
 import hashlib
 import json
+import time
 
 from netlab.course.checks.check import compare
 from netlab.course.checks.verdicts import Check, printable
 from netlab.course.grading.executed import execute
-from netlab.course.handed_in import repair
+from netlab.course.handed_in import repair, submitted
 from netlab.engines import recorded
 from netlab.errors import NetlabError
 
-TRIES = 2  # of a notebook that does not run to its end: it may have been this machine's fault
+# A notebook that does not run to its end is tried again, as it may have been this machine's fault:
+# but not one that took long, or both tries would take longer than Gradescope waits, ten minutes.
+TRIES, LONG_S = 2, 100.0
 SIGNIFICANT = 9  # digits, for the question whether two answers are the same
 
 
@@ -81,17 +84,21 @@ def grade(data, student, assignment, right, runs, secret=None):
         for number, cell in enumerate(repaired.cells)
     ]
     setup = {cell.id for cell in assignment.cells if cell.role == "locked"}
+    began_s = time.monotonic()
     for _ in range(TRIES):
         executed = execute(order, [student], assignment.name, runs, secret)[student]
         if not (executed.ended or setup & executed.errors.keys()):
+            break
+        if time.monotonic() - began_s > LONG_S:
             break
     flags = dict.fromkeys(finding.flag for finding in repaired.findings)
     if executed.ended:
         flags["did not run to its end"] = None
     if setup & executed.errors.keys():
         flags["setup failed"] = None
+    places = dict(zip((cell["id"] for cell in order), submitted.under(repaired.cells), strict=True))
     exercises = [
-        marked(exercise, executed, right, order)
+        marked(exercise, executed, right, order, places)
         for exercise in assignment.exercises
         if not exercise.manual
     ]
@@ -109,8 +116,8 @@ def grade(data, student, assignment, right, runs, secret=None):
     return marks | {"flags": list(flags), "reason": reason(exercises, executed)}
 
 
-def marked(exercise, executed, right, order):
-    """The marks of one exercise."""
+def marked(exercise, executed, right, order, places):
+    """The marks of one exercise; `places` says where a cell is."""
     given, rows = executed.answers.get(exercise.id, {}), []
     for name, spec in exercise.answers.items():
         answer, solution = given.get(name), right[exercise.id][name]
@@ -120,7 +127,7 @@ def marked(exercise, executed, right, order):
             if key.startswith(f"{name}\n")
         }
         if answer is None:
-            check = Check("nothing", 0, unanswered(name, exercise, executed, order))
+            check = Check("nothing", 0, unanswered(name, exercise, executed, order, places))
         elif answer["kind"] == "error":
             check = Check("wrong", 0, f"{name} could not be read: {answer['text']}")
         else:
@@ -149,20 +156,23 @@ def marked(exercise, executed, right, order):
     }
 
 
-def unanswered(name, exercise, executed, order):
+def unanswered(name, exercise, executed, order, places):
     """Why there is no such answer: the first error in the cells of this exercise."""
     ids = [cell["id"] for cell in order]
     at = ids.index(exercise.id)
     checks = [number for number in range(at) if order[number].get("answers")]
     for cell in ids[max(checks, default=-1) + 1 : at]:
         if cell in executed.errors:
+            which = "your own cell" if cell.startswith("#") else f"the cell {cell}"
+            which = " ".join(filter(None, (which, places[cell])))
             error = executed.errors[cell]
             if error.startswith("NotImplementedError"):
-                return f"{name} has no value: the cell {cell} is as it was handed out"
-            return f"{name} has no value: the cell {cell} failed: {error}"
+                return f"{name} has no value: {which} is as it was handed out"
+            return f"{name} has no value: {which} failed: {error}"
     if executed.ended and exercise.id not in executed.answers:
         return f"{name} was not reached: {executed.ended}"
-    return f"{name} has no value: no cell before {exercise.id} assigns it"
+    where = places[exercise.id] or f"before {exercise.id}"
+    return f"{name} has no value: no cell {where} assigns it"
 
 
 def fingerprint(form):

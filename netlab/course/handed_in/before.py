@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-from netlab.course.checks.verdicts import printable
 from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding
 from netlab.course.sets import regions
@@ -15,8 +14,6 @@ from netlab.errors import NetlabError
 LARGE_BYTES = 10_000_000
 RUN_ALL = 'Choose "Restart Kernel and Run All Cells" in the menu Kernel, and save.'
 MOST_CELLS_NAMED = 5
-HEADING = re.compile(r"^#{1,6} +(.*\S)", re.M)
-LONGEST_HEADING = 80  # characters
 COMMON = {  # what often stands behind an error
     "NameError": "mend the first cell that fails; a name from there has no value here",
     "NotImplementedError": "the answer is missing",
@@ -66,19 +63,10 @@ def examine(path):
         text = f"The file has {len(data) / 1e6:.0f} MB, most of it the output of this cell: print"
         text += " less there, and save again."
         findings.append(Finding("output too big", largest.name, text))
-    return [placed(finding, handed) for finding in findings]
-
-
-def placed(finding, handed):
-    """A finding that also says under which heading its cell stands: Jupyter shows no names."""
-    heading = ""
-    for cell in handed:
-        if cell.kind == "markdown" and (found := HEADING.search(cell.source)):
-            heading = printable(found[1], LONGEST_HEADING)
-        if cell.name == finding.cell:
-            where = f' (Under "{heading}".)' if heading else ""
-            return Finding(finding.flag, finding.cell, finding.text + where)
-    return finding
+    names = [cell.name for cell in handed]
+    # from the end, as the first of two with one name counts
+    places = dict(zip(names[::-1], [*submitted.under(handed)][::-1], strict=True))
+    return submitted.placed(findings, places)
 
 
 def contents(metadata):

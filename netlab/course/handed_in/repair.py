@@ -83,7 +83,11 @@ def examine(notebook, assignment):
     for expected in kinds.values():
         cells.append(merged(expected, counted.get(expected.id)))
         cells += followers.get(expected.id, [])
-    return Repaired(cells, findings, student)
+    places = dict(zip((cell.name for cell in handed), submitted.under(handed), strict=True))
+    own = zip(
+        (cell.id for cell in assignment.cells), submitted.under(assignment.cells), strict=True
+    )
+    return Repaired(cells, submitted.placed(findings, places | dict(own)), student)
 
 
 def recognise(handed, assignment):

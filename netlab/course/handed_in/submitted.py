@@ -4,8 +4,9 @@ notebook is refused in words.
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from netlab.course.checks.verdicts import printable
 from netlab.errors import NetlabError
 
 LARGEST_BYTES = 20_000_000
@@ -13,6 +14,8 @@ MOST_CELLS = 2_000
 LONGEST_CELL = 200_000  # characters
 MOST_LISTS = 2_000_000  # and objects of a file: each takes far more memory than its two bytes
 AGAIN = "Open it in Jupyter, save it there, and hand in that file."
+HEADING = re.compile(r"^#{1,6} +(.*\S)", re.M)
+LONGEST_HEADING = 80  # characters
 STUDENT = re.compile(r"""^[ \t]*student[ \t]*=[ \t]*(["'])(.*?)\1""", re.M)
 
 
@@ -195,3 +198,36 @@ def names(cells, folder):
         if cell.kind == "code" and (found := STUDENT.search(cell.source)):
             return found[2].strip()
     return None
+
+
+def under(cells):
+    """For each cell, in words, the heading under which it stands, as Jupyter shows no ids; "" for
+    those above the first.
+
+    Parameters
+    ----------
+    cells : iterable
+        With `kind` and `source`, in their order.
+    """
+    heading = ""
+    for cell in cells:
+        if cell.kind == "markdown" and (found := HEADING.search(cell.source)):
+            heading = f'under "{printable(found[1], LONGEST_HEADING)}"'
+        yield heading
+
+
+def placed(findings, places):
+    """The findings, which also say where their cells are.
+
+    Parameters
+    ----------
+    findings : list of Finding
+    places : dict of str
+        What `under` says, by a finding's `cell`.
+    """
+    return [
+        replace(one, text=f"{one.text} (It is {places[one.cell]}.)")
+        if places.get(one.cell)
+        else one
+        for one in findings
+    ]

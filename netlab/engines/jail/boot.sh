@@ -12,6 +12,8 @@ mount --bind /etc/cpuinfo /proc/cpuinfo         # the real one shows the host's 
 hostname jail
 sysctl -qw vm.panic_on_oom=1 kernel.panic=-1 kernel.threads-max=500 kernel.dmesg_restrict=1
 exec >/dev/console 2>&1
-python3 -B /job/warden.py </dev/null
+mkdir -p /run/warden/netlab/engines
+ln -s /job/agent.py /run/warden/netlab/engines/
+PYTHONPATH=/run/warden python3 -B /job/warden.py </dev/null
 echo "the warden ended with status $?"
 python3 -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321fedc)'

@@ -1,0 +1,67 @@
+"""What a student is told where an answer is missing; how often a notebook that ends is tried."""
+
+import json
+
+import pytest
+
+from netlab.course.checks.comparison import NOTHING
+from netlab.course.grading import marking
+from netlab.course.grading.runs import Runs
+from netlab.course.sets import source
+from tests.course import small
+
+
+@pytest.fixture(scope="module")
+def grade(tmp_path_factory):
+    """Grade a notebook as Ada's."""
+    folder = tmp_path_factory.mktemp("course")
+    assignment = source.read(small.write(folder))
+    runs = Runs(folder / "runs")
+    right = marking.reference(assignment, ["ada"], runs)["ada"].answers
+
+    def marks(notebook):
+        data = json.dumps(notebook).encode()
+        return marking.grade(data, "ada", assignment, right, runs)
+
+    marks.assignment = assignment
+    return marks
+
+
+def test_a_missing_answer_is_placed_by_its_heading(grade):
+    notebook = small.handed_out(grade.assignment)
+    small.cell(notebook, "bdp")["source"] = "1 / 0"
+    notebook["cells"].remove(small.cell(notebook, "table"))
+    own = {"cell_type": "code", "metadata": {}, "source": "nonsense", "outputs": []}
+    cells = notebook["cells"]
+    cells.insert(cells.index(small.cell(notebook, "run")), own)
+    small.cell(notebook, "run")["source"] = "pass"
+    marks = grade(notebook)
+    hints = [answer["hint"] for one in marks["exercises"] for answer in one["answers"]]
+    assert hints == [
+        NOTHING,
+        'bdp_bytes has no value: the cell ps1-bdp under "bdp" failed: ZeroDivisionError: division'
+        " by zero",
+        'table has no value: no cell under "table" assigns it',
+        "received_bps has no value: your own cell under \"run\" failed: NameError: name 'nonsense'"
+        " is not defined",
+    ]
+    deleted, *_ = (one for one in marks["findings"] if "deleted" in one)
+    assert deleted.startswith("ps1-table: ") and '(It is under "table".)' in deleted
+    assert marks["points"] == 0
+
+
+@pytest.mark.parametrize(("long_s", "times"), [(100.0, 2), (0.0, 1)])
+def test_a_notebook_that_ends_soon_is_tried_twice(grade, monkeypatch, long_s, times):
+    notebook = small.handed_out(grade.assignment)
+    small.cell(notebook, "number")["source"] = "import os\nos._exit(3)"
+    calls, execute = [], marking.execute
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return execute(*arguments)
+
+    monkeypatch.setattr(marking, "execute", counted)
+    monkeypatch.setattr(marking, "LONG_S", long_s)
+    marks = grade(notebook)
+    assert len(calls) == times
+    assert marks["points"] == 0 and "did not run to its end" in marks["flags"]
