@@ -428,6 +428,31 @@ def test_arguments_are_checked(wrong):
         check(1, 1, **wrong)
 
 
+@pytest.mark.parametrize("allowed", ["numbers", 5, (), (1,), (0, "1"), (0, 1, 2), ["a", "b"]])
+def test_what_is_allowed_is_a_kind_or_numbers_or_texts(allowed):
+    with pytest.raises(SpecificationError, match=r"allowed = .*: one of nothing, .*number"):
+        check(1, allowed=allowed)
+
+
+@pytest.mark.parametrize(
+    ("given", "allowed", "hint"),
+    [
+        (0.5, (0, 1), ""),
+        (1.5, (0, 1), "allowed: 0 to 1"),
+        (math.nan, (0, 1), "allowed: 0 to 1"),
+        ("1.5", (0, 1), "this is a number in a text: leave out the quotes; allowed: 0 to 1"),
+        ("Rate ", ("rate", "delay"), ""),
+        ("queue", ("rate", "delay"), "allowed: rate, delay"),
+        (5, ("rate", "delay"), "this is a number, and the answer is a text; allowed: rate, delay"),
+        ([1], "number", "this is a list of one: take the number out of it, with [0]"),
+        ([1], "list", ""),
+    ],
+)
+def test_what_can_be_an_answer(given, allowed, hint):
+    found = check(given, allowed=allowed)
+    assert found.hint == hint if hint else found.verdict == check(given).verdict
+
+
 @pytest.mark.parametrize(
     ("given", "verdict", "hint"),
     [

@@ -12,13 +12,16 @@ from netlab.course.checks.comparison import (
 )
 from netlab.course.checks.figures import look_at_figure
 from netlab.course.checks.verdicts import Check
+from netlab.course.predictions import plain
 from netlab.errors import SpecificationError
 
 OMITTED = object()
 LARGE, HUGE = 1e6, 1e15  # from, and to, which a number is written out
 
 
-def check(given, right=OMITTED, unit="", within=0.01, exact=False, mistakes=None):
+def check(
+    given, right=OMITTED, unit="", within=0.01, exact=False, mistakes=None, *, allowed="", call=None
+):
     """Is an answer right? It never shows what is.
 
     Parameters
@@ -37,6 +40,11 @@ def check(given, right=OMITTED, unit="", within=0.01, exact=False, mistakes=None
         It is to be as it was measured; for numbers that are read off.
     mistakes : dict, optional
         A hint for each wrong answer that is likely, as ``{hint: that answer}``.
+    allowed : str or tuple, optional
+        What can be an answer that is compared with nothing: a kind, such as ``"number"``,
+        ``"table"`` or ``"experiment"``; the smallest and the largest number; or some texts.
+    call : list or dict, optional
+        `given` is a function: what it returns for these arguments is looked at.
 
     Returns
     -------
@@ -45,7 +53,7 @@ def check(given, right=OMITTED, unit="", within=0.01, exact=False, mistakes=None
     Raises
     ------
     SpecificationError
-        `within` is no number from 0 to 1, or `mistakes` no dict.
+        `within` is no number from 0 to 1, `mistakes` no dict, or `allowed` something else.
 
     Examples
     --------
@@ -57,14 +65,21 @@ def check(given, right=OMITTED, unit="", within=0.01, exact=False, mistakes=None
     Right.
     >>> check([8, 1], [1, 1], "byte")
     Not yet: 1 of 2 are right; item 1: bits or bytes? A byte has 8 bits.
+    >>> check("12 Mbit/s", allowed=(0, 1))
+    Not yet: this is a text: write a number, without its unit; allowed: 0 to 1.
+    >>> check(len, 3, call=[5])
+    Not yet: TypeError: object of type 'int' has no len().
     """
     if not isinstance(within, Real) or isinstance(within, bool) or not 0 <= within <= 1:
         raise SpecificationError(f"check: within = {within!r}: a number from 0 to 1, such as 0.01")
     if mistakes is not None and not isinstance(mistakes, dict):
         raise SpecificationError(f"check: mistakes = {mistakes!r}: a dict, hint: that answer")
-    form = forms.form(given)
+    form = forms.form(given, None if call is None else [call])
+    if call is not None and form["kind"] not in ("nothing", "error"):
+        (form,) = form.get("results") or [{"kind": "error", "text": another_kind(form, "function")}]
     if right is OMITTED:
-        return look_at(form, unit)
+        why = refused(form, allowed)
+        return Check("wrong", 0, why) if why else look_at(form, unit)
     wrong = {str(hint): forms.form(one) for hint, one in (mistakes or {}).items()}
     spec = {"unit": unit, "within": within, "exact": exact, "mistakes": wrong}
     return compare(form, forms.form(right), spec)
@@ -118,6 +133,41 @@ def is_mistake(given, mistake, right, spec):
         value, wrong, right = (float(one["value"]) for one in (given, mistake, right))
         return not abs(value - right) < abs(value - wrong)
     return same.verdict == "right"
+
+
+def refused(given, allowed):
+    """A hint where an answer is not among what is allowed; "" where it is."""
+    kind, words = kind_allowed(allowed)
+    if not kind or given["kind"] in ("nothing", "error"):
+        return ""
+    if given["kind"] != kind:
+        return "; ".join(filter(None, [another_kind(given, kind), words]))
+    if not words:
+        return ""
+    if kind == "number":
+        return "" if allowed[0] <= float(given["value"]) <= allowed[1] else words
+    return "" if plain(given["value"]) in map(plain, allowed) else words
+
+
+def kind_allowed(allowed):
+    """The kind of answer that is allowed, and which ones, in words; "" for any.
+
+    Raises
+    ------
+    SpecificationError
+        This can be no answer at all.
+    """
+    if isinstance(allowed, str) and allowed in ("", *KINDS):
+        return allowed, ""
+    types = {type(one) for one in allowed} if isinstance(allowed, tuple) else set()
+    if types == {str}:
+        return "text", f"allowed: {', '.join(allowed)}"
+    if types and len(allowed) == 2 and all(issubclass(one, Real) for one in types):
+        return "number", f"allowed: {allowed[0]} to {allowed[1]}"
+    raise SpecificationError(
+        f"check: allowed = {allowed!r}: one of {', '.join(KINDS)}; or two numbers, such as (0, 1);"
+        ' or texts, such as ("rate", "delay")'
+    )
 
 
 def look_at(given, unit):
