@@ -242,7 +242,7 @@ def export(file: Path):
     from netlab.engines.guest import transfer
 
     engine = transfer.export(file)
-    typer.echo(f"Wrote {engine} to {file} ({file.stat().st_size >> 20} MB)")
+    typer.echo(f"Wrote {engine} to {file} ({file.stat().st_size / 1e6:.0f} MB)")
 
 
 @engine_app.command()
@@ -251,7 +251,7 @@ def wheel(folder: Annotated[Path, typer.Argument(help="Where to write it.")]):
     from netlab.engines.guest import wheel
 
     file = wheel.write(folder)
-    typer.echo(f"Wrote {file} ({file.stat().st_size >> 20} MB)")
+    typer.echo(f"Wrote {file} ({file.stat().st_size / 1e6:.0f} MB)")
 
 
 @engine_app.command("import")

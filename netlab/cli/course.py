@@ -45,7 +45,7 @@ def release(name: Name, output: Folder, course: Course = None, secret: Secret = 
     from netlab.course.sets import source
 
     chosen = secret_of(course, secret)
-    released = source.read(source.find(name, course)).release()
+    released = source.read(source.find(name, course)).release(chosen)
     files = {f"{name}.ipynb": source.text(released)}
     if chosen is not None:
         files["course.json"] = json.dumps({"secret": chosen}) + "\n"

@@ -244,6 +244,7 @@ def exported_to_nbgrader(work_of_all, tmp_path_factory):
     stamp = course / "submitted" / "ada" / "ps0" / "timestamp.txt"
     stamp.parent.mkdir(parents=True)
     stamp.write_text("2026-10-01 12:00:00 UTC")
+    stamp.with_name("submission_secret.txt").write_text("of ada")
     export("nbgrader", work, course)
     return home
 
@@ -336,6 +337,17 @@ def test_nbgraders_feedback_shows_the_marks_and_nothing_hostile_runs(in_nbgrader
     assert "return rate_bps * rtt_s / 8" in notebook.cells[5].source
 
 
+def test_nbgrader_releases_the_feedback_of_what_it_collected(in_nbgrader, tmp_path):
+    (tmp_path / "exchange").mkdir(mode=0o777)
+    (tmp_path / "exchange").chmod(0o777)
+    one = ["ps0", "--student=ada"]
+    of_nbgrader(in_nbgrader, "generate_feedback", *one)
+    where = ["--course=c", f"--Exchange.root={tmp_path / 'exchange'}"]
+    of_nbgrader(in_nbgrader, "release_feedback", *one, *where)
+    (page,) = (tmp_path / "exchange" / "c" / "feedback").iterdir()
+    assert "Score: 6.5 / 10.5" in page.read_text()
+
+
 CONFIGURATION = Path(__file__).parents[2] / "notebooks" / "assignments" / "nbgrader_config.py"
 
 
@@ -344,9 +356,11 @@ def test_with_the_courses_configuration(in_nbgrader):
     which would give full points, is refused.
     """
     (in_nbgrader / CONFIGURATION.name).write_text(CONFIGURATION.read_text())
+    path = source.find("ps0", in_nbgrader)
+    path.with_name("course.json").write_text('{"secret": "hush"}')
     of_nbgrader(in_nbgrader, "generate_assignment", "ps0", "--force")
     theirs = nbformat.read(in_nbgrader / "release" / "ps0" / "ps0.ipynb", 4)
-    ours = source.read(source.find("ps0", in_nbgrader)).release()
+    ours = source.read(path).release("hush")
     assert json.loads(json.dumps(theirs)) == ours
     of_nbgrader(in_nbgrader, "generate_feedback", "ps0")
     page = (in_nbgrader / "feedback" / "ada" / "ps0" / "ps0.html").read_text()

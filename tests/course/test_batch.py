@@ -100,6 +100,14 @@ Batch({str(path)!r}, {str(submitted)!r}, {str(tmp_path)!r}).grade()
     assert all((place / name).stat().st_mtime_ns == first[name] for name in kept)
 
 
+def test_a_broken_table_of_numbers_is_no_students_fault(course, tmp_path, monkeypatch):
+    table = tmp_path / "parameters.toml"
+    table.write_text("[ps1]\nrate = {from = 2, to = 1}\n")
+    monkeypatch.setattr(sys.modules["netlab.course.mine"], "PARAMETERS", table)  # not the function
+    with pytest.raises(NetlabError, match=r"\[ps1\] rate"):
+        Batch(course[0], course[1], tmp_path / "work").grade()
+
+
 def test_copied_mistyped_and_rounded_numbers_are_found(course, graded, tmp_path):
     path, _, _ = course
     assignment, work = source.read(path), graded[0]

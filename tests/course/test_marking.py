@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from netlab.course.checks.comparison import NOTHING
 from netlab.course.grading import marking
 from netlab.course.grading.runs import Runs
 from netlab.course.sets import source
@@ -38,7 +37,7 @@ def test_a_missing_answer_is_placed_by_its_heading(grade):
     marks = grade(notebook)
     hints = [answer["hint"] for one in marks["exercises"] for answer in one["answers"]]
     assert hints == [
-        NOTHING,
+        'seventh is None: the cell ps1-number under "number" is as it was handed out',
         'bdp_bytes has no value: the cell ps1-bdp under "bdp" failed: ZeroDivisionError: division'
         " by zero",
         'table has no value: no cell under "table" assigns it',

@@ -340,6 +340,24 @@ def test_what_the_check_finds_in_a_release(assignment, tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("given", "there", "words"),
+    [
+        ("ours", "ours", ""),
+        ("ours", None, "course.json that you got with this set is not beside"),
+        ("ours", "of last year", "is not beside"),
+        (None, "of last year", "none was given out"),
+        (None, None, ""),
+    ],
+)
+def test_the_check_on_a_missing_secret(assignment, tmp_path, given, there, words):
+    (tmp_path / "ps0.ipynb").write_text(source.text(assignment.release(given)))
+    if there:
+        (tmp_path / "course.json").write_text(json.dumps({"secret": there}))
+    found = [one.text for one in before.examine(tmp_path / "ps0.ipynb") if "other" in one.flag]
+    assert len(found) == bool(words) and all(words in one for one in found)
+
+
 def test_the_check_on_copied_deleted_moved_and_changed_cells(notebook, handed):
     cells = notebook["cells"]
     cells.insert(place(notebook, "bdp"), copy.deepcopy(find(notebook, "bdp")))

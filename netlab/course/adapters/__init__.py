@@ -123,10 +123,10 @@ def export(to, assignment, work, output, course=None):
     module = import_module(f"{__name__}.{to}")
     marks = read(work, assignment)
     try:
-        module.write(marks, Path(output), course)
+        written = module.write(marks, Path(output), course)
     except OSError as error:
         raise NetlabError(f"--output {output}: {error.strerror}; name another place") from error
-    return len(marks)
+    return len(marks) if written is None else written
 
 
 def write_json(path, data):

@@ -33,6 +33,7 @@ RECORDING = [  # of generate_assignment, up to where it records what it found, i
     "ComputeChecksums",
     "SaveCells",
 ]
+KEPT = "timestamp.txt", "submission_secret.txt"  # of `collect`, for `release_feedback`
 PLACE = "{stage}/{student}/{name}"
 
 
@@ -57,10 +58,10 @@ def write(marks, output, course=None):
             notebook = autograded(assignment, cells, one)
             folder.mkdir(parents=True, exist_ok=True)
             (folder / f"{name}.ipynb").write_text(source.text(notebook), encoding="utf-8")
-            when = handed_in / "timestamp.txt"
-            if when.is_file():
-                shutil.copyfile(when, folder / when.name)
-            enter(gradebook, assignment, one, cells, timestamp(when))
+            for kept in KEPT:
+                if (handed_in / kept).is_file():
+                    shutil.copyfile(handed_in / kept, folder / kept)
+            enter(gradebook, assignment, one, cells, timestamp(handed_in / KEPT[0]))
 
 
 def record(assignment, url):

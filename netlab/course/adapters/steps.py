@@ -1,5 +1,6 @@
 """Two steps of nbgrader's, which notebooks/assignments/nbgrader_config.py puts among its own."""
 
+from netlab.course.mine import mark_of, secret
 from netlab.course.sets import regions
 from netlab.errors import needs_notebooks
 
@@ -24,6 +25,7 @@ class Contents(NbGraderPreprocessor):
                 ]
                 for cell in cells
             ],
+            "secret": mark_of(secret(resources["metadata"]["path"])),
         }
         return notebook, resources
 
@@ -36,6 +38,6 @@ class Refuse(NbGraderPreprocessor):
     def preprocess(self, notebook, resources):
         name = resources["nbgrader"]["assignment"]
         raise NbGraderException(
-            f"{name} is graded by `netlab course grade {name} submitted`; then"
+            f"{name} is graded by `netlab course grade {name} submitted --course .`; then"
             f" `netlab course export {name} {name}-marks --to nbgrader -o .` shows the marks here"
         )

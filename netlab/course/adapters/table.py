@@ -31,12 +31,17 @@ def table(marks):
         points = {each["id"]: each["points"] for each in one["exercises"]}
         yield [
             plain(one["student"]),
-            one["points"],
-            one["max_points"],
-            *(points.get(name, "") for name in automatic | manual),
+            number(one["points"]),
+            number(one["max_points"]),
+            *(number(points.get(name, "")) for name in automatic | manual),
             plain("; ".join(one["flags"])),
             plain(one["reason"]),
         ]
+
+
+def number(points):
+    """Points without zeros at the end, so that all of a column look alike; "" for none."""
+    return f"{points:.10g}" if points != "" else ""
 
 
 def plain(text):

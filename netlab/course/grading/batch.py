@@ -69,6 +69,7 @@ class Batch:
             handed in never raises.
         """
         students = self.students()
+        parameters(self.assignment.name, "anybody", SECRET)  # a broken table is no student's fault
         for folder in ("marks", "reference", "handed-in"):
             (self.work / folder).mkdir(parents=True, exist_ok=True)
         handed_in = {student: self.taken(student) for student in students}

@@ -128,6 +128,8 @@ def marked(exercise, executed, right, order, places):
         }
         if answer is None:
             check = Check("nothing", 0, unanswered(name, exercise, executed, order, places))
+        elif answer["kind"] == "nothing" and (why := failure(exercise, executed, order, places)):
+            check = Check("nothing", 0, f"{name} is None: {why}")
         elif answer["kind"] == "error":
             check = Check("wrong", 0, f"{name} could not be read: {answer['text']}")
         else:
@@ -157,7 +159,17 @@ def marked(exercise, executed, right, order, places):
 
 
 def unanswered(name, exercise, executed, order, places):
-    """Why there is no such answer: the first error in the cells of this exercise."""
+    """Why there is no such answer."""
+    if why := failure(exercise, executed, order, places):
+        return f"{name} has no value: {why}"
+    if executed.ended and exercise.id not in executed.answers:
+        return f"{name} was not reached: {executed.ended}"
+    where = places[exercise.id] or f"before {exercise.id}"
+    return f"{name} has no value: no cell {where} assigns it"
+
+
+def failure(exercise, executed, order, places):
+    """The first error in the cells of this exercise, and where it is; "" if there is none."""
     ids = [cell["id"] for cell in order]
     at = ids.index(exercise.id)
     checks = [number for number in range(at) if order[number].get("answers")]
@@ -167,12 +179,9 @@ def unanswered(name, exercise, executed, order, places):
             which = " ".join(filter(None, (which, places[cell])))
             error = executed.errors[cell]
             if error.startswith("NotImplementedError"):
-                return f"{name} has no value: {which} is as it was handed out"
-            return f"{name} has no value: {which} failed: {error}"
-    if executed.ended and exercise.id not in executed.answers:
-        return f"{name} was not reached: {executed.ended}"
-    where = places[exercise.id] or f"before {exercise.id}"
-    return f"{name} has no value: no cell {where} assigns it"
+                return f"{which} is as it was handed out"
+            return f"{which} failed: {error}"
+    return ""
 
 
 def fingerprint(form):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding
+from netlab.course.mine import mark_of, secret
 from netlab.course.sets import regions
 from netlab.errors import NetlabError
 
@@ -52,6 +53,7 @@ def examine(path):
         if path.name != f"{name}.ipynb":
             text = f"Your course looks for {name}.ipynb: rename the file."
             findings.append(Finding("wrong file name", "", text))
+        findings += other_secret(metadata["netlab"].get("secret"), path.parent)
         findings += structure(handed, expected)
     if submitted.names(handed, f"{name}-name") == "":
         text = 'Write your student id between the quotes of student = "", and run all cells.'
@@ -83,6 +85,18 @@ def contents(metadata):
         if not re.fullmatch(r"[\w-]{1,80}", cell[0], re.A):
             return name, None
     return name, cells
+
+
+def other_secret(mark, folder):
+    """A course.json that is not the one that was given out with the notebook."""
+    if isinstance(mark, str) and mark != mark_of(secret(folder)):
+        text = "The course.json that you got with this set is not beside the notebook, so my = "
+        text += "nl.course.mine(...) draws numbers that are not yours. Put it there, and run all"
+        text += " cells."
+        if not mark:
+            text = "There is a course.json beside the notebook, and none was given out with this"
+            text += " set: move it away, or you have numbers that are not yours; run all cells."
+        yield Finding("other course.json", "", text)
 
 
 def structure(handed, expected):

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from netlab.course.mine import mark_of
 from netlab.course.sets import cells as of_source
 from netlab.course.sets import regions
 from netlab.course.sets.cells import NAME
@@ -62,9 +63,14 @@ class Assignment:
         """The points of all exercises."""
         return sum(exercise.points for exercise in self.exercises)
 
-    def release(self):
+    def release(self, secret=None):
         """The students' notebook, as nbgrader's generate_assignment makes it, and in its metadata
         `netlab`, what it should contain.
+
+        Parameters
+        ----------
+        secret : str, optional
+            The course's: a mark of it goes with the notebook.
 
         Raises
         ------
@@ -79,7 +85,7 @@ class Assignment:
             step = getattr(of_nbgrader, name)()
             notebook, resources = step.preprocess(notebook, resources)
         released = json.loads(json.dumps(notebook))
-        released["metadata"]["netlab"] = self.contents()
+        released["metadata"]["netlab"] = self.contents() | {"secret": mark_of(secret)}
         return released
 
     def solution(self):

@@ -108,6 +108,7 @@ def write(folder):
         with zipfile.ZipFile(path, "w") as wheel:
             for member, data in contents.items():
                 wheel.writestr(zipfile.ZipInfo(member), data)  # of 1980, as no date is given
+        path.chmod(0o644)  # it is made to be handed on, whatever the umask says
     except OSError as error:
         raise EngineError(f"{path} could not be written: {error}") from None
     return path
