@@ -59,7 +59,7 @@ def doctor():
 
 @app.command()
 def run(
-    experiment: Annotated[Path, typer.Argument(help="JSON file of an experiment.")],
+    experiment: Annotated[Path, typer.Argument(help="JSON file of an experiment.", readable=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for what it leaves.")],
     engine: Annotated[
         str | None, typer.Option(help="Engine; the first that works here, if not given.")
@@ -192,7 +192,10 @@ def simpleperf(words: Annotated[list[str] | None, typer.Argument(metavar="OPTION
 def fairness(
     files: Annotated[
         list[Path],
-        typer.Argument(help="What iperf3 -J wrote: one file, or those of tests that ran together."),
+        typer.Argument(
+            help="What iperf3 -J wrote: one file, or those of tests that ran together.",
+            readable=False,  # asked here, and not by typer: a refusal looks as all others do
+        ),
     ],
 ):
     """Print what each stream of iperf3's JSON files got, and how fair that is: Jain's index."""

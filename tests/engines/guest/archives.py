@@ -76,6 +76,7 @@ def make_package(pool, name, version="1.0+a~1-1", architecture="amd64", fields="
     for path, content in files.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_bytes(content if isinstance(content, bytes) else content.encode())
+    (tree / "DEBIAN").chmod(0o755)  # dpkg-deb wants it so, whatever the umask says
     folder = pool / "main" / name[0] / name
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}_{version}_{architecture}.deb"

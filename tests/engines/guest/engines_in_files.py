@@ -5,6 +5,7 @@ import shutil
 
 from netlab.engines.guest import store, transfer
 from netlab.engines.guest.integrity import kernel_digest, tree_digest
+from netlab.engines.guest.rootfs import same_modes
 
 
 def copied(cache):
@@ -49,6 +50,7 @@ def small(cache):
     for file in ("hosts", "passwd"):
         (rootfs / "etc" / file).write_text("the same\n")
     (rootfs / "hosts").symlink_to("etc/hosts")
+    same_modes(rootfs)  # as a build does
     about = {"kernel": "7", "iperf3": "3", "mininet": "2", "congestion": ["reno"]}
     about["source"] = "linux.tar.xz"
     record = {

@@ -69,6 +69,7 @@ def packed(tmp_path):
     (base / "usr/lib").mkdir(parents=True)
     (base / "lib").symlink_to("usr/lib")
     (base / "DEBIAN").mkdir()
+    (base / "DEBIAN").chmod(0o755)
     control = "Package: base-files\nVersion: 1\nArchitecture: all\nMaintainer: N <n@example.org>\n"
     (base / "DEBIAN/control").write_text(f"{control}Description: tiny\n")
     (base / "usr/share/doc/other").mkdir(parents=True)
