@@ -36,6 +36,7 @@ def kinds(**reasons):
 def test_the_first_that_works_is_taken_and_a_line_says_why_not_the_guest(
     first, monkeypatch, capsys
 ):
+    monkeypatch.setattr("os.geteuid", lambda: 0)  # else Mininet is not even asked
     reasons = {name: f"{name} is away.\nHere is how to get {name}." for name in NAMES[:first]}
     monkeypatch.setattr(engines, "ENGINES", kinds(**reasons))
     assert (chosen := engines.pick()).name == NAMES[first]
@@ -57,6 +58,7 @@ def test_those_after_the_first_that_works_are_not_even_tried(monkeypatch):
 
 
 def test_where_none_works_every_reason_is_named(monkeypatch, capsys):
+    monkeypatch.setattr("os.geteuid", lambda: 0)  # else Mininet is not even asked
     monkeypatch.setattr(
         engines, "ENGINES", kinds(guest="no kernel", mininet="no root", recorded="no files")
     )
