@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from netlab.cli.commands import app
 from netlab.course import adapters
-from netlab.course.adapters import autograder, classroom, gradescope, otter, table
+from netlab.course.adapters import autograder, classroom, gradescope, nbgrader, otter, table
 from netlab.course.sets import source
 from netlab.errors import NetlabError
 from tests.course import problem_set
@@ -335,6 +335,16 @@ def test_nbgraders_feedback_shows_the_marks_and_nothing_hostile_runs(in_nbgrader
     notebook = nbformat.read(in_nbgrader / "autograded" / "ada" / "ps0" / "ps0.ipynb", 4)
     nbformat.validate(notebook)
     assert "return rate_bps * rtt_s / 8" in notebook.cells[5].source
+
+
+def test_a_link_in_place_of_what_nbgrader_collects_is_not_followed(tmp_path):
+    (tmp_path / "secret").write_text("2026-10-01 12:00:00 UTC")
+    for name in nbgrader.KEPT:
+        (tmp_path / name).symlink_to(tmp_path / "secret")
+        assert nbgrader.collected(tmp_path / name) == b""
+    assert nbgrader.collected(tmp_path / "secret").startswith(b"2026")
+    assert nbgrader.timestamp(b"2026-10-01 12:00:00 UTC").year == 2026
+    assert nbgrader.timestamp(b"") is nbgrader.timestamp(b"\xff") is None
 
 
 def test_nbgrader_releases_the_feedback_of_what_it_collected(in_nbgrader, tmp_path):

@@ -10,11 +10,11 @@ import contextlib
 import copy
 import os
 import re
-import shutil
 import sys
 from pathlib import Path
 
 from netlab.course.adapters import feedback, remarks
+from netlab.course.grading.batch import read_file
 from netlab.course.handed_in import repair
 from netlab.course.sets import source
 from netlab.errors import NetlabError, needs_notebooks
@@ -58,10 +58,11 @@ def write(marks, output, course=None):
             notebook = autograded(assignment, cells, one)
             folder.mkdir(parents=True, exist_ok=True)
             (folder / f"{name}.ipynb").write_text(source.text(notebook), encoding="utf-8")
-            for kept in KEPT:
-                if (handed_in / kept).is_file():
-                    shutil.copyfile(handed_in / kept, folder / kept)
-            enter(gradebook, assignment, one, cells, timestamp(handed_in / KEPT[0]))
+            kept = {file: collected(handed_in / file) for file in KEPT}
+            for file, data in kept.items():
+                if data:
+                    (folder / file).write_bytes(data)
+            enter(gradebook, assignment, one, cells, timestamp(kept[KEPT[0]]))
 
 
 def record(assignment, url):
@@ -95,11 +96,19 @@ def alembic_found():
         os.environ["PATH"] = before
 
 
-def timestamp(path):
+def collected(path):
+    """What `collect` left beside a notebook; nothing, where somebody put a link or a pipe there."""
+    try:
+        return read_file(path)
+    except (OSError, ValueError):
+        return b""
+
+
+def timestamp(text):
     """When something was handed in, if nbgrader knows."""
     try:
-        return parse_utc(path.read_text(encoding="utf-8").strip() or None)
-    except (OSError, ValueError, OverflowError):
+        return parse_utc(text.decode().strip() or None)
+    except (ValueError, OverflowError):
         return None
 
 
