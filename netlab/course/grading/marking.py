@@ -7,6 +7,7 @@ points) is not looked at.
 import hashlib
 import json
 import time
+import traceback
 
 from netlab.course.checks.check import compare
 from netlab.course.checks.verdicts import Check, printable
@@ -76,7 +77,10 @@ def grade(data, student, assignment, right, runs, secret=None):
     try:
         repaired = repair.examine(data, assignment)
     except NetlabError as error:
-        return without_marks(student, assignment, "unreadable", str(error))
+        marks = without_marks(student, assignment, "unreadable", str(error))
+        if error.__cause__:  # for who teaches, and on nobody's page
+            marks["evidence"] = "".join(traceback.format_exception(error.__cause__))
+        return marks
     specs = {exercise.id: exercise.answers for exercise in assignment.exercises}
     order = [
         {"id": cell.id or f"#{number}", "kind": cell.kind, "source": cell.source}

@@ -10,7 +10,6 @@ from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding
 from netlab.course.mine import mark_of, secret
 from netlab.course.sets import regions
-from netlab.errors import NetlabError
 
 LARGE_BYTES = 10_000_000
 RUN_ALL = 'Choose "Restart Kernel and Run All Cells" in the menu Kernel, and save.'
@@ -21,6 +20,7 @@ COMMON = {  # what often stands behind an error
 }
 
 
+@submitted.whatever_it_is()
 def examine(path):
     """The findings on a notebook that is about to be handed in; none, if it is ready.
 
@@ -38,11 +38,7 @@ def examine(path):
         It is no notebook at all, or cannot be read.
     """
     path = Path(path)
-    try:
-        with path.open("rb") as file:
-            data = file.read(submitted.LARGEST_BYTES + 1)
-    except OSError as error:
-        raise NetlabError(f"{path} cannot be read: {error.strerror}") from None
+    data = submitted.own_file(path)
     handed, metadata, findings = submitted.read(data)
     name, expected = contents(metadata)
     if expected is None:
@@ -61,10 +57,14 @@ def examine(path):
     findings += answered(handed, dict(expected or ()))
     findings += ran(handed)
     if len(data) > LARGE_BYTES:
-        largest = max(handed, key=lambda cell: len(json.dumps(cell.outputs)))
-        text = f"The file has {len(data) / 1e6:.0f} MB, most of it the output of this cell: print"
-        text += " less there, and save again."
-        findings.append(Finding("output too big", largest.name, text))
+        sizes = {cell.name: len(json.dumps(cell.outputs)) for cell in handed}
+        largest = max(sizes, key=sizes.get, default="")
+        text = f"The file has {len(data) / 1e6:.0f} MB. Most of it is not the text of its cells:"
+        text += " print less, clear the outputs, and save again."
+        if sizes and sizes[largest] > len(data) / 2:
+            text = f"The file has {len(data) / 1e6:.0f} MB, most of it the output of this cell:"
+            text += " print less there, and save again."
+        findings.append(Finding("output too big", largest, text))
     names = [cell.name for cell in handed]
     # from the end, as the first of two with one name counts
     places = dict(zip(names[::-1], [*submitted.under(handed)][::-1], strict=True))
@@ -77,7 +77,7 @@ def contents(metadata):
     name, cells = (said.get("assignment"), said.get("cells")) if isinstance(said, dict) else ("", 0)
     if not isinstance(name, str) or not re.fullmatch(r"[\w-]{1,80}", name, re.A):
         return "", None
-    if not isinstance(cells, list) or not cells:
+    if not isinstance(cells, list) or not 0 < len(cells) <= submitted.MOST_CELLS:
         return name, None
     for cell in cells:
         if not isinstance(cell, list) or len(cell) != 2 or not all(type(x) is str for x in cell):

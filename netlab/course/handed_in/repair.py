@@ -1,5 +1,5 @@
-"""What a student handed in, put right against the source of the problem set: what only the course
-may write is the source's, whatever the submission says; the rest is the student's.
+"""Rebuild a submission from the source of the problem set: cells that belong to the course are
+taken from the source, the others from the submission.
 """
 
 from dataclasses import dataclass
@@ -39,6 +39,7 @@ class Repaired:
     student: str | None
 
 
+@submitted.whatever_it_is()
 def examine(notebook, assignment):
     """A submission as the grader takes it, and what was wrong with it.
 

@@ -2,8 +2,11 @@
 notebook is refused in words.
 """
 
+import contextlib
 import json
+import os
 import re
+import stat
 from dataclasses import dataclass, field, replace
 
 from netlab.course.checks.verdicts import printable
@@ -14,7 +17,6 @@ MOST_CELLS = 2_000
 LONGEST_CELL = 200_000  # characters
 MOST_LISTS = 2_000_000  # and objects of a file: each takes far more memory than its two bytes
 AGAIN = "Open it in Jupyter, save it there, and hand in that file."
-HEADING = re.compile(r"^#{1,6} +(.*\S)", re.M)
 LONGEST_HEADING = 80  # characters
 STUDENT = re.compile(r"""^[ \t]*student[ \t]*=[ \t]*(["'])(.*?)\1""", re.M)
 
@@ -70,6 +72,38 @@ class Handed:
     def name(self):
         """How a finding names it."""
         return self.id if re.fullmatch(r"[\w-]{1,80}", self.id, re.A) else f"cell {self.number}"
+
+
+@contextlib.contextmanager
+def whatever_it_is():
+    """Around the reading of a submission: whatever it raises becomes a `NetlabError` in words, of
+    which the cause, for who teaches, is what was raised.
+    """
+    try:
+        yield
+    except NetlabError:
+        raise
+    except Exception as error:
+        raise NetlabError(f"the submission is no notebook that can be read. {AGAIN}") from error
+
+
+def own_file(path):
+    """The bytes of a notebook on one's own machine, of which more are read than any may have.
+
+    Raises
+    ------
+    NetlabError
+        It cannot be read, or is a folder, a pipe or a device.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise NetlabError(f"{path} is no file: give the notebook that you want to hand in")
+        with open(descriptor, "rb") as file:
+            return file.read(LARGEST_BYTES + 1)
+    except OSError as error:
+        raise NetlabError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def read(data):
@@ -179,7 +213,8 @@ def from_version_3(worksheets):
     """The cells of a notebook of nbformat 3, as version 4 has them."""
     cells = []
     for sheet in worksheets:
-        for raw in sheet.get("cells", ()) if isinstance(sheet, dict) else ():
+        found = sheet.get("cells") if isinstance(sheet, dict) else None
+        for raw in found if isinstance(found, list) else ():
             if isinstance(raw, dict):
                 raw = {**raw, "execution_count": raw.get("prompt_number")}
                 if raw.get("cell_type") == "code":
@@ -200,6 +235,15 @@ def names(cells, folder):
     return None
 
 
+def title(text):
+    """The first heading of a text in Markdown, shortened; "" where it has none."""
+    for line in text.split("\n"):
+        words = line.lstrip("#")
+        if len(line) - 6 <= len(words) < len(line) and words[0:1] == " " and words.strip():
+            return printable(words, LONGEST_HEADING)
+    return ""
+
+
 def under(cells):
     """For each cell, in words, the heading under which it stands, as Jupyter shows no ids; "" for
     those above the first.
@@ -211,8 +255,8 @@ def under(cells):
     """
     heading = ""
     for cell in cells:
-        if cell.kind == "markdown" and (found := HEADING.search(cell.source)):
-            heading = f'under "{printable(found[1], LONGEST_HEADING)}"'
+        if cell.kind == "markdown" and (found := title(cell.source)):
+            heading = f'under "{found}"'
         yield heading
 
 

@@ -1,0 +1,196 @@
+"""Files that nobody's Jupyter wrote: each is read or refused in words, in bounded work."""
+
+import copy
+import json
+import os
+import sys
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from netlab.cli.commands import app
+from netlab.course.grading import marking
+from netlab.course.handed_in import before, repair, submitted
+from netlab.course.sets import source
+from netlab.errors import NetlabError
+from tests.course import problem_set
+
+VALUES = [None, True, 5, -1.5, 1e400, "", "text", "\ud800", "\0", [], [5], {}, {"a": [{}]}, [[]]]
+SEARCH = settings(
+    max_examples=150,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@pytest.fixture(scope="module")
+def assignment(tmp_path_factory):
+    return source.read(problem_set.write(tmp_path_factory.mktemp("course")))
+
+
+@pytest.fixture(scope="module")
+def notebooks(assignment):
+    """What may be changed: a release, and the same in the format of 2014."""
+    new = assignment.release()
+    new["cells"][2]["outputs"] = [{"output_type": "error", "ename": "E", "traceback": ["x"]}]
+    new["cells"][0]["attachments"] = {"a.png": {"image/png": "AAAA"}}
+    old = {"nbformat": 3, "metadata": {}, "worksheets": [{"cells": copy.deepcopy(new["cells"])}]}
+    return [new, old]
+
+
+def places(value, path=()):
+    """Where something can be changed in plain data."""
+    yield path
+    if isinstance(value, dict | list):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from places(value[key], (*path, key))
+
+
+def changed(notebook, path, value):
+    if not path:
+        return value
+    notebook = copy.deepcopy(notebook)
+    inside = notebook
+    for key in path[:-1]:
+        inside = inside[key]
+    if value is ...:
+        del inside[path[-1]]
+    else:
+        inside[path[-1]] = value
+    return notebook
+
+
+def read_everywhere(data, assignment, folder):
+    """By the grader and by the check; what is refused is refused in words."""
+    path = folder / "ps0.ipynb"
+    path.write_bytes(data)
+    for read in (lambda: repair.examine(data, assignment), lambda: before.examine(path)):
+        try:
+            read()
+        except NetlabError as error:
+            assert "Traceback" not in str(error) and str(folder.parent) not in str(error)
+            assert error.__cause__ is None, f"raised {error.__cause__!r}"
+
+
+@SEARCH
+@given(st.data())
+def test_any_value_anywhere_in_a_notebook(assignment, notebooks, tmp_path_factory, data):
+    notebook = data.draw(st.sampled_from(notebooks))
+    for _ in range(data.draw(st.integers(1, 3))):
+        path = data.draw(st.sampled_from([*places(notebook)]))
+        notebook = changed(notebook, path, data.draw(st.sampled_from([...] * bool(path) + VALUES)))
+        if not path:
+            break
+    text = json.dumps(notebook).encode()
+    read_everywhere(text, assignment, tmp_path_factory.mktemp("notebook"))
+
+
+@SEARCH
+@given(st.data())
+def test_any_bytes_anywhere_in_a_notebook(assignment, notebooks, tmp_path_factory, data):
+    text = bytearray(json.dumps(data.draw(st.sampled_from(notebooks))).encode())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        text[at : at + data.draw(st.integers(0, 30))] = data.draw(st.binary(max_size=4))
+    read_everywhere(bytes(text), assignment, tmp_path_factory.mktemp("notebook"))
+
+
+def test_whatever_reading_raises_is_unreadable_and_the_evidence_is_kept(assignment, monkeypatch):
+    def stumble(cells):
+        raise OSError(2, "No such file", "/home/grader/secret")
+
+    monkeypatch.setattr(submitted, "under", stumble)
+    marks = marking.grade(source.text(assignment.release()).encode(), "ada", assignment, {}, None)
+    assert marks["flags"] == ["unreadable"]
+    assert "/home" not in marks["reason"] and "Error" not in marks["reason"]
+    assert "/home/grader/secret" in marks["evidence"]
+
+
+@pytest.mark.parametrize("sheets", [[{"cells": 5}], [{"cells": [5]}], [5], [{"cells": {"a": 1}}]])
+def test_a_broken_notebook_of_the_old_format(assignment, tmp_path, sheets):
+    text = json.dumps({"worksheets": sheets})
+    marks = marking.grade(text.encode(), "ada", assignment, {}, None)
+    assert (marks["flags"], marks["points"]) == (["unreadable"], 0)
+    (tmp_path / "ps0.ipynb").write_text(text)
+    assert check(tmp_path / "ps0.ipynb").exit_code == 1
+
+
+def check(path):
+    ran = CliRunner().invoke(app, ["course", "check", str(path)])
+    assert ran.exception is None or isinstance(ran.exception, SystemExit | NetlabError)
+    return ran
+
+
+def test_the_check_ends_at_once_on_what_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    (tmp_path / "folder.ipynb").mkdir()
+    (tmp_path / "zero.ipynb").symlink_to("/dev/zero")
+    (tmp_path / "nowhere.ipynb").symlink_to(tmp_path / "gone")
+    for path in sorted(tmp_path.iterdir()):
+        ran = check(path)
+        assert ran.exit_code != 0 and "ipynb" in f"{ran.output} {ran.exception}"
+
+
+def test_the_check_reads_no_more_than_a_notebook_may_have(tmp_path):
+    with (tmp_path / "ps0.ipynb").open("wb") as file:
+        file.truncate(10**9)
+    with pytest.raises(NetlabError, match="MB"):
+        before.examine(tmp_path / "ps0.ipynb")
+
+
+def test_on_ones_own_machine_a_link_is_followed(assignment, tmp_path):
+    (tmp_path / "kept").write_text(source.text(assignment.release()))
+    (tmp_path / "ps0.ipynb").symlink_to(tmp_path / "kept")
+    assert before.examine(tmp_path / "ps0.ipynb") == before.examine(tmp_path / "kept")[1:]
+
+
+def test_the_check_on_a_large_file_without_a_cell(tmp_path):
+    (tmp_path / "ps0.ipynb").write_text(json.dumps({"cells": [], "x": "x" * 11_000_000}))
+    assert "output too big" in [found.flag for found in before.examine(tmp_path / "ps0.ipynb")]
+
+
+def own(text, kind="markdown"):
+    return {"cell_type": kind, "metadata": {}, "source": text}
+
+
+GROWING = {
+    "blanks in a heading": lambda n: [own("# " + " " * n)],
+    "headings": lambda n: [own("# a\n" * n)],
+    "signs of headings": lambda n: [own("#" * n)],
+    "lines": lambda n: [own("\n" * n, "code")],
+    "names": lambda n: [own('student = "' * n, "code")],
+    "blanks before names": lambda n: [own(" " * n + "student" + " " * n, "code")],
+    "cells": lambda n: [own("# a")] * (n // 10),
+    "cells of the set": lambda n: (
+        [own("a", "code") | {"metadata": {"nbgrader": {"grade_id": "ps0-bdp"}}}] * (n // 10)
+    ),
+}
+
+
+@pytest.mark.parametrize("grow", GROWING.values(), ids=GROWING)
+def test_twice_the_notebook_is_twice_the_work(assignment, tmp_path, grow):
+    def lines(n):
+        notebook = assignment.release()
+        notebook["cells"] += grow(n)
+        path = tmp_path / "ps0.ipynb"
+        path.write_text(json.dumps(notebook))
+        counted = 0
+
+        def count(frame, event, argument):
+            nonlocal counted
+            counted += event in ("line", "call")
+            return count
+
+        before_it = sys.gettrace()
+        sys.settrace(count)
+        try:
+            repair.examine(path.read_bytes(), assignment)
+            before.examine(path)
+        finally:
+            sys.settrace(before_it)
+        return counted
+
+    assert lines(4000) <= 2.2 * lines(2000)
