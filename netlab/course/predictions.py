@@ -4,12 +4,20 @@ import html
 import itertools
 import math
 import re
+import unicodedata
+from fractions import Fraction
 from numbers import Real
 
 import numpy as np
 
 from netlab.errors import SpecificationError
 
+ALIKE = str.maketrans(dict.fromkeys("‐‑‒–—−", "-") | {"≤": "<=", "≥": ">=", "→": "->"})
+NUMBER = re.compile(r"(?a)[+-]?(\d{1,300}\.?\d{0,300}|\.\d{1,300})(e[+-]?\d{1,3})?", re.I)
+JOINED = re.compile(r"(?<=\d)\s*([.,:-])\s*(?=\d)|^(-)\s+(?=\d)")
+# What people leave out or put in: blanks and underlines, but not between two digits; hyphens,
+# commas, brackets and the like, but not before a digit; quotes
+FILLING = re.compile(r"(?<!\d)[\s_]+|[\s_]+(?!\d)|(?:->?|[.,;:!?()\[\]])(?![\d.])|[\"'`]")
 # Up to which factor a prediction deserves which words.
 WORDS = [
     (1.05, "right, to within five per cent"),
@@ -187,10 +195,15 @@ def same(said, it):
 
 
 def plain(value):
-    """A choice as people may write it: "H-TCP" for "htcp", "yes" for True."""
+    """A choice as people may write it: "H-TCP" for "htcp", "yes" for True. What stands between
+    digits, signs of numbers and operators count.
+    """
     if is_truth(value):
         return "yes" if value else "no"
-    return re.sub(r"[\W_]+", "", str(value)).casefold()
+    text = unicodedata.normalize("NFC", str(value)).strip().translate(ALIKE)
+    if NUMBER.fullmatch(text):
+        return str(Fraction(text))
+    return FILLING.sub("", JOINED.sub(r"\1\2", text)).casefold()
 
 
 def is_truth(value):

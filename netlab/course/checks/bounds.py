@@ -208,7 +208,8 @@ def pairs(value):
 
 
 TRACE = {
-    "name": Checking.text, "type": Checking.text,
+    "name": Checking.text, "type": Checking.text, "mode": Checking.text,
+    "orientation": Checking.text,
     "x": Checking.items, "y": Checking.items, "z": Checking.items,
 }  # fmt: skip
 AXIS = {"title": Checking.text, "type": Checking.text}

@@ -1,27 +1,34 @@
 """Is an answer right? Both the check cells of a problem set and its grader ask here."""
 
+import os
 from numbers import Real
 
 from netlab.course.checks import forms, slips
 from netlab.course.checks.comparison import (
+    CHOICES,
     KINDS,
     NOTHING,
     another_kind,
     compare_plainly,
     named,
+    shown,
 )
 from netlab.course.checks.figures import look_at_figure
-from netlab.course.checks.verdicts import Check
+from netlab.course.checks.verdicts import CANNOT_VALIDATE, CannotValidate, Check
+from netlab.course.checks.wholes import look_at_arguments
 from netlab.course.predictions import plain
 from netlab.errors import SpecificationError
 
 OMITTED = object()
-LARGE, HUGE = 1e6, 1e15  # from, and to, which a number is written out
+PLAUSIBLE = "plausible, not checked"
+UNUSUAL = "possible, but farther off than usual; not checked"
+AS_ASKED = "as the text asks"
 
 
 def check(
-    given, right=OMITTED, unit="", within=0.01, exact=False, mistakes=None, *, allowed="", call=None
-):
+    given, right=OMITTED, unit="", within=0.01, exact=False, mistakes=None, *, allowed="", call=None,
+    plausible=False, arguments=None,
+):  # fmt: skip
     """Is an answer right? It never shows what is.
 
     Parameters
@@ -45,6 +52,12 @@ def check(
         ``"table"`` or ``"experiment"``; the smallest and the largest number; or some texts.
     call : list or dict, optional
         `given` is a function: what it returns for these arguments is looked at.
+    plausible : bool
+        `right` is a bound, an estimate or a part of what the text asks for: what agrees with it is
+        called plausible, and never right.
+    arguments : dict, optional
+        What the text says of an experiment, by name: its `topology`, its `seed`, the kinds of its
+        `traffic`, or a field of that, such as `time` (one value for all, or a list of each one's).
 
     Returns
     -------
@@ -53,18 +66,25 @@ def check(
     Raises
     ------
     SpecificationError
-        `within` is no number from 0 to 1, `mistakes` no dict, or `allowed` something else.
+        `within` is no number from 0 to 1, `mistakes` or `arguments` no dict, or `allowed` something
+        else.
+    CannotValidate
+        nbgrader's Validate has run this: a problem set's notebook has no tests of nbgrader's.
 
     Examples
     --------
     >>> check(1e6, 8e6, "bit/s")
-    Not yet: bits or bytes? A byte has 8 bits.
+    Not yet: you gave 1 000 000 bit/s: bits or bytes? A byte has 8 bits.
     >>> check(8.2e6, 8e6, "bit/s")
-    Close: within 5 per cent; did you round?
+    Close: you gave 8 200 000 bit/s: within 5 per cent; did you round?
     >>> check("H-TCP", "htcp")
     Right.
     >>> check([8, 1], [1, 1], "byte")
-    Not yet: 1 of 2 are right; item 1: bits or bytes? A byte has 8 bits.
+    Not yet: 1 of 2 are right; item 1: you gave 8 byte: bits or bytes? A byte has 8 bits.
+    >>> check(9.4e6, 9.56e6, "bit/s", within=0.05, plausible=True)
+    Plausible, not checked.
+    >>> check(max, 3, call=[2, 3])
+    Right for this example.
     >>> check("12 Mbit/s", allowed=(0, 1))
     Not yet: this is a text: write a number, without its unit; allowed: 0 to 1.
     >>> check(len, 3, call=[5])
@@ -74,15 +94,25 @@ def check(
         raise SpecificationError(f"check: within = {within!r}: a number from 0 to 1, such as 0.01")
     if mistakes is not None and not isinstance(mistakes, dict):
         raise SpecificationError(f"check: mistakes = {mistakes!r}: a dict, hint: that answer")
+    if arguments is not None and not isinstance(arguments, dict):
+        raise SpecificationError(f"check: arguments = {arguments!r}: a dict, such as dict(seed=5)")
+    if os.environ.get("NBGRADER_VALIDATING"):
+        raise CannotValidate(CANNOT_VALIDATE)
     form = forms.form(given, None if call is None else [call])
     if call is not None and form["kind"] not in ("nothing", "error"):
         (form,) = form.get("results") or [{"kind": "error", "text": another_kind(form, "function")}]
     if right is OMITTED:
-        why = refused(form, allowed)
-        return Check("wrong", 0, why) if why else look_at(form, unit)
+        why = refused(form, "experiment" if arguments else allowed)
+        if why or not arguments or form["kind"] != "experiment":
+            return Check("wrong", 0, why) if why else look_at(form, unit)
+        return look_at_arguments(form["json"], arguments)
     wrong = {str(hint): forms.form(one) for hint, one in (mistakes or {}).items()}
     spec = {"unit": unit, "within": within, "exact": exact, "mistakes": wrong}
-    return compare(form, forms.form(right), spec)
+    found = compare(form, forms.form(right), spec | {"plausible": plausible})
+    if plausible and found.verdict in ("right", "close"):
+        good = AS_ASKED if exact else PLAUSIBLE
+        return Check("noted", 0, good if found.verdict == "right" else UNUSUAL)
+    return Check("right", 1, "for this example") if call and found.verdict == "right" else found
 
 
 def compare(given, right, spec):
@@ -93,7 +123,8 @@ def compare(given, right, spec):
     given, right : dict
         See `netlab.course.checks.forms`.
     spec : dict
-        May have ``unit``, ``within``, ``exact``, ``pairs``, and ``mistakes``, a form for each hint.
+        May have ``unit``, ``within``, ``exact``, ``pairs``; ``mistakes``, a form for each hint;
+        of a function ``name`` and ``cases``; ``plausible`` where `right` need not be right.
 
     Returns
     -------
@@ -111,8 +142,15 @@ def compare(given, right, spec):
         return found
     for hint, mistake in (spec.get("mistakes") or {}).items():
         if is_mistake(given, mistake, right, spec):
-            return Check("wrong", 0, hint)
+            return Check("wrong", 0, you_gave(given, spec) + hint)
     return found
+
+
+def you_gave(given, spec):
+    """The beginning of a hint for a single value."""
+    if given["kind"] == "number":
+        return f"you gave {slips.readable(float(given['value']), spec)}: "
+    return f"you gave {shown(given['value'])}: " if given["kind"] in CHOICES else ""
 
 
 def not_comparable(right):
@@ -193,7 +231,7 @@ def look_at(given, unit):
 def told(given, unit):
     kind, word = given["kind"], KINDS[given["kind"]]
     if kind == "number":
-        return f"{word}, {readable(given['value'])} {unit}".rstrip()
+        return f"{word}, {slips.readable(given['value'], {'unit': unit})}"
     if kind == "truth":
         return f"{word}, {given['value']}"
     if kind == "text":
@@ -208,10 +246,3 @@ def told(given, unit):
         rows = max(map(len, given["columns"].values()), default=0)
         return f"{word} of {rows} rows with the columns {', '.join(given['columns'])}"
     return f"{word}, {given['name']}" if kind == "algorithm" else word
-
-
-def readable(value):
-    """A number with six digits; a large one as the texts of problem sets write it."""
-    if LARGE <= abs(value) < HUGE:
-        return f"{value:,.0f}".replace(",", " ")
-    return f"{value:.6g}"

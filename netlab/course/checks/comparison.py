@@ -27,6 +27,7 @@ KINDS = {
     "other": "something else",
 }
 CHOICES = "truth", "text"
+LONGEST_SHOWN = 60  # characters of a choice
 UNWRITTEN = "NotImplementedError"
 STUB = "not written yet, raise NotImplementedError() still stands in it"
 NOTHING = "it has no value yet (None); if a function makes it, does that end with return?"
@@ -51,11 +52,28 @@ def compare_plainly(given, right, spec):
     if wanted == "table" and kind in ("table", "list", "dict"):
         return compare_tables(given, right, spec)
     if kind == wanted == "function":
-        results = (dict(enumerate(one["results"], 1)) for one in (given, right))
-        return several(*results, spec, "call")
+        return compare_calls(given["results"], right["results"], spec)
     if kind == wanted and kind in WHOLES:
         return WHOLES[kind](given, right, spec)
     return Check("wrong", 0, another_kind(given, wanted))
+
+
+def compare_calls(given, right, spec):
+    """What a function returns, call by call; what does not depend on the call is no function."""
+    found = several(*(dict(enumerate(one, 1)) for one in (given, right)), spec, "call")
+    constant = len(right) > 1 and all(one == given[0] for one in given) and found.share < 1
+    if constant and given[0]["kind"] not in ("nothing", "error"):
+        return Check("wrong", 0, f"it returns the same for each of {len(right)} calls")
+    return found
+
+
+def called(name, case):
+    """A call as one writes it."""
+    if isinstance(case, dict):
+        values = [f"{key}={value!r}" for key, value in case.items()]
+    else:
+        values = [repr(one) for one in (case if isinstance(case, list) else [case])]
+    return f"{name or 'call'}({', '.join(values)})"
 
 
 LISTABLE = "map", "filter", "zip", "generator", "dict_", "set", "frozenset"  # types
@@ -101,29 +119,45 @@ def is_numeral(text):
 
 def compare_choices(given, right):
     """Texts and truths, as people write them."""
-    if isinstance(right, bool) and plain(given) in ("true", "false"):
-        given = plain(given) == "true"
-    same = plain(given) == plain(right)
+    said = plain(given)
+    if isinstance(right, bool) and said in ("true", "false"):
+        said = plain(said == "true")
+    same = said == plain(right)
     if not plain(right):  # nothing but signs
         same = str(given).strip() == str(right).strip()
-    return Check("right", 1) if same else Check("wrong", 0, "not this one")
+    return Check("right", 1) if same else Check("wrong", 0, f"you gave {shown(given)}: not this one")
+
+
+def shown(value):
+    """A choice as it was given."""
+    return f'"{value[:LONGEST_SHOWN]}"' if isinstance(value, str) else str(value)
 
 
 def compare_several(given, right, spec):
-    """Lists by position, dicts by name; where one of them is a list, both by position."""
+    """Lists by position, dicts by name; a dict may stand for a list, in its order."""
     if right["kind"] == "dict" and given["kind"] == "table":
         given = {"kind": "dict", "items": columns_as_lists(given)}
     if given["kind"] == "table":
         if len(given["columns"]) != 1:
             return Check("wrong", 0, "this is a table: take the column that was asked for")
         given = next(iter(columns_as_lists(given).values()))
-    if right["kind"] == given["kind"] == "dict":
+    if right["kind"] == "dict":
+        if given["kind"] == "list":
+            return Check("wrong", 0, f"{another_kind(given, 'dict')}, which names its values")
         return several(given["items"], right["items"], spec)
+    if given["kind"] == "dict" and not ascending(given["items"]):
+        return Check("wrong", 0, f"{another_kind(given, 'list')}: in which order?")
     numbered = [
         dict(enumerate(one["items"] if one["kind"] == "list" else one["items"].values(), 1))
         for one in (given, right)
     ]
     return several(*numbered, spec, "item", len(numbered[0]))
+
+
+def ascending(names):
+    """Do names that are numbers stand in their order?"""
+    numbers = [float(name) for name in names if is_numeral(name)]
+    return numbers == sorted(numbers)
 
 
 def columns_as_lists(table):
@@ -135,21 +169,22 @@ def several(given, right, spec, what="", count=0):
     right.
     """
     if not isinstance(next(iter(right), 0), int):  # people write names as they like
-        names = {plain(name): name for name in given}
-        given = {name: given.get(name, given.get(names.get(plain(name)))) for name in right}
+        given = {name: by_name(given, name) for name in right}
     parts = {name: part(given.get(name), one, spec) for name, one in right.items()}
     wrong = [name for name, one in parts.items() if one.verdict != "right"]
-    size = max(len(right), count)
+    size = max(len(right), count, 0 if right else len(given))
     share = sum(one.share for one in parts.values()) / size if size else 1
-    if not wrong and count <= len(right):
+    if not wrong and size == len(right):
         return Check("right", 1)
     if not wrong:
-        return Check("wrong", share, f"{count} items are more than there should be")
+        return Check("wrong", share, f"{size} items are more than there should be")
     first = parts[wrong[0]]
     why = first.hint
     if first.verdict == "nothing":
         why = "it returns nothing" if what == "call" else "it is missing"
     place = f"{what} {wrong[0]}" if what else str(wrong[0])
+    if what == "call" and wrong[0] <= len(spec.get("cases") or ()):
+        place = called(spec.get("name", ""), spec["cases"][wrong[0] - 1])
     hint = f"{len(right) - len(wrong)} of {size} are right; {place}: {why}"
     if len(right) == len(wrong) == 1 == size:
         hint = f"{place}: {why}"
@@ -157,6 +192,12 @@ def several(given, right, spec, what="", count=0):
     nearly = all(one.verdict in ("right", "close") for one in parts.values())
     verdict = "nothing" if nothing else "close" if nearly and count <= len(right) else "wrong"
     return Check(verdict, share, hint)
+
+
+def by_name(given, name):
+    """What has a name, which people write as they like; None where two could be meant."""
+    found = [one for other, one in given.items() if plain(other) == plain(name)]
+    return given.get(name, found[0] if len(found) == 1 else None)
 
 
 def part(given, right, spec):
@@ -188,8 +229,7 @@ def compare_tables(given, right, spec):
         columns = {name: one for name, one in columns.items() if isinstance(one, list)}
     else:
         columns = given["columns"]
-    known = {plain(name): name for name in columns}  # people write names as they like
-    columns = {name: columns.get(name, columns.get(known.get(plain(name)))) for name in wanted}
+    columns = {name: by_name(columns, name) for name in wanted}
     rows = max((len(one) for one in wanted.values()), default=0)
     shares, hints = [], []
     for name, cells in wanted.items():

@@ -1,23 +1,16 @@
 """Figures as answers: curves, and axes with titles and units."""
 
-import re
-
 from netlab.course.checks import slips
+from netlab.course.checks.titles import meaning, units_of
 from netlab.course.checks.verdicts import Check
+from netlab.course.predictions import plain
 
 DATA, TITLES, UNITS = 0.6, 0.2, 0.2  # shares of a figure
-LONGEST_TITLE = 300  # characters that are looked at
 NO_TITLE = "the {} axis has no title"
 NO_UNIT = "the title of the {} axis has no unit, such as [ms]"
-PREFIXES = {"": 1, "n": 1e-9, "u": 1e-6, "µ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9}
-BASES = r"(?:bits?|bytes?|[bB]|s|bit/s|byte/s|B/s|bps)"
-PREFIXED = re.compile(rf"([numkMGµ]?){BASES}")
-WORDS = r"segments?|packets?|seconds?|MSS|per cent"
-# "Goodput [Mbit/s]", "RTT (ms)", "RTT, ms", "RTT / ms", "RTT in ms", "Share, %"
-UNIT = re.compile(
-    rf"\[\s*[^\]\s][^\]]*\]|\(\s*[^)\s][^)]*\)|(?:,|/|\bin)\s*(?:[numkMGµ]?{BASES}|{WORDS})\s*$|%"
-)
+OTHER_UNIT = "is the unit in the title of the {} axis that of its values?"
 MOST_TIMES = 3  # as many curves as asked for
+IN_ORDER = "lines"  # in a trace's mode: its points are joined one after the other
 
 
 def look_at_figure(given):
@@ -25,7 +18,7 @@ def look_at_figure(given):
     missing = flaws(given)
     if missing:
         return Check("wrong", 0, "; ".join(missing))
-    bare = [letter for letter in "xy" if not has_unit(given[f"{letter}axis"]["title"])]
+    bare = [letter for letter in "xy" if not units_of(given[f"{letter}axis"]["title"])]
     said = "units" if not bare else f"no unit on {' and '.join(bare)}: right for names and counts"
     return Check("noted", 0, f"this is a figure with data, titles and {said}; it can be an answer")
 
@@ -39,7 +32,7 @@ def flaws(given):
         title = given[f"{letter}axis"]["title"]
         if not title.strip():
             missing.append(NO_TITLE.format(letter))
-        elif not has_unit(title) and needs_unit(given, letter):
+        elif not units_of(title) and needs_unit(given, letter):
             missing.append(NO_UNIT.format(letter))
     return missing
 
@@ -52,21 +45,26 @@ def needs_unit(given, letter):
 
 def compare_figures(given, right, spec):
     """Curves, titles and units: each has its part of the share."""
-    found = matched(given, right, spec)
-    count = len(right["traces"])
-    hints = []
+    found, strange = matched(given, right, spec)
+    count, hints = len(right["traces"]), []
     if not any(points(trace) for trace in given["traces"]):
         hints = ["the figure has no data"]
     elif found < count:
         few = f"{found} of {count} curves are right"
         none = "the curves are not those that were asked for: look at the values, and the unit"
-        hints = [few if found else none]
-    titles = [(letter, given[f"{letter}axis"]["title"].strip()) for letter in "xy"]
-    wanted = {letter: right[f"{letter}axis"]["title"] for letter in "xy"}
-    titled = {letter: bool(one) for letter, one in titles if wanted[letter]}
-    measured = {letter: has_unit(one) for letter, one in titles if has_unit(wanted[letter])}
-    hints += [NO_TITLE.format(letter) for letter, one in titled.items() if not one]
-    hints += [NO_UNIT.format(one) for one, there in measured.items() if titled[one] and not there]
+        hints = [(few if found else none) + strange]
+    titled, measured = {}, {}
+    for letter in "xy":
+        title, wanted = (one[f"{letter}axis"]["title"].strip() for one in (given, right))
+        if wanted:
+            titled[letter] = bool(title)
+            hints += [] if title else [NO_TITLE.format(letter)]
+        if units_of(wanted):
+            kinds = [one and one[0] for one in (meaning(title), meaning(wanted))]
+            measured[letter] = bool(units_of(title)) and (None in kinds or kinds[0] == kinds[1])
+            if title and not measured[letter]:
+                lacks = OTHER_UNIT if units_of(title) else NO_UNIT
+                hints.append(lacks.format(letter))
     if not hints:
         return Check("right", 1)
     share = DATA * (found / count if count else 1)
@@ -77,58 +75,90 @@ def compare_figures(given, right, spec):
 
 
 def matched(given, right, spec):
-    """How many of the right curves are there, in whatever order and by whatever name."""
-    scales, within = [scale(right), scale(given)], slips.tolerance(spec)
-    factor = scales[0] / scales[1] if all(scales) else 1
+    """How many of the right curves are there, in whatever order; and which of the given are none
+    of them, in words.
+    """
     if len(given["traces"]) > MOST_TIMES * len(right["traces"]) + MOST_TIMES:
-        return 0  # as many curves as it takes to have the right ones among them
-    left, found = [points(trace) for trace in given["traces"]], 0
-    for wanted in map(points, right["traces"]):
+        return 0, ""  # as many curves as it takes to have the right ones among them
+    factors, within = [factor(given, right, letter) for letter in "xy"], slips.tolerance(spec)
+    names = {plain(trace["name"]) for trace in right["traces"]} - {""}
+    left, found = [trace for trace in given["traces"] if points(trace)], 0
+    for wanted in right["traces"]:
         for number, own in enumerate(left):
-            if same_points(own, wanted, factor, within):
+            name = plain(own["name"])
+            another = name in names and name != plain(wanted["name"]) != ""
+            if not another and same_curve(own, wanted, factors, within):
                 del left[number]
                 found += 1
                 break
-    return found
+    strange = [trace["name"] for trace in left if trace["name"]]
+    return found, f"; none of them is yours called {', '.join(strange[:3])}" if strange else ""
 
 
-def same_points(given, right, factor, within):
-    """Are the points of two curves the same, once those of the given one are as the title of the
-    right one's axis says?
-    """
-    return len(given) == len(right) and all(
-        slips.near(float(one) / factor, float(it), within)
-        if {type(one), type(it)} <= {int, float}
-        else one == it
+def factor(given, right, letter):
+    """What numbers on the given axis are to be multiplied with, by the units in both titles."""
+    own, wanted = (meaning(one[f"{letter}axis"]["title"]) for one in (given, right))
+    return own[1] / wanted[1] if own and wanted and own[0] == wanted[0] else 1
+
+
+def same_curve(given, right, factors, within):
+    """Are the points of two curves the same? Those of bars and markers stand in any order."""
+    if is_horizontal(given) != is_horizontal(right):
+        return False
+    own, wanted = points(given), points(right)
+    if len(own) != len(wanted):
+        return False
+    if any(same_points(one, wanted, factors, within) for one in (own, own[::-1])):
+        return True
+    if right["type"] not in ("bar", "scatter", "scattergl") or IN_ORDER in given["mode"]:
+        return False
+    if right["type"] != "bar" and not given["mode"]:  # plotly joins them, or it does not
+        return False
+    return same_points(*(sorted(one, key=place) for one in (own, wanted)), factors, within)
+
+
+def is_horizontal(trace):
+    """Are its bars horizontal?"""
+    return trace["orientation"] == "h"
+
+
+def place(point):
+    """By what points are sorted: numbers before texts."""
+    return [(0, one, "") if type(one) in (int, float) else (1, 0, plain(one)) for one in point]
+
+
+def same_points(given, right, factors, within):
+    return all(
+        len(one) == len(it)
+        and all(
+            same_value(*both, by, within)
+            for *both, by in zip(one, it, [*factors, 1][: len(it)], strict=True)
+        )
         for one, it in zip(given, right, strict=True)
     )
 
 
+def same_value(given, right, by, within):
+    """Are two values the same, once the given one is in the unit of the right one's axis?"""
+    if {type(given), type(right)} <= {int, float}:
+        return slips.near(float(given) * by, float(right), within)
+    return (given is None) == (right is None) and plain(given) == plain(right)
+
+
 def points(trace):
-    """What a curve is about: heights, wherever there are numbers; else lengths of bars, samples."""
-    if trace["z"]:
-        rows = [
-            one["items"] if isinstance(one, dict) and "items" in one else [one]
-            for one in trace["z"]
+    """The points of a curve, (x, y); the columns of a map with heights, (x, y, z)."""
+    x, y, rows = trace["x"], trace["y"], trace["z"]
+    if rows:
+        rows = [one["items"] if isinstance(one, dict) and "items" in one else [one] for one in rows]
+        return [
+            (own_or(x, column), own_or(y, row), height)
+            for row, heights in enumerate(rows)
+            for column, height in enumerate(heights)
         ]
-        return [one for row in rows for one in row]
-    numbers = [axis for axis in "yx" if any(type(one) in (int, float) for one in trace[axis])]
-    return trace[numbers[0] if numbers else "y"]
+    size = min(map(len, filter(None, (x, y))), default=0)  # plotly leaves out the rest
+    return [(own_or(x, number), own_or(y, number)) for number in range(size)]
 
 
-def has_unit(title):
-    return bool(unit_of(title))
-
-
-def unit_of(title):
-    """The part of a title that is its unit, as a match, or None."""
-    return UNIT.search(title[:LONGEST_TITLE])
-
-
-def scale(figure):
-    """What one on the y axis stands for, by the prefix of its unit: 1e6 for Mbit/s; or None."""
-    found = unit_of(figure["yaxis"]["title"])
-    prefix = (
-        PREFIXED.fullmatch(found[0].strip(",/ ()[]").removeprefix("in ").strip()) if found else None
-    )
-    return PREFIXES[prefix[1]] if prefix else None
+def own_or(values, number):
+    """A value; its number, as in plotly, where there are none."""
+    return (values[number] if number < len(values) else None) if values else number

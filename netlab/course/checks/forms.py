@@ -10,8 +10,8 @@ text           ``value``
 list           ``items``: of lists, tuples, arrays and Series
 dict           ``items`` by name
 table          ``columns`` by name: a DataFrame's; an index that has a name is a column, too
-figure         ``traces`` (``name``, ``type``, and the items ``x``, ``y``, ``z``), ``xaxis`` and
-               ``yaxis`` (``title``, ``type``)
+figure         ``traces`` that are shown (``name``, ``type``, ``mode``, ``orientation``, and the
+               items ``x``, ``y``, ``z``), ``xaxis`` and ``yaxis`` (``title``, ``type``)
 experiment     ``json``: of an `Experiment`, or of the one that a `Result` is of
 topology       ``json``
 algorithm      ``name``, ``parameters``, ``source``, and ``trace`` (see `script`);
@@ -47,6 +47,8 @@ from netlab.topology import Topology
 
 __all__ = ["checked", "form"]
 
+WORDS_OF_TRACES = "name", "type", "mode", "orientation"
+MOST_NAMES = 1000  # of a Series that stands for a dict
 ANCESTORS = type.__dict__["__mro__"].__get__  # no class can tell this otherwise
 
 
@@ -121,6 +123,8 @@ class Forming:
             return self.array(value, depth)
         if derives_from(pd.DataFrame):
             return self.table(pd.DataFrame(value), depth)
+        if derives_from(pd.Series) and named_by_texts(pd.Series(value)):
+            return self.named(pd.Series(value).items(), depth)
         if derives_from(pd.Series):
             return self.array(np.asarray(pd.Series(value), dtype=object), depth)
         if derives_from(pd.Index):
@@ -205,7 +209,9 @@ class Forming:
     def figure(self, told, depth):
         traces = []
         for trace in told.get("data", ())[:1000]:
-            made = {"name": self.words(trace.get("name")), "type": self.words(trace.get("type"))}
+            if trace.get("visible", True) is not True:
+                continue
+            made = {name: self.words(trace.get(name)) for name in WORDS_OF_TRACES}
             for axis in "xyz":
                 found = self.form(unpacked(trace.get(axis)), depth + 1)
                 made[axis] = found["items"] if found["kind"] == "list" else []
@@ -239,6 +245,14 @@ class Forming:
             else:
                 results.append(self.form(made, depth + 1))
         return {"kind": "function", "results": results}
+
+
+def named_by_texts(series):
+    """Has each value of a Series a name of its own?"""
+    if len(series) > MOST_NAMES or type(series.index) is not pd.Index:
+        return False
+    names = series.index.tolist()
+    return bool(names) and all(type(one) is str for one in names) and len({*names}) == len(names)
 
 
 def number(value):

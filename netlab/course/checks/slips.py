@@ -13,6 +13,7 @@ MOST_ROUNDED = 0.05  # relative; nobody rounds by more
 MOST_SLIP = 0.02  # relative
 TINY = 1e-12  # what remains of a zero after sums of floating-point numbers
 MOST_SHARE = 100  # per cent
+LARGE_TEXT, HUGE = 1e6, 1e15  # from, and to, which a number is written out
 LARGE = 1000  # from here on, a number without a unit may be an amount of data
 UNIT = 0.25  # share of an answer whose unit alone is wrong
 
@@ -20,7 +21,10 @@ DATA = re.compile(r"(?i).*(bits?|bytes?|b|bps)")
 TIME = re.compile(r"(?i)(m|u|µ|μ)?s|seconds?|sec")
 PACKETS = re.compile(r"(?i)(packet|segment|frame|mss)s?")
 SHARE = re.compile(r"1|%|")
-PREFIXES = "kilo, mega, giga? All but the prefix is right"
+PREFIXES = "kilo, mega, giga?"
+ONLY_PREFIX = f"{PREFIXES} All but the prefix is right"
+MORE = "And more than the unit is off"
+ROUGH = 2.2  # factor; who is so near to a usual prefix has slipped, whatever else is off
 BITS = "bits or bytes? A byte has 8 bits"
 MIBIT = "1000 or 1024? Rates count in 1000s, and tc's sizes in 1024s"
 HEADERS = "headers counted, or left out?"
@@ -61,10 +65,17 @@ def compare_numbers(given, right, spec):
     given, right, within = float(given), float(right), tolerance(spec)
     if near(given, right, within):
         return Check("right", 1)
+    found = not_right(given, right, spec)
+    return Check(found.verdict, found.share, f"you gave {readable(given, spec)}: {found.hint}")
+
+
+def not_right(given, right, spec):
+    """The `Check` of a number that is not right."""
+    within = tolerance(spec)
     if math.isnan(given):
-        return Check("wrong", 0, "this is not a number (NaN): something had no value")
+        return Check("wrong", 0, "not a number; something had no value")
     if math.isinf(given):
-        return Check("wrong", 0, "this is infinite: something was divided by nothing")
+        return Check("wrong", 0, "infinite; something was divided by nothing")
     if not (math.isfinite(right) and right):
         return Check("wrong", 0, "not this number")
     if not given:
@@ -72,16 +83,20 @@ def compare_numbers(given, right, spec):
     exact = spec.get("exact")
     limit = CLOSE_EXACT if exact else min(CLOSE * within, MOST_CLOSE)
     is_close = near(given, right, limit)
-    size = max(abs(given), abs(right))
-    sharp = CLOSE_EXACT if exact else within
-    share, hint = slip(given / right, size, sharp, spec.get("unit") or "")
+    size, unit = max(abs(given), abs(right)), spec.get("unit") or ""
+    share, hint = slip(given / right, size, within, unit)
+    if hint == PREFIXES and not spec.get("plausible"):  # a bound need not be right
+        hint = ONLY_PREFIX
+    if not hint and exact:  # rounded, or of another run
+        share, hint = slip(given / right, size, CLOSE_EXACT, unit)
+        share, hint = share / 2, with_more(hint)
     if is_close and exact:
         hint = "take it as it was measured, without rounding, with the seed and times of the text"
     if is_close:
         why = "did you round?" if limit <= MOST_ROUNDED else "was something small left out?"
         hint = hint or f"within {100 * limit:.3g} per cent; {why}"
         return Check("close", 0.5, hint)
-    return Check("wrong", share, hint or how_far(given / right))
+    return Check("wrong", share, hint or rough(given / right, spec) or how_far(given / right))
 
 
 def slip(ratio, size, within, unit):
@@ -96,6 +111,21 @@ def slip(ratio, size, within, unit):
     return 0, ""
 
 
+def rough(ratio, spec):
+    """A hint where a ratio is about that of a usual prefix; "" elsewhere."""
+    unit = (spec.get("unit") or "").strip().removesuffix("/s")
+    if not any(one.fullmatch(unit) for one in (DATA, TIME)):
+        return ""
+    ratio = max(ratio, 1 / ratio) if ratio > 0 else 1
+    about = any(1 / ROUGH <= ratio / usual <= ROUGH for usual in (1e3, 1e6, 1e9))
+    hint = PREFIXES if spec.get("plausible") else with_more(PREFIXES)
+    return hint if about else ""
+
+
+def with_more(hint):
+    return hint and f"{hint.rstrip('?.')}? {MORE}"
+
+
 def applies(units, unit, size):
     """Can a slip of these units be one here?"""
     unit = unit.strip().removesuffix("/s")
@@ -104,6 +134,16 @@ def applies(units, unit, size):
     if SHARE in units and size > MOST_SHARE:
         return False
     return any(one.fullmatch(unit) for one in units)
+
+
+def readable(value, spec):
+    """A number and its unit; a large one as the texts of problem sets write it."""
+    if LARGE_TEXT <= abs(value) < HUGE:
+        text = f"{value:,.0f}".replace(",", " ")
+    else:
+        text = f"{value:.6g}"
+    unit = spec.get("unit") or ""
+    return text if unit in ("", "1") else f"{text} {unit}"
 
 
 def how_far(ratio):

@@ -3,6 +3,8 @@
 import html
 import re
 
+from netlab.errors import NetlabError
+
 # Said before the hint
 WORDS = {
     "right": "Right",
@@ -12,6 +14,19 @@ WORDS = {
     "noted": "",
 }
 LONGEST = 500  # characters of a hint
+
+
+# As short lines: nbgrader cuts what is longer
+CANNOT_VALIDATE = """Validate cannot tell: it says this of every notebook, right or wrong.
+This notebook has no tests of nbgrader's; only the grader has the answers.
+Use `netlab course check`, which says what to mend before you hand in."""
+
+
+class CannotValidate(NetlabError):
+    """nbgrader's Validate would call wrong work right."""
+
+    def _render_traceback_(self):  # IPython shows this in place of the way to here
+        return str(self).splitlines()
 
 
 class Check:
@@ -39,7 +54,9 @@ class Check:
         return self._sentence(word and f"**{word}**", as_markdown(self.hint))
 
     def _sentence(self, word, hint):
-        text = f"{word}: {hint}" if word and hint else word or hint[:1].upper() + hint[1:]
+        between = " " if self.verdict == "right" else ": "  # "Right for this example"
+        text = word and hint and word + between + hint
+        text = text or word or hint[:1].upper() + hint[1:]
         return text if text.endswith(("?", ".", "!", "...")) else f"{text}."
 
 

@@ -40,6 +40,42 @@ def not_as_asked(places):
     return f"not as asked for: {', '.join(places[:MOST_PLACES])}{more}"
 
 
+def look_at_arguments(given, arguments):
+    """Is an experiment what a text says of it? Its hint says what is not, with what was given."""
+    wrong = [one for name, value in arguments.items() if (one := not_as_said(given, name, value))]
+    if wrong:
+        return Check("wrong", 0, "; ".join(wrong))
+    *names, last = arguments
+    listed = f"{', '.join(names)} and {last}" if names else last
+    are = "are" if names else "is"
+    return Check("noted", 0, f"this is an experiment; {listed} {are} as the text asks")
+
+
+def not_as_said(given, name, wanted):
+    """What an experiment has for an argument, where it is not what is wanted; "" where it is."""
+    if name == "topology":
+        places = differences(given["topology"], json.loads(wanted.to_json()))
+        return f"another network than the text's: {', '.join(places[:MOST_PLACES])}" * bool(places)
+    if name == "traffic":
+        own = [one["kind"] for one in given["traffic"]]
+    elif name in given:
+        own = given[name]
+    else:
+        own = [one[name] for one in given["traffic"] if name in one]
+        if own and not isinstance(wanted, list):
+            own = wanted if all(same(one, wanted) for one in own) else own
+    if not differences(own, wanted):
+        return ""
+    return f"{name} is {said(own)}, and the text asks for {said(wanted)}"
+
+
+def said(value):
+    """A value, or some, as people write them."""
+    values = value if isinstance(value, list) else [value]
+    texts = [f"{one:g}" if isinstance(one, float) else str(one) for one in values]
+    return ", ".join(texts[:MOST_PLACES]) or "nothing"
+
+
 def differences(given, right, place=""):
     """The places where two documents differ, without what should be there."""
     if isinstance(given, dict) and isinstance(right, dict):

@@ -137,7 +137,7 @@ def marked(exercise, executed, right, order, places):
         elif answer["kind"] == "error":
             check = Check("wrong", 0, f"{name} could not be read: {answer['text']}")
         else:
-            check = compare(answer, solution, spec | {"mistakes": mistakes})
+            check = compare(answer, solution, spec | {"mistakes": mistakes, "name": name})
         share = min(max(float(check.share), 0.0), 1.0)
         rows.append(
             {

@@ -1,0 +1,45 @@
+"""Units in the titles of axes: what a number on the axis stands for."""
+
+import re
+
+LONGEST = 300  # characters that are looked at
+# "Goodput [Mbit/s]", "RTT (ms)", "RTT, ms", "RTT / ms", "RTT in ms", "Share, %"
+BASES = r"(?:bits?|bytes?|[bB]|s|sec|bits?/s|bytes?/s|[bB]/s|[bB]ps)"
+WORDS = r"segments?|packets?|frames?|seconds?|MSS|per cent"
+UNIT = re.compile(
+    rf"\[\s*[^\]\s][^\]]*\]|\(\s*[^)\s][^)]*\)"
+    rf"|(?:,|/|\bin)\s*(?:[numkKMGTµμ]?{BASES}|{WORDS})\s*$|%"
+)
+PREFIXES = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+SMALL = {"": 1, "n": 1e-9, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3}
+DATA = re.compile(r"([kKMGTm]?)(bits?|Bits?|bytes?|Bytes?|[bB])(/s|ps|/sec|/second| per second)?")
+TIME = re.compile(r"([numµμ]?)(s|sec|secs|seconds?)|(milli|micro|nano)seconds?")
+COUNT = re.compile(r"(?i)(segment|packet|frame|mss)s?")
+SHARES = {"%": 0.01, "per cent": 0.01, "percent": 0.01, "1": 1}
+
+
+def units_of(title):
+    """What may be units in a title, as texts."""
+    found = UNIT.finditer(title[:LONGEST])
+    return [one[0].strip(",/ ()[]").removeprefix("in ").strip() for one in found]
+
+
+def meaning(title):
+    """Kind and size of the unit in a title, such as ("data/s", 1e6) for Mbit/s; None where it
+    names none that is known.
+    """
+    return next(filter(None, map(known, units_of(title))), None)
+
+
+def known(unit):
+    """As `meaning`, of a unit alone."""
+    if found := DATA.fullmatch(unit):
+        prefix, base, rate = found.groups()
+        bits = 8 if base[0] == "B" and base[1:2] != "i" or base.startswith("byte") else 1
+        prefix = prefix.replace("m", "M")  # nobody counts thousandths of a bit
+        return ("data/s" if rate else "data"), bits * PREFIXES[prefix]
+    if found := TIME.fullmatch(unit):
+        return "s", SMALL[found[1] or {"milli": "m", "micro": "u", "nano": "n"}.get(found[3], "")]
+    if COUNT.fullmatch(unit):
+        return unit.lower().rstrip("s"), 1
+    return ("share", SHARES[unit]) if unit in SHARES else None
