@@ -12,7 +12,9 @@ import numpy as np
 
 from netlab.errors import SpecificationError
 
-ALIKE = str.maketrans(dict.fromkeys("‐‑‒–—−", "-") | {"≤": "<=", "≥": ">=", "→": "->"})
+ALIKE = str.maketrans(
+    dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-") | {"≤": "<=", "≥": ">=", "→": "->"}
+)
 NUMBER = re.compile(r"(?a)[+-]?(\d{1,300}\.?\d{0,300}|\.\d{1,300})(e[+-]?\d{1,3})?", re.I)
 JOINED = re.compile(r"(?<=\d)\s*([.,:-])\s*(?=\d)|^(-)\s+(?=\d)")
 # What people leave out or put in: blanks and underlines, but not between two digits; hyphens,

@@ -226,8 +226,8 @@ def unwritten(value):
 @pytest.mark.parametrize(
     ("given", "call", "text"),
     [
-        (lambda value: 2 * value, [4], "Right."),
-        (lambda value: value, {"value": 1}, "Not yet: bits or bytes"),
+        (lambda value: 2 * value, [4], "Right for this example."),
+        (lambda value: value, {"value": 1}, "Not yet: you gave 1 byte: bits or bytes"),
         (unwritten, [4], "Not yet: not written yet"),
         (lambda: 8, [4], "Not yet: TypeError: "),
         (nothing, [4], "No answer yet: "),
@@ -244,6 +244,7 @@ def test_an_answer_of_its_kind_is_not_refused(name, exercise):
     text = shown(name, exercise)
     for answer in exercise.answers:
         assert any(answer in one.split(": ")[0] for one in text.splitlines()), text
+    assert "Right." not in text and "Close" not in text  # only the grader knows
     for refused in ("No answer yet", "Not yet: this is", "Error"):
         assert refused not in text
 

@@ -82,7 +82,7 @@ def test_right_and_close_are_as_far_off_as_they_say(value, factor):
         (0, 20, "ms", 0.01, "wrong", 0, "zero"),
         (20, 0, "ms", 0.01, "wrong", 0, "not this number"),
         (1e-15, 0, "ms", 0.01, "right", 1, ""),
-        (math.nan, 20, "ms", 0.01, "wrong", 0, "NaN"),
+        (math.nan, 20, "ms", 0.01, "wrong", 0, "not a number"),
         (math.inf, 20, "ms", 0.01, "wrong", 0, "infinite"),
         (math.nan, math.nan, "", 0.01, "right", 1, ""),
         (-math.inf, math.inf, "", 0.01, "wrong", 0, "infinite"),
@@ -173,7 +173,10 @@ def test_lists_are_as_right_as_their_items():
     found = check([10, 20, 40, 30], right, "flows")
     assert outcome(found) == ("wrong", 0.5) and "2 of 4 are right; item 3" in found.hint
     found = check([80, 160, 240, 320], right, "bit/s")
-    assert outcome(found) == ("wrong", 0.25) and "item 1: bits or bytes" in found.hint
+    assert (
+        outcome(found) == ("wrong", 0.25)
+        and "item 1: you gave 80 bit/s: bits or bytes" in found.hint
+    )
     assert outcome(check([10, 20, 30, 41], right, "flows")) == ("close", 0.875)
     assert outcome(check([10, 20, 30], right, "flows")) == ("wrong", 0.75)
     found = check([*right, 50], right, "flows")
@@ -192,8 +195,15 @@ def test_dicts_are_compared_by_name():
     assert check({"CUBIC": 2, "Reno": 1, "bbr": 7}, right, "flows").verdict == "right"
     found = check({"reno": 1}, right, "flows")
     assert outcome(found) == ("wrong", 0.5) and "cubic: it is missing" in found.hint
-    assert check([1, 2], right, "flows").verdict == "right"  # in its order
-    assert check(right, [1, 2], "flows").verdict == "right"
+    assert outcome(check([1, 2], right, "flows")) == ("wrong", 0)  # which is whose?
+    assert check(pd.Series(right), right, "flows").verdict == "right"
+    assert check(pd.Series({"cubic": 1.0, "reno": 2.0}), right, "flows").share == 0
+    assert check(right, [1, 2], "flows").verdict == "right"  # in its order
+    assert check({3: 1, 4: 2}, [1, 2], "flows").verdict == "right"
+    assert outcome(check({4: 1, 3: 2}, [1, 2], "flows")) == ("wrong", 0)
+    assert check({"a": 1}, {}).verdict == "wrong"
+    twice = {"Reno": 1, "RENO": 7, "cubic": 2}
+    assert outcome(check(twice, right, "flows")) == ("wrong", 0.5)
     nested = {"a": {"b": [1, 2]}, "c": "h1"}
     assert check(nested, nested).verdict == "right"
     assert outcome(check(nested | {"a": {"b": [1, 7]}}, nested)) == ("wrong", 0.75)
@@ -205,7 +215,7 @@ def test_tables_are_compared_by_column():
     assert check({"flow": [1, 2], "bps": np.array([1e6, 2e6])}, right).verdict == "right"
     found = check(right.assign(bps=[1e6, 16e6]), right, "bit/s")
     assert outcome(found) == ("wrong", 0.75) and "column bps, 1 of 2" in found.hint
-    assert "row 1: bits or bytes" in found.hint
+    assert "row 1: you gave 16 000 000 bit/s: bits or bytes" in found.hint
     found = check(right[["flow"]], right)
     assert outcome(found) == ("wrong", 0.5) and "column bps is missing" in found.hint
     found = check(right[:1], right)
@@ -217,8 +227,10 @@ def test_tables_are_compared_by_column():
     assert check(gaps, gaps).verdict == "right"
 
 
-def figure(ys=((1.5, 2, 3), (5, 6, 7.5)), x="Time [s]", y="Goodput [Mbit/s]", **names):
-    curves = [go.Scatter(x=[1, 2, 3.5], y=one, name=str(number)) for number, one in enumerate(ys)]
+def figure(
+    ys=((1.5, 2, 3), (5, 6, 7.5)), x="Time [s]", y="Goodput [Mbit/s]", xs=(1, 2, 3.5), names="012"
+):
+    curves = [go.Scatter(x=xs, y=one, name=name) for one, name in zip(ys, names, strict=False)]
     return go.Figure(curves).update_xaxes(title=x).update_yaxes(title=y)
 
 
@@ -226,7 +238,9 @@ def figure(ys=((1.5, 2, 3), (5, 6, 7.5)), x="Time [s]", y="Goodput [Mbit/s]", **
     ("given", "verdict", "share", "hint"),
     [
         (figure(), "right", 1, ""),
-        (figure(((5, 6, 7.5), (1.5, 2, 3), (0, 0, 0))), "right", 1, ""),
+        (figure(((5, 6, 7.5), (1.5, 2, 3), (0, 0, 0)), names="ABC"), "right", 1, ""),
+        (figure(((5, 6, 7.5), (1.5, 2, 3)), names="10"), "right", 1, ""),
+        (figure(((5, 6, 7.5), (1.5, 2, 3))), "wrong", 0, "yours called 0, 1"),
         (figure(x="Zeit, s", y="Durchsatz (Mbit/s)"), "right", 1, ""),
         (figure(((1.5e6, 2e6, 3e6), (5e6, 6e6, 7.5e6)), y="Goodput [bit/s]"), "right", 1, ""),
         (figure(((1500, 2000, 3000), (5e3, 6e3, 7500)), y="Goodput in kbit/s"), "right", 1, ""),
@@ -402,14 +416,22 @@ def test_functions_are_compared_case_by_case():
 
     assert outcome(of(lambda one, two: one * two / 8)) == ("right", 1)
     found = of(lambda one, two: one * two)
-    assert outcome(found) == ("wrong", 0.25) and "call 1: bits or bytes" in found.hint
+    assert (
+        outcome(found) == ("wrong", 0.25)
+        and "call 1: you gave 20 000 000 byte: bits or bytes" in found.hint
+    )
     found = of(lambda one, two: 2.5e6)
+    assert outcome(found) == ("wrong", 0) and "the same for each of 3 calls" in found.hint
+    found = of(lambda one, two: 2.5e6 if one > 2e6 else 1)
     assert found.verdict == "wrong" and found.share == pytest.approx(1 / 3)
     assert "1 of 3 are right; call 2" in found.hint
     assert "call 1: ZeroDivisionError" in of(lambda one, two: 1 / 0).hint
     assert "call 1: it returns nothing" in of(lambda one, two: None).hint
     found = compare(form(5), right, {})
     assert outcome(found) == ("wrong", 0) and "the answer is a function" in found.hint
+    spec = {"unit": "byte", "cases": cases, "name": "bdp_bytes"}
+    found = compare(form(lambda bps, rtt_s: bps * rtt_s, cases), right, spec)
+    assert "bdp_bytes(1000000000.0, 0.02): you gave 20 000 000 byte: bits" in found.hint
     named = {"unit": "byte", "mistakes": {"in bits": form(lambda a, b: a * b, cases)}}
     assert "in bits" in compare(form(lambda a, b: a * b, cases), right, named).hint
 
@@ -487,7 +509,7 @@ def test_nothing_that_a_text_says_is_obeyed():
 def test_it_is_shown_as_a_sentence():
     assert repr(check(1, 1)) == "Right." and check(1, 1)._repr_markdown_() == "**Right**."
     assert check(8, 1, "byte")._repr_markdown_() == (
-        "**Not yet**: bits or bytes? A byte has 8 bits."
+        "**Not yet**: you gave 8 byte: bits or bytes? A byte has 8 bits."
     )
     assert repr(check(5, unit="byte")) == "This is a number, 5 byte; it can be an answer."
     assert repr(check("h1")) == 'This is a text, "h1"; it can be an answer.'

@@ -89,7 +89,7 @@ def test_none_and_what_pandas_has_for_it():
         [1, 2.5],
         (1, 2.5),
         np.array([1, 2.5]),
-        pd.Series([1, 2.5], index=["a", "b"]),
+        pd.Series([1, 2.5], index=[7, 3]),
         [1, np.float64(2.5)],
     ],
 )

@@ -26,8 +26,8 @@ AS_ASKED = "as the text asks"
 
 
 def check(
-    given, right=OMITTED, unit="", within=0.01, exact=False, mistakes=None, *, allowed="", call=None,
-    plausible=False, arguments=None,
+    given, right=OMITTED, unit="", within=0.01, exact=False, mistakes=None, *, allowed="",
+    call=None, plausible=False, arguments=None,
 ):  # fmt: skip
     """Is an answer right? It never shows what is.
 

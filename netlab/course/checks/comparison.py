@@ -125,7 +125,9 @@ def compare_choices(given, right):
     same = said == plain(right)
     if not plain(right):  # nothing but signs
         same = str(given).strip() == str(right).strip()
-    return Check("right", 1) if same else Check("wrong", 0, f"you gave {shown(given)}: not this one")
+    return (
+        Check("right", 1) if same else Check("wrong", 0, f"you gave {shown(given)}: not this one")
+    )
 
 
 def shown(value):

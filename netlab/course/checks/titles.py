@@ -8,12 +8,12 @@ BASES = r"(?:bits?|bytes?|[bB]|s|sec|bits?/s|bytes?/s|[bB]/s|[bB]ps)"
 WORDS = r"segments?|packets?|frames?|seconds?|MSS|per cent"
 UNIT = re.compile(
     rf"\[\s*[^\]\s][^\]]*\]|\(\s*[^)\s][^)]*\)"
-    rf"|(?:,|/|\bin)\s*(?:[numkKMGTµμ]?{BASES}|{WORDS})\s*$|%"
+    rf"|(?:,|/|\bin)\s*(?:[numkKMGTµ\u03bc]?{BASES}|{WORDS})\s*$|%"
 )
 PREFIXES = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-SMALL = {"": 1, "n": 1e-9, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3}
+SMALL = {"": 1, "n": 1e-9, "u": 1e-6, "µ": 1e-6, "\u03bc": 1e-6, "m": 1e-3}
 DATA = re.compile(r"([kKMGTm]?)(bits?|Bits?|bytes?|Bytes?|[bB])(/s|ps|/sec|/second| per second)?")
-TIME = re.compile(r"([numµμ]?)(s|sec|secs|seconds?)|(milli|micro|nano)seconds?")
+TIME = re.compile(r"([numµ\u03bc]?)(s|sec|secs|seconds?)|(milli|micro|nano)seconds?")
 COUNT = re.compile(r"(?i)(segment|packet|frame|mss)s?")
 SHARES = {"%": 0.01, "per cent": 0.01, "percent": 0.01, "1": 1}
 
@@ -35,7 +35,7 @@ def known(unit):
     """As `meaning`, of a unit alone."""
     if found := DATA.fullmatch(unit):
         prefix, base, rate = found.groups()
-        bits = 8 if base[0] == "B" and base[1:2] != "i" or base.startswith("byte") else 1
+        bits = 8 if base == "B" or base.lower().startswith("byte") else 1
         prefix = prefix.replace("m", "M")  # nobody counts thousandths of a bit
         return ("data/s" if rate else "data"), bits * PREFIXES[prefix]
     if found := TIME.fullmatch(unit):
