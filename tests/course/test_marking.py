@@ -5,6 +5,7 @@ import json
 import pytest
 
 from netlab.course.grading import marking
+from netlab.course.grading.executed import Executed
 from netlab.course.grading.runs import Runs
 from netlab.course.sets import source
 from tests.course import small
@@ -64,3 +65,28 @@ def test_a_notebook_that_ends_soon_is_tried_twice(grade, monkeypatch, long_s, ti
     marks = grade(notebook)
     assert len(calls) == times
     assert marks["points"] == 0 and "did not run to its end" in marks["flags"]
+
+
+def test_who_takes_too_long_on_this_machine_is_looked_at_and_not_tried_again(grade, monkeypatch):
+    said = "experiments took more than 300 s\nTraceback in /home/grader\n;=cmd|'/C calc'!A0"
+    calls = []
+
+    def ended(cells, students, *others):
+        calls.append(students)
+        ended, _, _ = said.partition("\n")
+        return {"ada": Executed(ended=ended, over_time=True, evidence=said)}
+
+    monkeypatch.setattr(marking, "execute", ended)
+    marks = grade(small.handed_out(grade.assignment))
+    assert "look at this one" in marks["flags"] and len(calls) == 1
+    assert "300 s" in marks["reason"] and "grader" in marks["evidence"]
+    assert "/home" not in marks["reason"]
+
+
+def test_what_a_notebook_says_at_its_end_is_no_reason(grade):
+    notebook = small.handed_out(grade.assignment)
+    text = "import os\nos.write(2, b';=cmd /home/grader')\nos._exit(3)"
+    small.cell(notebook, "number")["source"] = text
+    marks = grade(notebook)
+    assert "did not run to its end" in marks["flags"]
+    assert "cmd" not in marks["reason"] and ";=cmd /home/grader" in marks["evidence"]

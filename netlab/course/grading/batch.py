@@ -187,8 +187,10 @@ class Batch:
                 raise NetlabError("the batch was stopped")
             if not failure:
                 return None
-        why = f"grading it failed: {failure}"
-        marks = marking.without_marks(student, self.assignment, "look at this one", why)
+        why = "the grader failed at this notebook; an instructor will look at it"
+        marks = marking.without_marks(
+            student, self.assignment, "look at this one", why, evidence=failure
+        )
         return replace_text(self.marks(student), json.dumps(marks | {"key": None}))
 
     def work_on(self, **job):

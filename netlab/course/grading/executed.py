@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 from netlab.course.checks.forms import checked
+from netlab.course.grading.runs import OverTime
 from netlab.engines.jail import Jail
 from netlab.errors import EngineError, GuestError, NetlabError
 
@@ -25,11 +26,17 @@ class Executed:
         By cell, what went wrong in it.
     ended : str
         Why it was ended before its end; "" where it was not.
+    over_time : bool
+        It was ended as its experiments took too long on this machine.
+    evidence : str
+        All that is known of that end, for who teaches: a notebook may have written it.
     """
 
     answers: dict = field(default_factory=dict)
     errors: dict = field(default_factory=dict)
     ended: str = ""
+    over_time: bool = False
+    evidence: str = ""
 
 
 def execute(cells, students, assignment, runs, secret=None, mistakes=False):
@@ -72,7 +79,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     }
     found = {student: Executed() for student in students}
     files = {"course.json": json.dumps({"secret": secret})} if secret else {}
-    current, ended = students[0], ""
+    current, end = students[0], None
     jail = Jail(PROGRAM, files=files, wall_limit_s=JAIL_WALL_S * len(students))
     try:
         heard, spent = begun(jail, order), {}
@@ -90,20 +97,23 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
                         raise NetlabError("the notebook told of a student who is not there")
                 keep(found[current], message, cells)
             heard = jail.say(json.dumps(reply))
-    except (GuestError, NetlabError, KeyError, TypeError, ValueError) as error:
+    except NetlabError as error:
         if isinstance(error, EngineError) and not isinstance(error, GuestError):
             raise
-        ended = " ".join(str(error).split())[-500:] or type(error).__name__
+        end = error
+    except (KeyError, TypeError, ValueError) as error:
+        end = NetlabError(f"the notebook sent what is no message\n{error!r}")
     finally:
         jail.close()
-    if ended:
+    if end:
         for student in students[students.index(current) if current in students else 0 :]:
-            found[student].ended = ended
+            one, one.evidence = found[student], str(end)
+            one.ended, one.over_time = one.evidence.partition("\n")[0], isinstance(end, OverTime)
     return found
 
 
 def begun(jail, order):
-    """Have the jail begin; -> what it says first of the notebook.
+    """Start the jail; -> what it says first of the notebook.
 
     Raises
     ------

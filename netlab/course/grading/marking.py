@@ -77,10 +77,8 @@ def grade(data, student, assignment, right, runs, secret=None):
     try:
         repaired = repair.examine(data, assignment)
     except NetlabError as error:
-        marks = without_marks(student, assignment, "unreadable", str(error))
-        if error.__cause__:  # for who teaches, and on nobody's page
-            marks["evidence"] = "".join(traceback.format_exception(error.__cause__))
-        return marks
+        raised = "".join(traceback.format_exception(error.__cause__)) if error.__cause__ else ""
+        return without_marks(student, assignment, "unreadable", str(error), raised)
     specs = {exercise.id: exercise.answers for exercise in assignment.exercises}
     order = [
         {"id": cell.id or f"#{number}", "kind": cell.kind, "source": cell.source}
@@ -93,11 +91,13 @@ def grade(data, student, assignment, right, runs, secret=None):
         executed = execute(order, [student], assignment.name, runs, secret)[student]
         if not (executed.ended or setup & executed.errors.keys()):
             break
-        if time.monotonic() - began_s > LONG_S:
+        if executed.over_time or time.monotonic() - began_s > LONG_S:
             break
     flags = dict.fromkeys(finding.flag for finding in repaired.findings)
     if executed.ended:
         flags["did not run to its end"] = None
+    if executed.over_time:
+        flags["look at this one"] = None
     if setup & executed.errors.keys():
         flags["setup failed"] = None
     places = dict(zip((cell["id"] for cell in order), submitted.under(repaired.cells), strict=True))
@@ -117,6 +117,8 @@ def grade(data, student, assignment, right, runs, secret=None):
     marks["findings"] = [
         f"{one.cell}: {one.text}" if one.cell else one.text for one in repaired.findings
     ]
+    if executed.evidence:
+        marks["evidence"] = executed.evidence[-20_000:]
     return marks | {"flags": list(flags), "reason": reason(exercises, executed)}
 
 
@@ -189,7 +191,7 @@ def failure(exercise, executed, order, places):
 
 
 def fingerprint(form):
-    """Stands for an answer that is not alike by chance, as it has many digits; "" for others."""
+    """Hash of an answer precise enough to identify its owner; "" for others."""
     found = recorded.leaves(form).values()
     numbers = [f"{value:.{SIGNIFICANT}g}" for value in found if type(value) is float]
     if not any(len(text.strip("-0.").replace(".", "")) > 4 for text in numbers):
@@ -198,8 +200,10 @@ def fingerprint(form):
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def without_marks(student, assignment, flag, why):
-    """The marks of what cannot be graded: zero, and the reason."""
+def without_marks(student, assignment, flag, why, evidence=""):
+    """The marks of what cannot be graded: zero, and the reason. `evidence` is for who teaches, and
+    on nobody's page.
+    """
     exercises = [
         {
             "id": one.id,
@@ -218,7 +222,8 @@ def without_marks(student, assignment, flag, why):
         if one.manual
     ]
     marks = summed(student, assignment, exercises, manual)
-    return marks | {"flags": [flag], "reason": printable(why), "findings": []}
+    marks |= {"flags": [flag], "reason": printable(why), "findings": []}
+    return marks | ({"evidence": evidence} if evidence else {})
 
 
 def summed(student, assignment, exercises, manual):
@@ -253,7 +258,7 @@ def listed(names):
 
 
 def identity(*parts):
-    """Stands for everything that decides a student's marks."""
+    """Cache key."""
     digest = hashlib.sha256()
     for part in parts:
         data = part if isinstance(part, bytes) else json.dumps(part).encode()

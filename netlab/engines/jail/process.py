@@ -71,7 +71,7 @@ class Jail(Guest):
         answer = self.ask(op="talk", to=to, packets=[one.decode("latin-1") for one in packets])
         if "ended" in answer:
             said = str(answer.get("said", ""))[-1000:].strip()
-            raise GuestError(f"the program in the jail ended by itself. {said}".strip())
+            raise GuestError(f"the program in the jail ended by itself.\n{said}".strip())
         packet = str(answer["packet"]).encode("latin-1", "replace")
         self.received += len(packet)
         if self.received > MOST_BYTES:
