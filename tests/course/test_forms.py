@@ -384,7 +384,7 @@ def test_an_algorithm_that_fails_says_where():
     made, whole = form(Fails), form(Halves)
     assert made["failed"] == "SystemExit: here"
     assert made["trace"] == whole["trace"][: len(made["trace"])]
-    assert len(made["trace"]) == sum(length for _, length in PHASES[:3]) + 1
+    assert len(made["trace"]) == sum(length for _, length in PHASES[:4]) + 1
 
 
 def test_connections_that_share_what_they_remember_answer_otherwise():

@@ -9,8 +9,10 @@ from netlab.course.checks.comparison import (
     KINDS,
     NOTHING,
     another_kind,
+    by_name,
     compare_plainly,
     named,
+    part,
     shown,
 )
 from netlab.course.checks.figures import look_at_figure
@@ -142,8 +144,21 @@ def compare(given, right, spec):
         return found
     for hint, mistake in (spec.get("mistakes") or {}).items():
         if is_mistake(given, mistake, right, spec):
-            return Check("wrong", 0, you_gave(given, spec) + hint)
+            share = found.share if right["kind"] == "table" else parts_right(given, right, spec)
+            return Check("wrong", share, you_gave(given, spec) + hint)
     return found
+
+
+def parts_right(given, right, spec):
+    """Share of the parts of an answer that are right, though a mistake has spoiled others."""
+    kind = right["kind"]
+    if kind != given["kind"] or kind not in ("list", "dict", "function"):
+        return 0
+    own, wanted = (one["results" if kind == "function" else "items"] for one in (given, right))
+    if kind == "dict":
+        own, wanted = [by_name(own, name) for name in wanted], [*wanted.values()]
+    good = sum(part(one, it, spec).verdict == "right" for one, it in zip(own, wanted, strict=False))
+    return good / max(len(own), len(wanted), 1)
 
 
 def you_gave(given, spec):

@@ -11,15 +11,16 @@ from netlab.algorithms import base
 from netlab.algorithms.source import algorithm, check_methods
 from netlab.course.checks.bounds import class_name, clean, failure
 
-SLOW_START_ACKS, AVOIDANCE_ACKS, LATE_ACKS = 10, 20, 5
+SLOW_START_ACKS, AVOIDANCE_ACKS, UNUSED_ACKS, LATE_ACKS = 10, 20, 3, 5
 # Name of each phase, and how many of the trace's entries it has
 PHASES = [
     ("slow start", 1 + SLOW_START_ACKS),
     ("a loss", 1),
     ("congestion avoidance", AVOIDANCE_ACKS),
+    ("a window that is not full", UNUSED_ACKS),
     ("a timeout", 2 + LATE_ACKS),
 ]
-FIRST_WINDOW, AVOIDANCE_WINDOW, LATE_WINDOW = 10, 37, 41  # segments
+FIRST_WINDOW, AVOIDANCE_WINDOW, UNUSED_WINDOW, LATE_WINDOW = 10, 37, 53, 41  # segments
 EMPTY_RTT_US, FULL_RTT_US = 40_000, 65_000
 STEP_NS = 10_000_000  # between events
 ACKED = 2  # segments that an ACK acknowledges
@@ -73,6 +74,8 @@ def script():
     half = AVOIDANCE_ACKS // 2
     yield from [{"event": "ACK"}] * (half - 1)
     yield from [{"event": "ACK", "rtt_us": FULL_RTT_US}] * (AVOIDANCE_ACKS - half)
+    yield {"event": "ACK", "window": UNUSED_WINDOW, "limited": 0}
+    yield from [{"event": "ACK", "limited": 0}] * (UNUSED_ACKS - 1)
     yield {"event": "LOSS", "window": LATE_WINDOW}
     yield {"event": "TIMEOUT"}
     yield from [{"event": "ACK"}] * LATE_ACKS
@@ -90,7 +93,7 @@ class Played:
         self.cwnd, self.ssthresh = FIRST_WINDOW, base.INFINITE
         self.now_ns = self.delivered = self.lost = 0
 
-    def ask(self, event, window=None, rtt_us=EMPTY_RTT_US):
+    def ask(self, event, window=None, rtt_us=EMPTY_RTT_US, limited=1):
         """Ask it, and do with its answer as the kernel does; -> its window and its threshold."""
         self.now_ns += STEP_NS
         if window is not None:
@@ -101,9 +104,10 @@ class Played:
         measured = {"rtt_us": rtt_us, "srtt_us": rtt_us, "min_rtt_us": EMPTY_RTT_US}
         if event == "START":
             measured = dict.fromkeys(measured, 0)
-        known = {"cwnd": self.cwnd, "ssthresh": self.ssthresh, "in_flight": self.cwnd, "limited": 1}
+        known = {"cwnd": self.cwnd, "ssthresh": self.ssthresh, "in_flight": self.cwnd}
         known |= {"now_ns": self.now_ns, "delivered": self.delivered, "lost": self.lost}
         known |= {"event": getattr(self.events, event), "acked": acked, "mss": MSS_BYTES}
+        known["limited"] = limited
         cwnd, ssthresh, _ = self.window.answer(known | measured)
         self.cwnd, self.ssthresh = cwnd or self.cwnd, ssthresh or self.ssthresh
         repaired = self.window.after_repair

@@ -1,0 +1,80 @@
+"""What wrong solutions of the problem sets get: a few that are drawn, or all of them with
+CHECK_EXERCISES=all.
+"""
+
+import copy
+import json
+import os
+import random
+import re
+
+import pytest
+
+from netlab.course.grading import marking
+from netlab.course.grading.runs import Runs
+from netlab.course.sets import source
+from tests.course.wrong_solutions import WRONG
+
+STUDENT = "ada"
+DRAWN = 3  # sets
+SETS = sorted({one.name.split()[0] for one in WRONG})
+
+
+def chosen():
+    if os.environ.get("CHECK_EXERCISES") == "all":
+        return SETS
+    return sorted(random.Random("wrong solutions").sample(SETS, DRAWN))
+
+
+def layers(wrong):
+    """Mistakes that spoil different exercises are handed in together."""
+    found = []
+    for one in wrong:
+        for layer in found:
+            if not any(one.points.keys() & other.points.keys() for other in layer):
+                layer.append(one)
+                break
+        else:
+            found.append([one])
+    return found
+
+
+def handed_in(assignment, layer):
+    """The solution with some mistakes, as a notebook's file."""
+    notebook = copy.deepcopy(assignment.solution())
+    edits = {cell: edit for one in layer for cell, edit in one.edits.items()}
+    for raw, cell in zip(notebook["cells"], assignment.cells, strict=True):
+        edit = edits.pop(cell.id, None)
+        if isinstance(edit, dict):
+            assert all(piece in raw["source"] for piece in edit), (cell.id, edit)
+            pieces = "|".join(map(re.escape, edit))
+            raw["source"] = re.sub(pieces, lambda found: edit[found[0]], raw["source"])  # noqa: B023
+        elif edit:
+            raw["source"] = edit
+    assert not edits, edits
+    return json.dumps(notebook).encode()
+
+
+def graded(assignment, layer, right, runs):
+    """The rows of the exercises that each mistake spoils, and the others."""
+    text = handed_in(assignment, layer)
+    marks = marking.grade(text, STUDENT, assignment, right, runs)
+    return {row["id"]: row for row in marks["exercises"]}
+
+
+@pytest.mark.parametrize("name", chosen())
+def test_wrong_solutions_get_what_they_are_worth(name, tmp_path):
+    assignment, runs = source.read(source.find(name)), Runs(tmp_path)
+    right = marking.reference(assignment, [STUDENT], runs)[STUDENT].answers
+    unlike = []
+    for layer in layers([one for one in WRONG if one.name.startswith(name)]):
+        rows = graded(assignment, layer, right, runs)
+        spoiled = {key: points for one in layer for key, points in one.points.items()}
+        for key, row in rows.items():
+            if row["points"] != pytest.approx(spoiled.get(key, row["max_points"]), abs=0.01):
+                unlike.append((layer, key, row))
+        for one in layer:
+            answers = [row for key in one.points for row in rows[key]["answers"]]
+            hints = {row["name"]: row["hint"] for row in answers}
+            unlike += [(one, hints) for key, word in one.hints.items() if word not in hints[key]]
+    assert not unlike
