@@ -329,7 +329,7 @@ PS4 = [
         "each has one",
         {"ps4-law": {"streams / far": "1 / far"}},
         {"ps4-law-check": 1.6},
-        {"near_share": "call"},
+        {"near_share": "streams"},
     ),
     Wrong(
         "ps4 the cable alone",
@@ -376,7 +376,7 @@ PS4 = [
         "turned the share round",
         {"ps4-price": {"share / (1 - share)": "(1 - share) / share"}},
         {"ps4-price-check": 0.6},
-        {"streams_for": "call"},
+        {"streams_for": "far host"},
     ),
     Wrong(
         "ps4 streams for the wrong host",
@@ -460,7 +460,7 @@ PS5 = [
         "CUBIC is its cubic",
         {"ps5-period": {"min(curve_s, like_reno_s)": "curve_s"}},
         {"ps5-period-check": 1.5},
-        {"cubic_period_s": "call 1"},
+        {"cubic_period_s": "curve"},
     ),
     Wrong(
         "ps5 slow start counted",
@@ -481,14 +481,14 @@ PS5 = [
         "the top is the mean",
         {"ps5-aimd": {") ** 0.5": ")"}},
         {"ps5-aimd-check": 1.4},
-        {"ratio": "call 2"},
+        {"ratio": "root"},
     ),
     Wrong(
         "ps5 kept or taken",
         "took keep for what a loss takes",
         {"ps5-aimd": {"(1 + keep)": "(2 - keep)", "(1 - keep)": "keep"}},
         {"ps5-aimd-check": 0.4 + 0.25},
-        {"increase_like_reno": "call 2"},
+        {"increase_like_reno": "remains"},
     ),
     Wrong(
         "ps5 my in Mine",
@@ -543,7 +543,7 @@ PS6 = [
         "turned the ratio round",
         {"ps6-jain": {"(1 + (1 - part**2) ** 0.5) / part": "part / (1 + (1 - part**2) ** 0.5)"}},
         {"ps6-jain-check": 2.4},  # of equal flows it is right
-        {"larger": "call 1"},
+        {"larger": "other way"},
     ),
     Wrong(
         "ps6 all ones",
@@ -654,7 +654,7 @@ PS7 = [
         "forgot the 8",
         {"ps7-model": {"8 * 1514 * queue": "1514 * queue", "8 * queue_bytes": "queue_bytes"}},
         {"ps7-model-check": 0.4},  # without a queue
-        {"longest_rtt_s": "call 1", "busy": "call 1"},
+        {"longest_rtt_s": "bytes", "busy": "bytes"},
     ),
     Wrong(
         "ps7 more than all",
