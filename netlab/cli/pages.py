@@ -65,6 +65,9 @@ math[display="block"] { margin: 1em 0; }
 {%- endblock -%}
 """
 
+# The template's name. nbconvert looks first for a file of this name in the working directory; what
+# lies there must not be used, as a template can run anything.
+NO_FILE = "/dev/null/page"
 
 # What a page does without: it runs, or it asks the network for something.
 TAGS = {"applet", "base", "embed", "form", "frame", "iframe", "link", "object", "script"}
@@ -191,7 +194,11 @@ def pages(notebooks, folder, warn=warnings.warn):
                 f"{other} and {path} would both be {folder / path.stem}.html: write them into two"
                 " folders, or rename one"
             )
-    exporter = PageExporter(extra_loaders=[DictLoader({"page": TEMPLATE})], template_file="page")
+    exporter = PageExporter(
+        extra_loaders=[DictLoader({NO_FILE: TEMPLATE})],
+        template_file=NO_FILE,
+        extra_template_basedirs=[],  # not the working directory, the default
+    )
     for path in sources.values():
         notebook = read(path)
         notebook.metadata.pop("widgets", None)  # which are dead without their kernel

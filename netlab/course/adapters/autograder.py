@@ -26,13 +26,13 @@ python$version -m venv /autograder/netlab
 /autograder/netlab/bin/pip install --no-cache-dir /autograder/source/netlab_engine-*.whl \\
     "$(echo /autograder/source/netlab-*.whl)[course]"
 export NETLAB_CACHE=/autograder/cache
-/autograder/netlab/bin/python -c 'from netlab.engines.jail.contents import contents; contents()'
+/autograder/netlab/bin/python -I -c 'from netlab.engines.jail.contents import contents; contents()'
 """
 RUN = """#!/usr/bin/env bash
 # Grades /autograder/submission; leaves /autograder/results/results.json, whatever happens.
 export NETLAB_CACHE=/autograder/cache NETLAB_PROGRESS=off
 results=/autograder/results/results.json
-/autograder/netlab/bin/python -m netlab.course.adapters.autograder /autograder
+/autograder/netlab/bin/python -I -m netlab.course.adapters.autograder /autograder
 if [ ! -s "$results" ]; then
     mkdir -p /autograder/results
     why="netlab could not be started. Tell your instructor: the output of setup.sh says why."

@@ -104,7 +104,7 @@ def run_programs_of(root):
     ]
     # else the loader probes folders by CPU type
     steps.step("Library cache", [*inside, root / "usr/sbin/ldconfig", "-r", root])
-    python = [*inside, root / "usr/bin/python3", "-B", "-S", "-m", "compileall", "-q", "-f"]
+    python = [*inside, root / "usr/bin/python3", "-B", "-S", "-P", "-m", "compileall", "-q", "-f"]
     python += ["-s", root, "--invalidation-mode", "unchecked-hash"]
     # a link to /etc: outside the guest, that is a file of the builder's own
     python += ["-x", r"/sitecustomize\.py$"]

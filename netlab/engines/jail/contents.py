@@ -156,10 +156,11 @@ def compile_all(python, folder):
     """Byte code for all of a folder, by the jail's own Python: nothing in a jail can write it."""
     start = [python / "lib64" / LOADER, "--library-path", python / "lib64", python / "bin/python3"]
     environment = {"PYTHONHOME": str(python), "PYTHONHASHSEED": "0"}
-    if subprocess.run([*start, "-S", "-c", ""], env=environment).returncode:
+    if subprocess.run([*start, "-S", "-P", "-c", ""], env=environment).returncode:
         raise EngineError(f"the copy of {sys.executable} in {python} does not start")
+    start += ["-S", "-P", "-m", "compileall"]  # -P: not one of the working directory
     subprocess.run(
-        [*start, "-S", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", folder],
+        [*start, "-q", "--invalidation-mode", "unchecked-hash", folder],
         env=environment,
         stdout=subprocess.DEVNULL,  # some packages have files for other versions of Python
     )
