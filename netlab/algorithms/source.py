@@ -20,6 +20,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from netlab.algorithms.base import CongestionControl, called, made_with
+from netlab.algorithms.unchanged import refuse_changed
 from netlab.description import Description, short
 
 MOST_CHARACTERS = 100_000
@@ -144,10 +145,25 @@ def made_with_defaults(cls):
 
 def written(value, what):
     """A parameter as JSON has it."""
+    check_keys(value, what)
     try:
         return json.loads(json.dumps(plain(value, what), allow_nan=False))
     except (TypeError, ValueError) as error:
         raise ValueError(f"{what} = {short(value)} cannot be written as JSON: {error}") from None
+
+
+def check_keys(value, what):
+    """Refuse keys that JSON would turn into text."""
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise ValueError(
+                    f"{what} has the key {short(key)}, of type {type(key).__name__}: a parameter's"
+                    f" keys are texts, such as {str(key)!r}"
+                )
+    inner = value.values() if isinstance(value, dict) else value
+    for one in inner if isinstance(value, dict | list | tuple) else ():
+        check_keys(one, what)
 
 
 def plain(value, what):
@@ -278,20 +294,23 @@ def class_source(cls):
     notebooks.
     """
     file, line = cls._written_at
+    linecache.checkcache(file)
     lines = linecache.getlines(file)
     found = [
-        (first_line(node), node.end_lineno)
+        node
         for node in ast.walk(ast.parse("".join(lines)))
-        if isinstance(node, ast.ClassDef) and node.name == cls.__name__
+        if isinstance(node, ast.ClassDef)
+        and node.name == cls.__name__
+        and first_line(node) <= line <= node.end_lineno
     ]
-    found = [(first, last) for first, last in found if first <= line <= last]
     if not found:
         raise ValueError(
             f"the source of {cls.__name__} is not known: write the class in a cell of a notebook,"
             " or in a file"
         )
-    first, last = found[-1]
-    text = textwrap.dedent("".join(lines[first - 1 : last])).rstrip()
+    refuse_changed(cls, found[-1], "".join(lines))
+    text = "".join(lines[first_line(found[-1]) - 1 : found[-1].end_lineno])
+    text = textwrap.dedent(text).rstrip()
     return without_docstrings(text) if cls.__module__.startswith("netlab.") else text
 
 
@@ -315,9 +334,14 @@ def source_of(value):
     if value.__name__ == "<lambda>":
         raise ValueError("an algorithm cannot take a lambda along: write it as a function with def")
     try:
-        return textwrap.dedent(inspect.getsource(value)).rstrip()
+        lines, first = inspect.getsourcelines(value)
+        whole = "".join(linecache.getlines(inspect.getsourcefile(value)))
     except (OSError, TypeError):
         raise ValueError(
             f"the source of {value.__name__}, which the algorithm uses, is not known: write it in a"
             " cell of a notebook, or in a file"
         ) from None
+    for node in ast.walk(ast.parse(whole)):
+        if getattr(node, "name", "") == value.__name__ and first_line(node) == max(first, 1):
+            refuse_changed(value, node, whole)
+    return textwrap.dedent("".join(lines)).rstrip()

@@ -1,8 +1,7 @@
 """Notebooks as files: what cannot be read or written raises an error that names the file."""
 
-from pathlib import Path
-
 from netlab.errors import NetlabError, needs_notebooks
+from netlab.readers._common import read_file
 
 with needs_notebooks():
     import nbformat
@@ -11,7 +10,7 @@ with needs_notebooks():
 def read(path):
     """A notebook; what is none raises a `NetlabError` that names the file."""
     try:
-        notebook = nbformat.reads(Path(path).read_text(encoding="utf-8"), as_version=4)
+        notebook = nbformat.reads(read_file(path).decode(), as_version=4)
         nbformat.validate(notebook, relax_add_props=True)
     except OSError as error:
         raise NetlabError(f"{path} cannot be read: {error.strerror}") from error

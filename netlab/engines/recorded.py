@@ -139,11 +139,11 @@ def plural(number):
     return f"{number} result{'s' * (number != 1)}"
 
 
-def tell(results, engine, asked):
+def tell(provenances, engine, asked):
     """Say in one line which results were not measured now, and why not. NETLAB_PROGRESS=off keeps
     it quiet where the call or the session asked for them.
     """
-    recalled = [result.provenance for result in results if result.provenance.get("recorded")]
+    recalled = [one for one in provenances if one.get("recorded")]
     why = engine.why if isinstance(engine, RecordedEngine) else ""
     if recalled and (asked or why or os.environ.get("NETLAB_PROGRESS") != "off"):
         virtual_s, wall_s = (sum(one[key] for one in recalled) for key in ("virtual_s", "wall_s"))

@@ -158,8 +158,9 @@ def _flow_names(result):
 
 
 def _draw_capacity(fig, topology, rows, scale, unit):
-    ends = rows[["src", "dst"]].drop_duplicates().itertuples(index=False)
-    for rate in sorted({topology.bottleneck_bps(*pair) for pair in ends} - {np.inf}):
+    streams = rows[["src", "dst", "flow", "stream"]].drop_duplicates().value_counts(["src", "dst"])
+    rates = {topology.bottleneck_bps(*ends, count) for ends, count in streams.items()}
+    for rate in sorted(rates - {np.inf}):
         carries = goodput_bps(rate)
         if carries / scale <= 4 * max(np.nanmax(trace.y) for trace in fig.data):
             line = dict(color=FAINT, width=2.5, dash="dash")

@@ -2,12 +2,13 @@
 the promised columns.
 """
 
+import errno
 import json
 import math
 import os
 import re
 import reprlib
-from pathlib import Path
+import stat
 
 from netlab.errors import ReadError
 
@@ -24,6 +25,7 @@ AGAIN = "The text was changed after it was printed, or it is damaged. Run the te
 _LOOK = re.compile(r"at (\d+[.,]\d+)")  # bash has the decimal point of its locale
 # No tool here counts with more than 64 bits.
 LIMIT = 2**64 - 1
+LARGEST_BYTES = 500_000_000  # of a file that is read
 
 
 def read(source, tool, parse):
@@ -55,12 +57,40 @@ def read_text(source):
     """The text that `source` is, or names; of any Unicode encoding, and never refused for a byte
     that is not text.
     """
+    if isinstance(source, Printed):
+        return source
     if isinstance(source, os.PathLike) or (isinstance(source, str) and os.path.isfile(source)):
-        data = Path(source).read_bytes()
+        data = read_file(source)
         return data.decode(json.detect_encoding(data), errors="backslashreplace")
     if isinstance(source, str):
         return source
     raise TypeError(f"source must be a path or the text itself, not {type(source).__name__}")
+
+
+class Printed(str):
+    """What a program printed: never taken for the name of a file."""
+
+    __slots__ = ()
+
+
+def read_file(path):
+    """The bytes of a file that somebody named.
+
+    Raises
+    ------
+    OSError
+        It cannot be read, is a folder, a pipe or a device, or has more than `LARGEST_BYTES`.
+    """
+    # a pipe without a writer would not be opened before there is one
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with open(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "This is a pipe or a device, and no file", str(path))
+        if found.st_size > LARGEST_BYTES:
+            many = f"This has {found.st_size:,} bytes, and at most {LARGEST_BYTES:,} are read"
+            raise OSError(errno.EFBIG, many, str(path))
+        return file.read(LARGEST_BYTES)
 
 
 def looks(text):

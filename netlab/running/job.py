@@ -27,6 +27,7 @@ class Job:
     def __init__(self, session, number, host, command):
         self.session, self.number, self.host, self.command = session, number, host, command
         self.status, self._pieces, self._characters = None, [], 0
+        self.cut_off = False  # was it still running at the limit of time?
 
     @property
     def raw(self):

@@ -156,7 +156,7 @@ def loss_onset(
 
         search(step, first_bps, precision, direction)
         onset_bps[direction] = ends(steps, direction)
-    recorded.tell(results, chosen, asked=engine == "recorded")
+    recorded.tell([one.provenance for one in results], chosen, asked=engine == "recorded")
     frame = pd.DataFrame(steps)
     frame.attrs["onset_bps"] = onset_bps
     return frame

@@ -1,6 +1,9 @@
 """A topology that is up: commands on its nodes, and a clock that stands still between them."""
 
+import os
 import time
+import warnings
+import weakref
 
 from netlab import engines
 from netlab.algorithms.source import Algorithm, algorithm
@@ -27,6 +30,18 @@ def as_algorithm(value):
             f"algorithms: {value!r} is no class that derives from netlab.CongestionControl"
         )
     return found
+
+
+def end_dropped(agent, process):
+    """End a network that nobody refers to any more; in a fork it is still its parent's."""
+    if os.getpid() == process:
+        agent.close()
+        warnings.warn(
+            "a Network was dropped without close(): its guest has been ended. Open networks as"
+            " `with nl.Network(...) as net:`",
+            ResourceWarning,
+            stacklevel=2,
+        )
 
 
 class Network:
@@ -104,6 +119,8 @@ class Network:
         except BaseException:
             self._agent.close()
             raise
+        self._dropped = weakref.finalize(self, end_dropped, self._agent, os.getpid())
+        self._dropped.atexit = False  # what is open then ends with this process
 
     def _set_up(self):
         setup = list(self.topology.setup())
@@ -286,6 +303,7 @@ class Network:
 
     def close(self):
         """Stop everything that runs in it, and the network. Its jobs keep their text."""
+        self._dropped.detach()
         self._agent.close()
 
     def __enter__(self):

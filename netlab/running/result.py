@@ -12,6 +12,7 @@ import pandas as pd
 from netlab.engines import evidence
 from netlab.errors import NetlabError, ReadError
 from netlab.experiment import Experiment
+from netlab.readers._common import Printed
 from netlab.traffic.base import KINDS
 
 
@@ -123,7 +124,7 @@ def read_tables(experiment, raw):
     parts = {}
     for item, place in experiment.places:
         names = {one.name: item.output_name(place.flow, one.name) for one in item.programs(place)}
-        outputs = {program: raw[name] for program, name in names.items()}
+        outputs = {program: Printed(raw[name]) for program, name in names.items()}
         for name, part in item.read(outputs, place).items():
             parts.setdefault(name, []).append(part)
     tables = joined(parts)

@@ -8,6 +8,7 @@ from netlab import engines
 from netlab.engines import recorded
 from netlab.errors import CommandError, GuestError, ReadError, SpecificationError
 from netlab.experiment import Experiment
+from netlab.readers._common import Printed
 from netlab.running.arguments import LONGEST_S, check_command
 from netlab.running.network import Network
 from netlab.running.result import Result, joined, keep_evidence
@@ -49,7 +50,7 @@ def run(topology, *traffic, engine=None, **fields):
         experiment = topology.but(**fields) if fields else topology
     chosen = engines.pick(engine)
     result = run_on(on_engine(experiment, chosen), chosen)
-    recorded.tell([result], chosen, asked=engine == "recorded")
+    recorded.tell([result.provenance], chosen, asked=engine == "recorded")
     return result
 
 
@@ -148,9 +149,12 @@ def carry_out(experiment, net, limit_s):
     if net.unrepeatable:
         raise GuestError(f"{net.unrepeatable} {keep_evidence(experiment, raw)}")
     may_fail = {name for _, name, program in programs if program.may_fail}
-    for name, job in (jobs | ({} if ended_by else servers)).items():
-        if ended_by or (job.status and name not in may_fail):
-            raise job.failed(f"{failure(job, limit_s, ended_by)}. {keep_evidence(experiment, raw)}")
+    if ended_by:
+        raise at_limit(list(jobs.values()), limit_s, keep_evidence(experiment, raw))
+    for name, job in (jobs | servers).items():
+        if job.status and name not in may_fail:
+            why = f"failed with status {job.status}"
+            raise job.failed(f"{why}. {keep_evidence(experiment, raw)}")
     return raw | (net.watched(zero_s) if told else {})
 
 
@@ -172,7 +176,8 @@ def readable(experiment, net, zero_s):
                 one.name: item.output_name(place.flow, one.name) for one in item.programs(place)
             }
             if set(names.values()) & texts.keys():
-                tables = item.read({name: texts[whole] for name, whole in names.items()}, place)
+                told = {name: Printed(texts[whole]) for name, whole in names.items()}
+                tables = item.read(told, place)
                 for name, part in tables.items():
                     parts.setdefault(name, []).append(part)
         return joined(parts)
@@ -192,11 +197,12 @@ def at(when, programs):
     return [one for one in programs if one[2].when == when]
 
 
-def failure(job, limit_s, ended_by):
-    """Why a program that failed did so."""
-    if not ended_by:
-        return f"failed with status {job.status}"
-    return (
-        f"had not ended after {limit_s:g} virtual seconds: give it more with virtual_limit_s, or"
-        " see in its output what it waited for"
+def at_limit(jobs, limit_s, kept):
+    """The error that names the programs that had not ended at the limit."""
+    late = [job for job in jobs if job.cut_off] or [job for job in jobs if job.status] or jobs
+    more = [f"`{job.command}` on {job.host}" for job in late[1:]]
+    also = f" (nor had {', '.join(more)})" if more else ""
+    return late[0].failed(
+        f"had not ended after {limit_s:g} virtual seconds{also}: give it more with"
+        f" virtual_limit_s, or see in its output what it waited for. {kept}"
     )

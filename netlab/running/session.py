@@ -6,9 +6,11 @@ from netlab.errors import CommandError, NetlabError
 from netlab.running.job import Job
 from netlab.running.progress import progress
 
+OF_A_SIGNAL = (-2, -9, 128 + 2, 128 + 9)  # exit statuses after Ctrl-C and SIGKILL
+
 
 def nothing(*_):
-    """Ignores what it is told."""
+    """Ignore everything."""
 
 
 def end_quietly(jobs):
@@ -83,11 +85,23 @@ class Session:
 
     def let_run(self, jobs, limit_s, on_output=nothing, total_s=None):
         """Let time pass until the jobs have ended; -> what ended them: "", "limit", "interrupt"."""
+        passed_s, late = 0, set()
+
+        def tick(seconds):
+            nonlocal passed_s
+            passed_s = seconds
+            on_tick(seconds)
+
+        def hear(job, out):
+            if passed_s >= limit_s:
+                late.add(job)
+            on_output(job, out)
+
         with progress(total_s) as on_tick:
             try:
                 answer = self.ask(
-                    on_tick,
-                    on_output,
+                    tick,
+                    hear,
                     op="wait",
                     numbers=[job.number for job in jobs],
                     limit_s=f"{limit_s:016.6f}",
@@ -97,6 +111,8 @@ class Session:
                 raise
         for job, status in zip(jobs, answer["status"], strict=True):
             job.status = status
+            # of Ctrl-C a program dies, or it says its last words
+            job.cut_off = answer["rung"] == "limit" and (status in OF_A_SIGNAL or job in late)
         return answer["rung"]
 
     def wait(self, jobs, limit_s, total_s=None):

@@ -77,9 +77,13 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     chosen = engines.pick(engine)
     places, experiments = cells(function, seeds, axes, chosen)
     if chosen.recall(experiments[0]) is not None:
-        recalled = [run_on(experiment, chosen) for experiment in experiments]
-        recorded.tell(recalled, chosen, asked=engine == "recorded")
-        return pd.concat(map(rows, places, experiments, recalled), ignore_index=True)
+        tables, provenances = [], []
+        for place, experiment in zip(places, experiments, strict=True):
+            result = run_on(experiment, chosen)
+            tables.append(rows(place, experiment, result))
+            provenances.append(result.provenance)
+        recorded.tell(provenances, chosen, asked=engine == "recorded")
+        return pd.concat(tables, ignore_index=True)
     unfinished, measured, errors, futures = UnfinishedSweep(chosen), {}, {}, {}
     for number, experiment in enumerate(experiments):
         if result := unfinished.find(experiment):
@@ -103,8 +107,11 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
                 if error := future.exception():
                     errors[number] = error
                 else:
-                    unfinished.add(future.result())
-                    measured[number] = rows(places[number], experiments[number], future.result())
+                    result = future.result()
+                    unfinished.add(result)
+                    measured[number] = rows(places[number], experiments[number], result)
+                del futures[future]
+                future = result = None  # results are large: it is in its file
                 count.ended(number)
     except BaseException as error:
         try:
@@ -230,8 +237,9 @@ def beside(place, experiment, table):
         | {"seed": experiment.seed},
         index=table.index,
     )
-    known = cache(lambda src, dst: of_path(experiment.topology, src, dst))
-    path = [known(row.src, row.dst) for row in table.itertuples()]
+    known = cache(lambda *path: of_path(experiment.topology, *path))
+    streams = table.get("streams", pd.Series(1, table.index)).fillna(1)
+    path = list(map(known, table.src, table.dst, streams))
     measured = pd.concat([table, pd.DataFrame(path, index=table.index)], axis=1)
     # an axis keeps its own column
     return pd.concat([frame, measured.drop(columns=measured.columns.intersection(place))], axis=1)
@@ -260,13 +268,13 @@ def report(places, experiments, errors):
     )
 
 
-def of_path(network, src, dst):
-    """What a topology says of the way from one host to another."""
+def of_path(network, src, dst, streams):
+    """What a topology says of the way from one host to another, for so many connections."""
     passed = 1.0
     for link in network.emulated(src, dst):
         passed *= 1 - units.fraction(link.loss)
     return {
         "loss_rate": round(1 - passed, 12),
         "base_rtt_s": network.rtt_s(src, dst),
-        "bottleneck_bps": network.bottleneck_bps(src, dst),
+        "bottleneck_bps": network.bottleneck_bps(src, dst, streams),
     }

@@ -4,12 +4,13 @@ bottlenecks, and what would be fair.
 
 import math
 from numbers import Integral
+from typing import NamedTuple
 
 import pandas as pd
 
-from netlab import units
 from netlab.errors import SpecificationError
 from netlab.fairness import max_min
+from netlab.topology.qdisc import rate_limits_bps
 from netlab.topology.topology import Topology
 
 COLUMNS = [
@@ -33,7 +34,8 @@ def expected(topology, *flows):
     DataFrame
         One row per flow: ``flow`` (1, 2 ...), ``src``, ``dst``, ``streams``; ``rtt_s``, the delays
         there and back, all queues empty [s]; ``bottleneck``, the slowest link on the way (the first
-        of equals), ``rate_bps``, its rate [bit/s], and ``queue_bytes``, what its queue holds
+        of equals), or the host whose queueing discipline lets through less; ``rate_bps``, its rate
+        [bit/s], and ``queue_bytes``, what its queue holds
         [byte]; and two rules for what the flow gets, all of its connections together [bit/s]:
 
         ``split_bps``
@@ -41,7 +43,7 @@ def expected(topology, *flows):
         ``max_min_bps``
             Its connections' max-min fair shares (`netlab.fairness.max_min`).
 
-        Where no link on the way has a rate, ``bottleneck`` is "", ``rate_bps`` is infinity, and the
+        Where nothing on the way has a rate, ``bottleneck`` is "", ``rate_bps`` is infinity, and the
         others are NaN.
 
     Raises
@@ -72,11 +74,11 @@ def expected(topology, *flows):
         raise SpecificationError(f"expected.topology = {topology!r}: a Topology, such as nl.wan()")
     if not flows:
         raise SpecificationError("expected: no flows; give some, such as ('h1', 'h2')")
-    rows, crossed = [], []
+    rows, crossed, rates = [], [], {}
     for number, flow in enumerate(flows, 1):
         src, dst, streams = _flow(topology, flow)
-        links = [link for link in topology.emulated(src, dst) if link.rate]
-        slowest = min(links, key=_rate_bps, default=None)
+        ways = list(_limits(topology, src, dst, streams, number))
+        slowest = min(ways, key=lambda way: way.rate_bps, default=NOTHING)
         rows.append(
             {
                 "flow": number,
@@ -84,18 +86,18 @@ def expected(topology, *flows):
                 "dst": dst,
                 "streams": streams,
                 "rtt_s": topology.rtt_s(src, dst),
-                "bottleneck": f"{slowest.a}-{slowest.b}" if slowest else "",
-                "rate_bps": _rate_bps(slowest) if slowest else math.inf,
-                "queue_bytes": slowest.queue_bytes if slowest else math.nan,
+                "bottleneck": slowest.name,
+                "rate_bps": slowest.rate_bps,
+                "queue_bytes": slowest.queue_bytes,
             }
         )
-        crossed.append([_direction(topology, src, dst, link) for link in links])
+        crossed.append([way.key for way in ways])
+        rates |= {way.key: way.rate_bps for way in ways}
     connections = {
         (flow, stream): crossed[flow]
         for flow, row in enumerate(rows)
         for stream in range(row["streams"])
     }
-    rates = {way: _rate_bps(topology.links[way[0]]) for ways in crossed for way in ways}
     bounded = {which: ways for which, ways in connections.items() if ways}
     fair = max_min(rates, bounded).to_dict() if bounded else {}
     for flow, row in enumerate(rows):
@@ -128,11 +130,26 @@ def _flow(topology, flow):
     return src, dst, streams
 
 
-def _rate_bps(link):
-    return float(units.rate_bps(link.rate))
+class _Limit(NamedTuple):
+    """What limits a flow; flows with the same key share it."""
+
+    name: str
+    rate_bps: float
+    queue_bytes: float
+    key: tuple = ()
 
 
-def _direction(topology, src, dst, link):
-    """A link, by its number, and the direction in which a flow crosses it; each has a rate."""
-    forward = next(forward for step, forward in topology.path(src, dst) if step is link)
-    return topology.links.index(link), forward
+NOTHING = _Limit("", math.inf, math.nan)
+
+
+def _limits(topology, src, dst, streams, number):
+    """The links with a rate that a flow crosses, and the limits of its host's discipline."""
+    walked = {id(link): forward for link, forward in topology.path(src, dst)}
+    for link in topology.emulated(src, dst):
+        if link.rate:
+            key = topology.links.index(link), walked[id(link)]
+            yield _Limit(f"{link.a}-{link.b}", float(link.rate_bps), link.queue_bytes, key)
+    in_all, each = rate_limits_bps(getattr(topology.host(src, "from"), "qdisc", None))
+    for rate_bps, key in ((in_all, (src,)), (streams * each, (src, number))):
+        if rate_bps < math.inf:
+            yield _Limit(src, float(rate_bps), math.nan, key)

@@ -1,11 +1,13 @@
 """The links of a network: plain cables, and those that emulate a long, slow or bad line."""
 
+import math
+
 from pydantic import Field, model_validator
 
 from netlab import units
 from netlab.description import Delay, Description, Fraction, Rate, Size, unless_given
 from netlab.topology.limits import FRAME_BYTES
-from netlab.topology.qdisc import Qdisc
+from netlab.topology.qdisc import Qdisc, rate_limits_bps
 
 # netem's own default, 1000 packets, would make the delay line a second bottleneck
 NETEM_PACKETS = 1_000_000
@@ -106,6 +108,14 @@ class Link(Description):
     @property
     def delay_s(self):
         return units.delay_s(self.delay) if self.delay else 0.0
+
+    @property
+    def rate_bps(self):
+        """The lower of its rate and its discipline's own, such as cake's ``bandwidth``; infinite
+        without a rate. [bit/s]
+        """
+        own = units.rate_bps(self.rate) if self.rate else math.inf
+        return min(own, rate_limits_bps(self.qdisc)[0])
 
     @property
     def lossy(self):

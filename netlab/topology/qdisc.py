@@ -6,6 +6,7 @@ tc-red(8), tc-pie(8), tc-cake(8), tc-sfq(8) and tc-bfifo(8). The ranges are narr
 and the kernel replace some values, such as a limit of 0, by others without a word.
 """
 
+import itertools
 import math
 import re
 from collections.abc import Callable
@@ -147,6 +148,18 @@ def check_qdisc(text):
 
 
 Qdisc = Annotated[str, BeforeValidator(check_qdisc)]
+
+
+def rate_limits_bps(text):
+    """What a discipline lets through, in all and of each connection; infinite without a limit.
+    [bit/s]
+    """
+    name, *words = text.split() if text else [""]
+    given = dict(itertools.pairwise(words))
+    in_all = given.get("bandwidth") if name == "cake" else None
+    paces = name == "fq" and "nopacing" not in words  # else maxrate has no effect
+    each = given.get("maxrate") if paces else None
+    return tuple(units.rate_bps(rate) if rate else math.inf for rate in (in_all, each))
 
 
 def check_red(limit, min, max, avpkt, burst=None, **_):

@@ -21,7 +21,7 @@ from pydantic import Field, model_validator
 from netlab import units
 from netlab.description import Description, Size
 from netlab.errors import SpecificationError
-from netlab.topology import addressing, limits, routing
+from netlab.topology import addressing, limits, qdisc, routing
 from netlab.topology.links import Link
 from netlab.topology.nodes import Host, Router, Switch
 from netlab.topology.picture.svg import svg
@@ -239,14 +239,16 @@ class Topology(Description):
         """By host, how long a packet that arrives there waits at most. [s]"""
         return {host.name: host.noise_s for host in self.hosts}
 
-    def bottleneck_bps(self, start, end):
-        """The lowest rate on the way from one node to another [bit/s]; infinity where no link has
-        one.
+    def bottleneck_bps(self, start, end, streams=1):
+        """The lowest rate on the way from one node to another [bit/s]; infinity where nothing
+        limits it.
+
+        It counts the links' rates and those of queueing disciplines: cake's ``bandwidth``, on a
+        link or on the first host, and fq's ``maxrate`` there, which each of `streams` connections
+        has for itself.
         """
-        return min(
-            (units.rate_bps(link.rate) for link in self.emulated(start, end) if link.rate),
-            default=float("inf"),
-        )
+        in_all, each = qdisc.rate_limits_bps(getattr(self.host(start, "node"), "qdisc", None))
+        return min([in_all, streams * each, *(link.rate_bps for link in self.emulated(start, end))])
 
     def interface(self, link, node):
         """The name of a node's interface on a link."""

@@ -378,3 +378,93 @@ def test_threads_may_read_sources_at_a_time():
         gc.callbacks.remove(let_others_in)
         gc.set_threshold(*threshold)
     assert len(sources) == 1
+
+
+MODULE = """
+import netlab as nl
+
+def factor():
+    return 0.5
+
+class Edited(nl.CongestionControl):
+    least = 2
+    def on_loss(self, tcp, share=0.5):
+        tcp.ssthresh = tcp.cwnd * 0.5 * factor()
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """A module of a student's, and a function that edits it; each edit changes its length."""
+    import importlib
+
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    file = tmp_path / "edited_by_hand.py"
+    file.write_text(MODULE)
+    yield (
+        importlib.import_module(file.stem),
+        lambda old, new: file.write_text(MODULE.replace(old, new)),
+    )
+    del sys.modules[file.stem]
+
+
+def test_an_edited_and_reloaded_module_is_what_runs(module):
+    import importlib
+
+    module, edit = module
+    assert "cwnd * 0.5" in algorithm(module.Edited).source
+    edit("cwnd * 0.5", "cwnd * 0.99")
+    importlib.reload(module)
+    assert "cwnd * 0.99" in algorithm(module.Edited).source
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("cwnd * 0.5", "cwnd * 0.99"),
+        ("return 0.5", "return 0.75"),
+        ("least = 2", "least = 2.0"),
+        ("share=0.5", "share=0.75"),
+        ("class Edited", "class Away"),
+        ("import netlab as nl", "import netlab as nl\n"),  # and every line is another
+    ],
+)
+def test_a_module_that_was_edited_and_not_reloaded_is_refused(module, old, new):
+    module, edit = module
+    algorithm(module.Edited)
+    edit(old, new)
+    with pytest.raises(ValueError, match=r"reload|not known"):
+        algorithm(module.Edited)
+
+
+def test_what_was_set_from_elsewhere_is_refused():
+    class Set(nl.CongestionControl):
+        share = 0.5
+
+        def on_loss(self, tcp):
+            tcp.ssthresh = tcp.cwnd * self.share
+
+    algorithm(Set)
+    Set.share = 0.9
+    with pytest.raises(ValueError, match=r"Set\.share"):
+        algorithm(Set)
+    Set.share = 0.5
+    Set.on_ack = lambda self, tcp, acked: None
+    with pytest.raises(ValueError, match=r"Set\.on_ack"):
+        algorithm(Set)
+    del Set.on_ack
+    Set.on_loss = Mine.on_loss
+    with pytest.raises(ValueError, match=r"Set\.on_loss"):
+        algorithm(Set)
+
+
+def test_keys_that_are_no_text_are_refused():
+    class Keys(nl.CongestionControl):
+        def __init__(self, steps):
+            self.steps = steps
+
+    assert algorithm(Keys({"1": [{"a": 2}]})).parameters == {"steps": {"1": [{"a": 2}]}}
+    for steps in ({1: 0.5}, [{"a": {None: 1}}], {(1, 2): 3}):
+        with pytest.raises(ValueError, match="key"):
+            algorithm(Keys(steps))

@@ -37,6 +37,8 @@ def holds(data):
 
 
 BAD = {
+    "pipe": os.mkfifo,
+    "device": lambda path: path.symlink_to("/dev/zero"),
     "missing": lambda path: None,
     "folder": folder,
     "link to itself": loop,
@@ -83,6 +85,25 @@ def test_a_file_that_is_none_is_named(what, kind, name, tmp_path, command):
     more = ["-o", tmp_path / "out"] if what == "run" else []
     status, out, err = command(what, file, *more)
     assert is_refusal(status, out, err) and ".json: " in err and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "missing", "folder"])
+@pytest.mark.parametrize("what", ["summary", "pages", "pictures", "student-copy", "course check"])
+def test_a_notebook_that_is_no_file_is_named(what, kind, tmp_path, command):
+    file = tmp_path / "file.ipynb"
+    BAD[kind](file)
+    more = ["-o", tmp_path / "out"] if what in ("pages", "student-copy") else []
+    status, out, err = command(*what.split(), file, *more)
+    assert status in (1, 2) and out == "" and "file.ipynb" in err and "Traceback" not in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path, command):
+    file = tmp_path / "report.json"
+    file.touch()
+    os.truncate(file, 10**12)
+    status, out, err = command("fairness", file)
+    assert is_refusal(status, out, err) and "report.json: " in err and "bytes" in err
 
 
 def test_damaged_reports(tmp_path, command):

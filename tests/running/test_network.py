@@ -1,14 +1,19 @@
+import gc
 import hashlib
 import os
 import signal
+import tempfile
 import threading
 import time
+import warnings
+from pathlib import Path
 
 import pytest
 from jupyter_client.manager import start_new_kernel
 
 from netlab import CommandError, EmulationError, Iperf3, Network, SpecificationError, Topology, wan
 from netlab import run as run_experiment
+from netlab.engines.guest.places import run_folder
 from tests.running import scripted
 
 
@@ -272,3 +277,47 @@ def test_the_stop_button_of_a_notebook_ends_the_command_and_keeps_the_network():
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
+
+
+def left():
+    """What this process holds: descriptors, children, and folders of guests."""
+    own = f"/proc/{os.getpid()}"
+    children = [
+        Path(f"{own}/task/{task}/children").read_text() for task in os.listdir(f"{own}/task")
+    ]
+    return len(os.listdir(f"{own}/fd")), sorted(children), sorted(run_folder().glob("guest-*"))
+
+
+def test_a_network_that_is_dropped_leaves_nothing_and_warns(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    Network(wan("100mbit")).close()  # what is opened once, such as random numbers' file
+    before = left()
+    net = Network(wan("100mbit"))
+    job = net.run("h1", "echo done", echo=False)
+    with pytest.warns(ResourceWarning, match="close"):
+        del net
+        gc.collect()
+    assert left() == before
+    assert job.text == "done\n"
+
+
+def test_a_network_that_was_closed_does_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with Network(wan("100mbit")) as net:
+            pass
+        del net
+        gc.collect()
+
+
+def test_a_fork_that_drops_a_network_leaves_its_parents(network):
+    dropped = Network(wan("100mbit"))
+    if not (child := os.fork()):
+        try:
+            del dropped
+            gc.collect()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert dropped.run("h1", "echo still here", echo=False).text == "still here\n"
+    dropped.close()

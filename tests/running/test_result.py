@@ -176,3 +176,12 @@ def test_what_was_printed_is_saved_to_the_byte(tmp_path):
     run.save(tmp_path)
     assert nl.load(tmp_path).raw == run.raw == {"1-shell-h1": "a\r\nb\rc\n\ufffd"}
     assert json.loads((tmp_path / "provenance.json").read_text()) == run.provenance
+
+
+def test_an_output_that_is_the_name_of_a_file_is_not_opened(tmp_path, monkeypatch):
+    experiment = nl.Experiment(nl.wan("100mbit"), nl.Ping("h1", "h2"))
+    (tmp_path / "other").write_text(nl.run(experiment).raw["1-ping-h1-h2"])
+    monkeypatch.chdir(tmp_path)
+    for name in ("other", str(tmp_path / "other")):
+        with pytest.raises(nl.ReadError):
+            nl.running.result.Result(experiment, {"1-ping-h1-h2": name}, [], {})

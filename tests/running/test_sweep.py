@@ -1,3 +1,4 @@
+import gc
 import os
 import random
 import re
@@ -5,7 +6,8 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import Future, ProcessPoolExecutor
+import weakref
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
 import pandas as pd
@@ -313,3 +315,47 @@ def test_ctrl_c_says_what_it_waits_for_and_the_second_ends_it(tmp_path):
     while list(guests.glob("guest-*")) and time.monotonic() < until:
         time.sleep(0.1)
     assert not list(guests.glob("guest-*"))
+
+
+def test_results_are_dropped_as_they_come(monkeypatch):
+    """They are large; what is kept of each is in its file and in the frame."""
+    experiment = nl.Experiment(nl.wan("100mbit", "1ms"), nl.Ping("h1", "h2", count=1))
+    kept, alive, most = nl.run(experiment), weakref.WeakSet(), []
+
+    def again(experiment, engine):
+        for _ in range(100):  # the sweep may still be at the last one
+            gc.collect()
+            if not alive:
+                break
+            time.sleep(0.01)
+        most.append(len(alive))
+        result = nl.running.result.Result(experiment, kept.raw, kept.commands, kept.provenance)
+        alive.add(result)
+        return result
+
+    monkeypatch.setattr(nl.running.sweep, "run_on", again)
+    for count in (4, 8):
+        most.clear()
+        with ThreadPoolExecutor(1) as executor:
+            nl.sweep(lambda: experiment, seeds=range(count), executor=executor)
+        assert most == [0] * count
+
+
+def test_recalled_results_are_dropped_as_they_come(monkeypatch):
+    alive, most = weakref.WeakSet(), []
+    experiment = nl.Experiment(nl.wan("100mbit", "1ms"), nl.Ping("h1", "h2", count=1))
+    kept = nl.run(experiment)
+
+    class Recalling(GuestEngine):
+        def recall(self, experiment):
+            return kept.raw, kept.commands, kept.provenance
+
+    def again(experiment, engine):
+        gc.collect()
+        most.append(len(alive))
+        alive.add(result := nl.running.result.Result(experiment, *engine.recall(experiment)))
+        return result
+
+    monkeypatch.setattr(nl.running.sweep, "run_on", again)
+    nl.sweep(lambda: experiment, seeds=range(8), engine=Recalling())
+    assert len(most) == 8 and max(most) <= 1

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import netlab as nl
 from netlab import Host, Link, Network, SpecificationError, Switch, Topology, wan
 from netlab.topology.qdisc import DISCIPLINES, REQUIRED, check_qdisc
 
@@ -123,3 +124,47 @@ def test_nothing_reaches_the_shell_but_words_and_numbers(text, start, word):
         except ValueError:
             continue
         assert re.fullmatch(r"[a-zA-Z0-9_. -]+", accepted)
+
+
+@pytest.mark.parametrize(
+    ("link", "host", "streams", "bps"),
+    [
+        ("fq_codel", "fq", 1, 100e6),
+        ("cake bandwidth 10mbit", None, 1, 10e6),
+        ("cake bandwidth 1gbit", None, 1, 100e6),
+        ("fq nopacing maxrate 10mbit", None, 1, 100e6),  # without pacing it has no effect
+        (None, "cake bandwidth 10mbit", 4, 10e6),
+        (None, "fq maxrate 10mbit", 1, 10e6),
+        (None, "fq maxrate 10mbit", 4, 40e6),  # each connection has it for itself
+        (None, "fq maxrate 10mbit", 20, 100e6),
+    ],
+)
+def test_a_discipline_s_own_rate_counts(link, host, streams, bps):
+    path = nl.wan("100mbit", "20ms", qdisc=link) if link else nl.wan("100mbit", "20ms")
+    if host:
+        path = path.but(hosts=[one.but(qdisc=host) for one in path.hosts])
+    assert path.bottleneck_bps("h1", "h2", streams) == bps
+    row = nl.expected(path, ("h1", "h2", streams)).iloc[0]
+    assert row.rate_bps == row.split_bps == row.max_min_bps == bps
+    assert (row.bottleneck in {one.name for one in path.hosts}) == (
+        bps < 100e6 and host is not None
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "streams", "least", "most"),
+    [
+        ("cake bandwidth 10mbit", 2, 8e6, 10e6),
+        ("fq maxrate 10mbit", 2, 16e6, 20e6),
+        ("fq maxrate 10mbit nopacing", 2, 80e6, 100e6),
+    ],
+)
+def test_what_counts_is_what_is_measured(host, streams, least, most):
+    path = nl.wan("100mbit", "2ms", pairs=1)
+    path = path.but(hosts=[one.but(qdisc=host) for one in path.hosts])
+    grid = nl.sweep(
+        lambda parallel: nl.Experiment(path, nl.Iperf3("h1", "h2", parallel=parallel, time=5)),
+        parallel=[streams],
+    )
+    assert grid.bottleneck_bps.tolist() == [most]
+    assert least < grid.received_bps[0] < most

@@ -44,3 +44,25 @@ def test_a_sweep_of_pings_has_a_row_per_ping():
     assert grid.columns.tolist()[: 2 + len(COLUMNS)] == ["delay", "seed", *COLUMNS]
     assert grid.delay.tolist() == ["10ms", "10ms", "30ms", "30ms"]
     assert (grid.rtt_s[grid.seq == 2] - grid.base_rtt_s[grid.seq == 2]).abs().max() < 1e-4
+
+
+def test_a_sweep_keeps_the_runs_in_which_every_answer_was_lost():
+    def lossy(loss):
+        return nl.Experiment(nl.wan("100mbit", "20ms", loss=loss), nl.Ping("h1", "h2", count=1))
+
+    grid = nl.sweep(lossy, loss=["50%"], seeds=range(1, 9))
+    assert "error" not in grid and sorted(grid.seed) == [*range(1, 9)]
+    lost = grid[grid.rtt_s.isna()]
+    assert 0 < len(lost) < len(grid)
+    result = nl.run(lossy("50%"), seed=int(lost.seed.iloc[0]))
+    assert result.pings.rtt_s.isna().all() and " 100% packet loss" in result.raw["1-ping-h1-h2"]
+
+
+def test_a_ping_that_asked_nobody_is_still_a_failure():
+    with pytest.raises(nl.NetlabError, match="ping"):
+        nl.run(
+            nl.wan("100mbit"),
+            nl.Shell("h1", "ip link set h1-eth0 down"),
+            nl.Ping("h1", "h2", count=1),
+            stagger="0ms",
+        )

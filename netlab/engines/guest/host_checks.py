@@ -14,11 +14,9 @@ from netlab.engines.guest import places, store
 from netlab.errors import EngineError
 
 MEMORY_BYTES = store.MEMORY_MB << 20
-CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-CPU_QUOTAS = (
-    ("/sys/fs/cgroup/cpu.max",),
-    ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
-)
+CGROUPS, OWN_CGROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+MEMORY_LIMITS = ("memory.max", "memory.limit_in_bytes")  # of cgroups 2 and 1
+CPU_QUOTAS = (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us"))
 GUEST_BYTES, JUPYTER_BYTES = 256 << 20, 384 << 20  # what they take at most
 NR_PIVOT_ROOT, NR_SECCOMP = 155, 317
 
@@ -141,21 +139,35 @@ def guests_at_once():
     small.
     """
     limits = [len(os.sched_getaffinity(0)), (memory_limit_bytes() - JUPYTER_BYTES) // GUEST_BYTES]
-    for paths in CPU_QUOTAS:
-        with contextlib.suppress(
-            OSError, ValueError
-        ):  # the other version of cgroups; no quota ("max")
-            quota, period = map(int, " ".join(Path(path).read_text() for path in paths).split())
-            limits += [quota // period] if quota > 0 else []
+    for folder in cgroups("cpu"):
+        for names in CPU_QUOTAS:
+            # the other version of cgroups; no quota ("max")
+            with contextlib.suppress(OSError, ValueError):
+                quota, period = map(int, " ".join((folder / n).read_text() for n in names).split())
+                limits += [quota // period] if quota > 0 else []
     return max(1, min(limits))
 
 
 def memory_limit_bytes():
-    """Memory of this machine, or of the container it is in. [byte]"""
+    """Memory of this machine, or of the container or job that this process is in. [byte]"""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    for path in map(Path, CGROUP_LIMITS):
-        if path.exists() and (text := path.read_text().strip()).isdigit():
-            limits.append(int(text))
+    for folder in cgroups("memory"):
+        for name in MEMORY_LIMITS:
+            with contextlib.suppress(OSError, ValueError):
+                limits.append(int((folder / name).read_text()))
     if os.environ.get("MEM_LIMIT", "").isdigit():
         limits.append(int(os.environ["MEM_LIMIT"]))
     return min(limits)
+
+
+def cgroups(controller):
+    """The folders of the control groups that this process is in, each of which may have a limit."""
+    found = [CGROUPS, CGROUPS / controller]
+    with contextlib.suppress(OSError):
+        for line in OWN_CGROUPS.read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if not controllers or controller in controllers.split(","):
+                root = CGROUPS / controller if controllers else CGROUPS
+                own = root / path.lstrip("/")
+                found += [own, *(one for one in own.parents if one.is_relative_to(root))]
+    return dict.fromkeys(found)

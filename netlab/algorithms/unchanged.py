@@ -1,0 +1,122 @@
+"""Is the text of a class or function what Python runs? Its file may have been edited since it was
+imported, or its methods and attributes set from elsewhere.
+"""
+
+import __future__
+
+import ast
+import functools
+import types
+
+FUTURE = functools.reduce(
+    int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
+MISSING = object()
+
+
+def refuse_changed(value, node, text):
+    """Compare a class or function with its statement.
+
+    Parameters
+    ----------
+    value : type or function
+    node : ast.ClassDef or ast.FunctionDef
+        Its statement in `text`.
+    text : str
+        The whole file or cell.
+
+    Raises
+    ------
+    ValueError
+        They differ.
+    """
+    if isinstance(value, types.FunctionType):
+        changed = [value.__name__] if differs(value, node, text) else []
+    else:
+        changed = list(changed_parts(value, node, text))
+    if changed:
+        raise ValueError(
+            f"{', '.join(changed)}: the source is not what Python runs. It was edited after it was"
+            " imported, or set from elsewhere: reload the module (importlib.reload), or restart"
+            " Python, and write in the class what it should have"
+        )
+
+
+def changed_parts(cls, node, text):
+    """The names of methods and attributes that are not what the class statement says."""
+    stored = [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and is_stored(one)]
+    for part in node.body:
+        if isinstance(part, ast.FunctionDef):
+            if differs(vars(cls).get(part.name, MISSING), part, text):
+                yield f"{cls.__name__}.{part.name}"
+        elif isinstance(part, ast.Assign | ast.AnnAssign) and part.value:
+            targets = part.targets if isinstance(part, ast.Assign) else [part.target]
+            names = [one.id for one in targets if isinstance(one, ast.Name)]
+            for name in names:
+                live = vars(cls).get(name, MISSING)
+                if stored.count(name) == 1 and not is_literal(part.value, live):
+                    yield f"{cls.__name__}.{name}"
+    written = {*stored, *(part.name for part in node.body if hasattr(part, "name"))}
+    for name, live in vars(cls).items():
+        added = isinstance(live, types.FunctionType) and not node.decorator_list
+        if added and name.startswith(("on_", "start")) and name not in written:
+            yield f"{cls.__name__}.{name}"
+
+
+def is_stored(name):
+    return isinstance(name.ctx, ast.Store)
+
+
+def differs(value, node, text):
+    """Is this function not the one of a statement? What a decorator made of it is not looked at."""
+    value = getattr(value, "__func__", getattr(value, "fget", value))
+    if not isinstance(value, types.FunctionType):
+        return False
+    code = value.__code__
+    if node.decorator_list and code.co_name != node.name:
+        return False
+    first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+    known = compiled(text, code.co_flags & FUTURE).get((node.name, first))
+    given = node.args.defaults, value.__defaults__ or ()
+    named = node.args.kw_defaults, (value.__kwdefaults__ or {}).values()
+    named = [one for one in named[0] if one], named[1]
+    return known != meaning(code) or not all(
+        is_literal(written, live)
+        for written, found in (given, named)
+        for written, live in zip(written, found, strict=False)
+    )
+
+
+def is_literal(node, live):
+    """Is this the value of an expression? True where that would have to be computed."""
+    try:
+        return meaning(ast.literal_eval(node)) == meaning(live) or not isinstance(
+            live, None | bool | int | float | str | bytes | tuple
+        )
+    except (ValueError, TypeError):
+        return True
+
+
+@functools.lru_cache(maxsize=32)
+def compiled(text, flags):
+    """What each function of a file or cell does, by its name and first line."""
+    flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # as in a notebook's cell
+    found, codes = {}, [compile(text, "algorithm", "exec", flags, dont_inherit=True)]
+    while codes:
+        code = codes.pop()
+        found[code.co_name, code.co_firstlineno] = meaning(code)
+        codes += [one for one in code.co_consts if isinstance(one, types.CodeType)]
+    return found
+
+
+def meaning(value):
+    """A constant or code so that equal ones do the same: 1, 1.0 and True differ."""
+    if isinstance(value, types.CodeType):
+        names = value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars
+        counts = value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount
+        return value.co_code, names, counts, meaning(value.co_consts)
+    if isinstance(value, tuple):
+        return tuple(map(meaning, value))
+    if isinstance(value, frozenset):
+        return frozenset(map(meaning, value))
+    return type(value), repr(value)
