@@ -56,7 +56,7 @@ def changed_parts(cls, node, text):
                 live = vars(cls).get(name, MISSING)
                 if stored.count(name) == 1 and not is_literal(part.value, live):
                     yield f"{cls.__name__}.{name}"
-    written = {*stored, *(part.name for part in node.body if hasattr(part, "name"))}
+    written = {*stored, *(one.name for one in node.body if isinstance(one, ast.FunctionDef))}
     for name, live in vars(cls).items():
         added = isinstance(live, types.FunctionType) and not node.decorator_list
         if added and name.startswith(("on_", "start")) and name not in written:
