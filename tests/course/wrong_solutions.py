@@ -137,14 +137,14 @@ PS2 = [
         "int() makes a whole number",
         {"ps2-needed": {"math.ceil": "int"}},
         {"ps2-needed-check": 0.6},  # one of five comes out even
-        {"streams_needed": "call 1"},
+        {"streams_needed": "round up"},
     ),
     Wrong(
         "ps2 one more",
         "rounding up is adding one",
         {"ps2-needed": {"math.ceil(": "1 + int("}},
         {"ps2-needed-check": 2.4},
-        {"streams_needed": "call 5"},
+        {"streams_needed": "even"},
     ),
     Wrong(
         "ps2 whole buffer",
@@ -185,7 +185,7 @@ PS2 = [
         "copied half of the formula",
         {"ps2-jain": {"len(rates) * ": ""}},
         {"ps2-jain-check": 0},
-        {"jain": "call 1"},
+        {"jain": "n is"},
     ),
     Wrong(
         "ps2 index of the flow",
@@ -453,7 +453,7 @@ PS5 = [
         "a loss takes everything",
         {"ps5-period": {"window / 2 * rtt_s": "window * rtt_s"}},
         {"ps5-period-check": 2},
-        {"reno_period_s": "two"},
+        {"reno_period_s": "half"},
     ),
     Wrong(
         "ps5 the curve alone",
@@ -536,7 +536,7 @@ PS6 = [
         "copied half of the formula",
         {"ps6-jain": {"len(throughputs) * ": ""}},
         {"ps6-jain-check": 2},
-        {"jain": "call 1"},
+        {"jain": "flows"},
     ),
     Wrong(
         "ps6 smaller by larger",
@@ -589,14 +589,14 @@ PS6 = [
             }
         },
         {"ps6-share-check": 1.2},
-        {"streams_for": "call"},
+        {"streams_for": "round up"},
     ),
     Wrong(
         "ps6 a multiple of the others",
         "three beside one have three",
         {"ps6-share": {"return streams / (streams + others)": "return streams / others"}},
-        {"ps6-share-check": 0},
-        {"expected_share": "call 1"},
+        {"ps6-share-check": 0.4},  # streams_for asks it, and is right where all is even
+        {"expected_share": "0 of 4"},
     ),
     Wrong(
         "ps6 by counting",
@@ -661,7 +661,7 @@ PS7 = [
         "forgot that U is 1 otherwise",
         {"ps7-model": {" if w < 1 else 1.0": ""}},
         {"ps7-model-check": 3.6},
-        {"busy": "call 3"},
+        {"busy": "w < 1"},
     ),
     Wrong(
         "ps7 with headers, all pings",
@@ -733,7 +733,7 @@ PS7 = [
                 "my.d3, rate=my.l3": "my.d1, rate=my.l1",
             }
         },
-        {"ps7-build-check": 2.5},
+        {"ps7-build-check": 4 / 3},
         {"ring": "rtt_s"},
     ),
 ]

@@ -142,10 +142,10 @@ def compare(given, right, spec):
     found = compare_plainly(given, right, spec)
     if found.verdict in ("right", "nothing"):
         return found
-    for hint, mistake in (spec.get("mistakes") or {}).items():
-        if is_mistake(given, mistake, right, spec):
-            share = found.share if right["kind"] == "table" else parts_right(given, right, spec)
-            return Check("wrong", share, you_gave(given, spec) + hint)
+    mistakes = (spec.get("mistakes") or {}).items()
+    if hints := [hint for hint, one in mistakes if is_mistake(given, one, right, spec)]:
+        share = found.share if right["kind"] == "table" else parts_right(given, right, spec)
+        return Check("wrong", share, you_gave(given, spec) + "; or: ".join(hints))
     return found
 
 
