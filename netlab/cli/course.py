@@ -40,24 +40,61 @@ class Format(StrEnum):
 
 
 @course_app.command()
-def release(name: Name, output: Folder, course: Course = None, secret: Secret = None):
+def release(
+    name: Name,
+    output: Folder,
+    course: Course = None,
+    secret: Secret = None,
+    roster: Annotated[
+        Path | None,
+        typer.Option(
+            help="Text with the ids of the class, one a line: course.json gets a digest of each,"
+            " and a student whose id is none of them is told so.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+):
     """Write a problem set as students get it: without answers and hidden tests."""
     from netlab.course.sets import source
 
     chosen = secret_of(course, secret)
+    digests = roster_of(course, chosen, roster)
     released = source.read(source.find(name, course)).release(chosen)
     files = {f"{name}.ipynb": source.text(released)}
     if chosen is not None:
-        files["course.json"] = json.dumps({"secret": chosen}) + "\n"
+        kept = {"secret": chosen} | ({} if digests is None else {"roster": digests})
+        files["course.json"] = json.dumps(kept) + "\n"
     put(output, files)
 
 
 @course_app.command()
-def solution(name: Name, output: Folder, course: Course = None):
+def solution(
+    name: Name,
+    output: Folder,
+    course: Course = None,
+    student: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            help="A student's id: the solution with this student's numbers, run, and a page of it,"
+            " to hand back after the deadline.",
+        ),
+    ] = None,
+    secret: Secret = None,
+):
     """Write a problem set with every answer, and its rubric: for those who teach."""
     from netlab.course.sets import source
 
     assignment = source.read(source.find(name, course))
+    if student is not None:
+        from netlab.cli.own_solution import own_solution
+
+        files = own_solution(assignment, student, secret_of(course, secret))
+        write_all(output, {output / name: data for name, data in files.items()})
+        for name in files:
+            typer.echo(printable(str(output / name)))
+        return
     put(
         output,
         {
@@ -72,9 +109,11 @@ def check(
     notebook: Annotated[Path, typer.Argument(help="Your notebook.", exists=True, dir_okay=False)],
 ):
     """Look whether your notebook is ready to hand in. Nothing is run and nothing is marked."""
-    from netlab.course.handed_in.before import examine
+    from netlab.course.handed_in.before import examine, student
 
     findings = examine(notebook)
+    if named := student(notebook):
+        typer.echo(f"you will be graded as {printable(named)}")
     for finding in findings:
         typer.echo(f"{finding.cell or 'notebook'}: {finding.flag}. {finding.text}")
     if not findings:
@@ -195,6 +234,25 @@ def secret_of(course, secret=None):
     if not isinstance(found, str) or not found:
         raise NetlabError(f'{path}: write {{"secret": "..."}}, with a text, or remove it')
     return found
+
+
+def roster_of(course, secret, file=None):
+    """The digests of the ids in a file; without one, those of the course folder's course.json."""
+    from netlab.course import ids, mine
+    from netlab.course.sets import source
+
+    if file is None:
+        kept = mine.course(course or source.COURSE)
+        return kept[1] if kept[0] == secret else None
+    if secret is None:
+        raise NetlabError(
+            "--roster: ids are hidden behind the course's secret, and it has none; write"
+            ' {"secret": "..."} to course.json in the course folder'
+        )
+    try:
+        return ids.roster(file.read_text(encoding="utf-8-sig"), secret)
+    except (OSError, ValueError) as error:
+        raise NetlabError(f"--roster {file}: {error}") from None
 
 
 def put(folder, files):

@@ -7,17 +7,17 @@ import hashlib
 import json
 import os
 import tomllib
-import unicodedata
+import warnings
 from pathlib import Path
 
+from netlab.course import ids
 from netlab.course.predictions import in_a_cell
 from netlab.errors import SpecificationError
 
 PARAMETERS = Path(__file__).with_name("parameters.toml")
-COURSE = "course.json"  # in the working folder: {"secret": "..."}
+COURSE = "course.json"  # in the working folder: {"secret": "...", "roster": ["...", ...]}
 SECRET = "netlab"  # of who has no course.json
-LONGEST_ID = 100  # characters
-NOT_IN_IDS = ("C", "Zl", "Zp")  # Unicode's categories of what cannot be seen
+NO_SUCH_ID = "this course has no such id; write yours, as your course knows you, in the first cell"
 
 
 class Parameters:
@@ -26,7 +26,7 @@ class Parameters:
     Attributes
     ----------
     student, assignment : str
-        Whose they are, and of which set.
+        Whose they are (the id as `netlab.course.ids.normalised` has it), and of which set.
     """
 
     def __init__(self, assignment, student, values):
@@ -56,12 +56,12 @@ class Parameters:
     __hash__ = None
 
     def __repr__(self):
-        lines = [f"{self.assignment} of {self.student}"]
+        lines = [f"{self.assignment}: the numbers of {self.student}"]
         return "\n".join([*lines, *(f"my.{key} = {one!r}" for key, one in self.as_dict().items())])
 
     def _repr_markdown_(self):
         rows = [f"| `my.{key}` | `{one!r}` |" for key, one in self.as_dict().items()]
-        head = f"| {in_a_cell(self.assignment)} | of {in_a_cell(self.student)} |"
+        head = f"| {in_a_cell(self.assignment)} | the numbers of {in_a_cell(self.student)} |"
         return "\n".join([head, "| --- | --- |", *rows])
 
 
@@ -73,7 +73,8 @@ def mine(assignment, student=None):
     assignment : str
         Its name, such as ``"ps1"``.
     student : str, optional
-        Your id, as your course knows you. None takes the name that you are logged in with.
+        Your id, as your course knows you, in capital or small letters. None takes the name that
+        you are logged in with.
 
     Returns
     -------
@@ -84,9 +85,21 @@ def mine(assignment, student=None):
     ------
     SpecificationError
         There is no such set, the id is empty or cannot be one, or ``course.json``, which may hold
-        your course's secret, cannot be read.
+        your course's secret and its roster, cannot be read.
+
+    Warns
+    -----
+    UserWarning
+        The course's roster does not have this id.
     """
-    return parameters(assignment, who(student), secret())
+    found = parameters(assignment, who(student), secret())
+    if stranger(found.student):
+        warnings.warn(
+            f"student = {found.student!a}: {NO_SUCH_ID}. If that is a slip, these numbers are not"
+            " yours",
+            stacklevel=2,
+        )
+    return found
 
 
 def parameters(assignment, student, secret):
@@ -107,7 +120,7 @@ def parameters(assignment, student, secret):
             f"assignment = {assignment!r}: there is no such problem set; there are"
             f" {', '.join(sets)}"
         )
-    student = checked_id(student)
+    student = ids.normalised(student)
     values = {}
     for name, rule in sets[assignment].items():
         told = json.dumps([secret, assignment, student, name])
@@ -150,47 +163,43 @@ def who(student=None):
         ) from None
 
 
-def checked_id(student):
-    """A student's id without the white space around it.
+def secret(folder="."):
+    """The course's secret, from course.json in a folder; "netlab" where there is none."""
+    return course(folder)[0] or SECRET
+
+
+def stranger(student, folder="."):
+    """Whether course.json in a folder has a roster without this id."""
+    secret, roster = course(folder)
+    return roster is not None and ids.digest(student, secret) not in roster
+
+
+def course(folder):
+    """The secret and the roster of a folder's course.json; None for what is not there.
 
     Raises
     ------
     SpecificationError
-        It is no text, empty, too long, or has characters that no id has.
+        It cannot be read, or says something else.
     """
-    allowed = "write your student id, as your course knows you, in the first cell"
-    if not isinstance(student, str):
-        raise SpecificationError(f"student = {student!r}: a text in quotes; {allowed}")
-    told = unicodedata.normalize("NFC", student.strip())  # as some systems write file names
-    if not told:
-        raise SpecificationError(f"student = {student!r}: {allowed}")
-    if len(told) > LONGEST_ID:
-        raise SpecificationError(
-            f"student = {told[:20]!r}...: {len(told)} characters, {LONGEST_ID} at most; {allowed}"
-        )
-    hidden = any(unicodedata.category(one).startswith(NOT_IN_IDS) for one in told)
-    if hidden or {"/", "\\"} & {*told} or told in (".", ".."):
-        raise SpecificationError(
-            f"student = {told!a}: an id has no slashes and no control characters; {allowed}"
-        )
-    return told
-
-
-def secret(folder="."):
-    """The course's secret, from course.json in a folder; "netlab" where there is none."""
     file = Path(folder, COURSE)
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return SECRET
+        return None, None
     except (OSError, ValueError, RecursionError) as error:
         raise SpecificationError(f"{file.absolute()} cannot be read: {error}") from None
-    match told:
-        case {"secret": str(found)} if found:
-            return found
+    secret = told.get("secret") if isinstance(told, dict) else None
+    if not isinstance(secret, str) or not secret:
+        raise SpecificationError(
+            f'{file.absolute()} has no secret: it must be {{"secret": "..."}}; ask your course for'
+            " its course.json"
+        )
+    roster = told.get("roster")
+    if roster is None or (isinstance(roster, list) and all(isinstance(x, str) for x in roster)):
+        return secret, roster
     raise SpecificationError(
-        f'{file.absolute()} has no secret: it must be {{"secret": "..."}}; ask your course for'
-        " its course.json"
+        f"{file.absolute()} has a damaged roster; ask your course for its course.json"
     )
 
 

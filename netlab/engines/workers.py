@@ -37,8 +37,12 @@ class Workers:
         self.module, self.wall_limit_s, self.stopped = module, wall_limit_s, False
         self.processes, self.lock = set(), threading.Lock()
 
-    def work_on(self, job):
-        """Have a process do a job, and wait; -> what went wrong, or "". From any thread."""
+    def work_on(self, job, times=1):
+        """Have a process do a job, and wait; -> what went wrong, or "". From any thread.
+
+        `times` the limit is how long it may take.
+        """
+        limit_s = times * self.wall_limit_s
         with self.lock:  # `stop` ends all that have begun, and none begins after it
             if self.stopped:
                 return "it was stopped"
@@ -57,9 +61,9 @@ class Workers:
         try:
             process.stdin.write(json.dumps(job).encode() + b"\n")
             process.stdin.flush()
-            status = process.wait(self.wall_limit_s)
+            status = process.wait(limit_s)
         except subprocess.TimeoutExpired:
-            return f"it took more than {self.wall_limit_s:g} s"
+            return f"it took more than {limit_s:g} s"
         except BrokenPipeError:
             status = process.wait()
         finally:

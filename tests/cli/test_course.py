@@ -6,13 +6,15 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 
 import pytest
 from typer.testing import CliRunner
 
 from netlab.cli import course_demo
 from netlab.cli.commands import app
-from netlab.course import invented
+from netlab.course import invented, mine
+from netlab.course.mine import parameters
 from netlab.errors import NetlabError
 from tests.course import small
 
@@ -70,6 +72,52 @@ def test_from_release_to_marks(tmp_path, course):
     page = (work / "class.html").read_text()
     assert re.findall(r'href="(.*?)"', page) == ["feedback/ada.html", "feedback/bela.html"]
     assert "all automatic answers are right" in page
+
+
+def test_a_student_s_own_solution_has_run_with_that_student_s_numbers(tmp_path, course):
+    (course / "course.json").write_text('{"secret": "xyz"}')
+    arguments = "solution", "ps1", "--for", " Ada", "--course", course, "-o", tmp_path / "out"
+    found = netlab(*arguments)
+    assert found.exit_code == 0, found.output
+    text = (tmp_path / "out/ps1.ipynb").read_text()
+    notebook = json.loads(text)
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert "".join(code[0]["source"]) == "student = 'ada'"
+    assert [cell["execution_count"] for cell in code] == [*range(1, len(code) + 1)]
+    seed = parameters("ps1", "ada", "xyz").seed
+    assert f"my.seed = {seed}" in text
+    assert "mistakes" not in text and "HIDDEN" not in text
+    assert "<h1" in (tmp_path / "out/ps1.html").read_text()
+    (tmp_path / "out/ps1.ipynb").write_text("mine")
+    assert isinstance(netlab(*arguments).exception, NetlabError)
+    assert (tmp_path / "out/ps1.ipynb").read_text() == "mine"
+
+
+def test_a_roster_tells_who_is_in_the_course_and_names_nobody(tmp_path, course, monkeypatch):
+    roster, out = tmp_path / "ids.txt", tmp_path / "out"
+    roster.write_text("\ufeffEmma\n\nwilhelmina@example.org\n")
+    release = "release", "ps1", "--course", course, "--roster", roster, "-o", out
+    assert "secret" in str(netlab(*release).exception)  # there is none to hide ids behind
+    assert netlab(*release, "--secret", "xyz").exit_code == 0
+    told = json.loads((out / "course.json").read_text())
+    assert len(told["roster"]) == 2 and not {"emma", "wilhelmina"} & {*told["roster"]}
+    assert "wilhelmina" not in (out / "course.json").read_text()
+    notebook = json.loads((out / "ps1.ipynb").read_text())
+    said = {}
+    for student in ("EMMA ", "emma2"):
+        small.cell(notebook, "name")["source"] = f'student = "{student}"'
+        (out / "ps1.ipynb").write_text(json.dumps(notebook))
+        said[student] = netlab("check", out / "ps1.ipynb").output
+    assert "graded as emma\n" in said["EMMA "] and "no such id" not in said["EMMA "]
+    assert "graded as emma2\n" in said["emma2"] and "ps1-name: no such id." in said["emma2"]
+    monkeypatch.chdir(out)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mine("ps1", "Emma")
+    with pytest.warns(UserWarning, match="emma2"):
+        mine("ps1", "emma2")
+    roster.write_text("emma\nEmma\n")
+    assert "lines 1 and 2" in str(netlab(*release, "--secret", "xyz").exception)
 
 
 def test_the_demonstration_gives_what_the_work_is_worth(tmp_path, course, monkeypatch):

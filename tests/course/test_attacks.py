@@ -247,11 +247,7 @@ def test_a_control_that_prints_too_much_is_told(graded):
 
 
 def test_nobody_made_the_grader_fail(graded):
-    failed = [
-        (name, marks["reason"])
-        for name, marks in graded.marks.items()
-        if "look at this one" in marks["flags"]
-    ]
+    failed = [(name, marks["flags"]) for name, marks in graded.marks.items() if marks["pending"]]
     assert failed == []
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,10 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from netlab.course import invented
+from netlab.course import adapters, invented
 from netlab.course.grading import report
 from netlab.course.grading.batch import Batch
+from netlab.course.mine import SECRET, parameters
 from netlab.course.sets import source
+from netlab.engines.workers import Workers
 from netlab.errors import NetlabError
 from tests.course import small
 
@@ -148,6 +151,102 @@ def test_a_solution_that_fails_is_refused_before_anybody_is_graded(course, tmp_p
     with pytest.raises(NetlabError, match="ZeroDivisionError"):
         Batch(broken, course[1], tmp_path / "work").grade()
     assert not list((tmp_path / "work" / "marks").iterdir())
+
+
+class Listed(Workers):
+    """Workers that remember for whom the solution was worked out."""
+
+    solved = ()
+
+    def work_on(self, job, times=1):
+        if "students" in job:
+            self.solved = [*self.solved, job["students"]]
+        return super().work_on(job, times)
+
+
+E_ACUTE = "e\u0301"  # in two code points
+
+
+@pytest.fixture(scope="module")
+def troubled(tmp_path_factory):
+    """A class with ids written in several ways; the solution fails for one, and ends the jail of
+    another.
+    """
+    folder = tmp_path_factory.mktemp("troubled")
+    path = small.write(folder)
+    notebook = json.loads(path.read_text())
+    number = small.cell(notebook, "number")
+    by_seven = 'seventh = my.seed / (my.student != "bela") / 7'
+    number["source"] = number["source"].replace(
+        "seventh = my.seed / 7",
+        f'{by_seven} if my.student != "chen" else __import__("os")._exit(1)',
+    )
+    path.write_text(json.dumps(notebook))
+    assignment, submitted = source.read(path), folder / "submitted"
+    named = {"Emma": " EMMA", "bela": "bela", "chen": "chen", "goran": "goran2"}
+    named |= {f"ren{E_ACUTE}": "Ren\u00e9", "RENE\u0301 ": "rene\u0301"}
+    for student, said in named.items():
+        work = invented.right(assignment, said, None)
+        seed = parameters("ps1", said, SECRET).seed
+        small.cell(work.notebook, "number")["source"] = f"seventh = {seed / 7!r}"
+        place = submitted / student / "ps1" / "ps1.ipynb"
+        place.parent.mkdir(parents=True)
+        place.write_text(work.text.decode())
+    batch = Batch(path, submitted, folder / "work", jobs=1)
+    batch.workers = Listed(batch.workers.module, batch.workers.wall_limit_s)
+    marks = {one["student"]: one for one in batch.grade()}
+    report.feedback(list(marks.values()), folder)
+    return folder, batch, marks
+
+
+def test_a_solution_that_fails_for_one_student_holds_nobody_up(troubled):
+    _, batch, marks = troubled
+    assert [name for name, one in marks.items() if one["pending"]] == ["bela", "chen"]
+    assert "ZeroDivisionError" in marks["bela"]["flags"][0]
+    assert all(marks[one]["flags"][0].startswith("look at this one: ") for one in ("bela", "chen"))
+    assert len(batch.workers.solved) == 3 and batch.workers.solved[1:] == [["bela"], ["chen"]]
+
+
+def test_who_could_not_be_graded_reads_that_the_marks_are_pending(troubled):
+    folder, _, marks = troubled
+    page = (folder / "feedback" / "bela.html").read_text()
+    assert "pending" in page and "no fault of yours" in page
+    assert "0 points</b>" not in page and "ZeroDivisionError" not in page
+    assert "pending" in adapters.remarks(marks["bela"])
+
+
+def test_an_id_means_the_same_in_capitals_with_blanks_and_in_any_unicode(troubled):
+    _, _, marks = troubled
+    for student in ("Emma", f"ren{E_ACUTE}", "RENE\u0301 "):
+        assert marks[student]["points"] == small.POINTS
+        assert not any("other id" in flag for flag in marks[student]["flags"])
+    assert marks["Emma"]["flags"] == marks["Emma"]["notices"] == []
+
+
+def test_another_id_in_the_notebook_is_a_flag_and_the_first_thing_that_is_said(troubled):
+    folder, _, marks = troubled
+    goran = marks["goran"]
+    assert goran["flags"] == ["other id in the notebook: goran2"]
+    assert goran["points"] == small.POINTS - small.CODE["number"][0]  # that number was typed in
+    page = (folder / "feedback" / "goran.html").read_text()
+    assert 0 < page.index("goran2") < page.index("points</b>")
+    assert "goran2" in adapters.remarks(goran).splitlines()[0]
+
+
+def test_two_folders_of_one_id_are_told_to_both(troubled):
+    _, _, marks = troubled
+    one, other = f"ren{E_ACUTE}", "RENE\u0301 "
+    assert f"same id as {other.strip()}" in marks[one]["flags"]
+    assert f"same id as {one}" in marks[other]["flags"]
+    assert marks[one]["notices"] and marks[one]["notices"] == marks[other]["notices"]
+
+
+def test_a_class_of_one_whose_solution_fails_is_no_broken_set(troubled):
+    folder, batch, _ = troubled
+    alone = folder / "alone"
+    shutil.copytree(folder / "submitted" / "bela", alone / "bela")
+    (marks,) = Batch(batch.path, alone, folder / "alone-work").grade()
+    assert marks["pending"]
 
 
 @pytest.mark.parametrize("what", ["missing", "empty"])

@@ -60,6 +60,7 @@ def sound(marks):
     points = [each[key] for each in parts for key in ("points", "max_points")]
     points += [each["max_points"] for each in marks["manual"]]
     texts = [marks["student"], marks["assignment"], marks["reason"], *marks["flags"]]
+    texts += marks.get("notices", ())
     texts += [each[key] for each in marks["manual"] for key in ("id", "text")]
     for exercise in marks["exercises"]:
         texts.append(exercise["id"])
@@ -89,7 +90,7 @@ def feedback(exercise):
 
 def remarks(marks):
     """What is said to a student about all of it; `flags` stay with those who teach."""
-    lines = [printable(marks["reason"])]
+    lines = [*map(printable, marks.get("notices", ())), printable(marks["reason"])]
     lines += [printable(each) for each in marks.get("findings", ()) if isinstance(each, str)]
     if marks["manual"]:
         points = sum(each["max_points"] for each in marks["manual"])

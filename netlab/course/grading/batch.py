@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from urllib.parse import quote
 
+from netlab.course import ids
 from netlab.course.checks.verdicts import printable
 from netlab.course.grading import marking
 from netlab.course.grading.runs import Runs
@@ -23,11 +24,16 @@ from netlab.engines.workers import Workers
 from netlab.errors import NetlabError
 from netlab.running.progress import line, shown
 
-WORKER_S = 1200.0  # a process that takes longer is ended [wall s]
+WORKER_S = 1200.0  # a process that takes longer for a student is ended [wall s]
 CHUNK = 20  # students whose solutions are worked out in one jail
 MOST_BYTES = 20_000_000  # of a notebook
 LONGEST_NAME = 150  # characters of a file's, where it is that of a student
 GUESTS = 3  # at most, of a notebook: its jail, an experiment, and a jail of its algorithm
+SAME_ID = (
+    "Something was handed in twice under your id, in folders whose names mean the same: your"
+    " teacher decides which counts"
+)
+NOBODY = "nobody"  # an id, to see whether a solution that fails for students works for others
 TRIES = 2  # of a process that failed: perhaps it was this machine's fault
 
 
@@ -65,8 +71,8 @@ class Batch:
         Raises
         ------
         NetlabError
-            There is nothing to grade, the solution fails, or no engine works here. What a student
-            handed in never raises.
+            There is nothing to grade, the solution fails for everybody, or no engine works here.
+            What a student handed in never raises, nor a solution that fails for some.
         """
         students = self.students()
         parameters(self.assignment.name, "anybody", SECRET)  # a broken table is no student's fault
@@ -76,9 +82,12 @@ class Batch:
         todo = [one for one in students if not self.done(one, handed_in[one])]
         with ThreadPoolExecutor(self.jobs) as pool:
             try:
-                self.references([one for one in todo if handed_in[one][0]], pool)
+                failures = self.references([one for one in todo if handed_in[one][0]], pool)
                 with line(total=len(todo), desc="Graded", disable=not shown()) as bar:
-                    futures = [pool.submit(self.one, one, *handed_in[one]) for one in todo]
+                    futures = [
+                        pool.submit(self.one, one, *handed_in[one], failures.get(one))
+                        for one in todo
+                    ]
                     for future in as_completed(futures):
                         future.result()
                         bar.update()
@@ -117,8 +126,6 @@ class Batch:
         path = self.submitted / student / name / f"{name}.ipynb"
         try:
             parameters(name, student, self.secret or SECRET)
-            if student != student.strip():  # else two folders would be one student's
-                raise NetlabError(f"{student!a} begins or ends with white space")
             data = read_file(path)
         except FileNotFoundError:
             return None, f"there is no {name}/{name}.ipynb: nothing was handed in under this name"
@@ -142,44 +149,77 @@ class Batch:
             return handed_in[0] is not None and kept["key"] == handed_in[1]
         return False
 
+    def reference(self, student):
+        return self.work / "reference" / f"{filed(student)}.json"
+
     def references(self, students, pool):
-        """Work out the solution's answers for those who have none yet."""
-        places = {one: self.work / "reference" / f"{filed(one)}.json" for one in students}
+        """Work out the solution's answers for those who have none yet; -> by student, why that
+        failed, twice.
 
-        def lacks(student):
-            try:
-                return json.loads(places[student].read_text())["key"] != self.key
-            except (OSError, ValueError, KeyError):
-                return True
-
-        lacking = [one for one in students if lacks(one)]
+        Raises
+        ------
+        NetlabError
+            It fails for everybody: then the set is broken, or this machine.
+        """
+        lacking = [one for one in students if self.lacks(one)]
         size = max(1, min(CHUNK, -(-len(lacking) // self.jobs)))
         chunks = [lacking[at : at + size] for at in range(0, len(lacking), size)]
         with line(total=len(lacking), desc="Solutions", disable=not shown()) as bar:
-            jobs = {
-                pool.submit(
-                    self.work_on, students=chunk, to={one: str(places[one]) for one in chunk}
-                ): chunk
-                for chunk in chunks
-            }
-            for future in as_completed(jobs):
-                if failure := future.result():
-                    raise NetlabError(f"the solution could not be worked out: {failure}")
-                bar.update(len(jobs[future]))
+            failures = {}
+            for future in as_completed([pool.submit(self.solve, chunk) for chunk in chunks]):
+                tried, failed = future.result()
+                if len(failed) == len(tried) and all(map(self.lacks, students)):
+                    self.refuse_a_broken_set()
+                failures |= failed
+                bar.update(len(tried) - len(failed))
+            again = [pool.submit(self.solve, [one]) for one in failures]
+            failures = {}
+            for future in as_completed(again):
+                failures |= future.result()[1]
+                bar.update()
+        return failures
 
-    def one(self, student, place, key):
-        """Grade one student; whatever happens, there are marks."""
+    def refuse_a_broken_set(self):
+        """Raise, if the solution fails for an id that nobody has, too."""
+        _, failed = self.solve([NOBODY])
+        for failure in failed.values():
+            raise NetlabError(
+                f"the solution could not be worked out, for nobody: {failure}. Mend the set, or see"
+                " with `netlab doctor` whether engines work here"
+            )
+
+    def solve(self, students):
+        """Have a process run the solution for some; -> them, and by student why it failed."""
+        places = {one: self.reference(one) for one in students}
+        for place in places.values():
+            place.unlink(missing_ok=True)
+        to = {one: str(place) for one, place in places.items()}
+        said = self.work_on(len(students), students=students, to=to)
+        failure = said.splitlines()[-1] if said else ""  # of a traceback: the error
+        if self.workers.stopped:
+            raise NetlabError("the batch was stopped")
+        return students, {one: why for one in students if (why := self.lacks(one, failure))}
+
+    def lacks(self, student, why="it was not worked out"):
+        """Why a student has no answers of the solution; "" for who has."""
+        try:
+            kept = json.loads(self.reference(student).read_text())
+            return "" if kept.get("key") == self.key else kept.get("failure", why)
+        except (OSError, ValueError):
+            return why or "it was not worked out"
+
+    def one(self, student, place, key, failure=None):
+        """Grade one student, unless the solution fails; whatever happens, there are marks."""
         if place is None:
             marks = marking.without_marks(student, self.assignment, "nothing to grade", key)
             return replace_text(self.marks(student), json.dumps(marks | {"key": None}))
-        reference = self.work / "reference" / f"{filed(student)}.json"
         self.marks(student).unlink(missing_ok=True)
-        failure = ""
-        for _ in range(TRIES):
+        failure = failure and f"the solution fails with this student's numbers: {failure}"
+        for _ in range(0 if failure else TRIES):
             failure = self.work_on(
                 student=student,
                 notebook=str(place),
-                reference=str(reference),
+                reference=str(self.reference(student)),
                 to=str(self.marks(student)),
                 key=key,
             )
@@ -187,17 +227,15 @@ class Batch:
                 raise NetlabError("the batch was stopped")
             if not failure:
                 return None
-        why = "the grader failed at this notebook; an instructor will look at it"
-        marks = marking.without_marks(
-            student, self.assignment, "look at this one", why, evidence=failure
-        )
+        why = failure.splitlines()[-1]  # of a traceback: the error
+        marks = marking.pending(student, self.assignment, why, evidence=failure)
         return replace_text(self.marks(student), json.dumps(marks | {"key": None}))
 
-    def work_on(self, **job):
-        """Have a process do a job; -> what went wrong, or "" """
+    def work_on(self, times=1, **job):
+        """Have a process do a job, in so many times the time for one; -> what went wrong, or "" """
         job = {"key": self.key, "source": str(self.path), "secret": self.secret} | job
         job["runs"] = str(self.work / "runs")
-        return self.workers.work_on(job)
+        return self.workers.work_on(job, times)
 
     def compare_neighbours(self, marks):
         """Flag wrong answers that are right for somebody else, and notebooks that are the same."""
@@ -210,10 +248,17 @@ class Batch:
             if one.get("key") and one["points"]:
                 digest = hashlib.sha256(place.read_bytes()).digest()  # not 300 whole files
                 twins.setdefault(digest, []).append(one["student"])
-        names = {one["student"] for one in marks}
+        folders = {}
         for one in marks:
-            if one.get("named", one["student"]) in names - {one["student"]}:
-                one["flags"].append(f"copied name: {printable(one['named'])}")
+            folders.setdefault(ids.compared(one["student"]), []).append(one["student"])
+        for one in marks:
+            own, named = ids.compared(one["student"]), ids.compared(one.get("named", ""))
+            if named != own and named in folders:
+                one["flags"].append(f"copied name: {printable(folders[named][0])}")
+            for other in folders[own]:
+                if other != one["student"]:
+                    one["flags"].append(f"same id as {printable(other)}")
+                    one["notices"].append(SAME_ID)
             for cell, answer in answers(one):
                 whose = owners.get((cell, answer["name"], answer["given"]), set())
                 if answer["given"] and answer["share"] < 1 and whose - {one["student"]}:

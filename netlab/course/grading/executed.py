@@ -40,7 +40,8 @@ class Executed:
 
 
 def execute(cells, students, assignment, runs, secret=None, mistakes=False):
-    """Run a notebook for some students, one after the other; -> `Executed` by student.
+    """Run a notebook for some students, one after the other; -> `Executed` by student, in their
+    order. One who ends the jail is the last of them: the rest had no turn.
 
     Parameters
     ----------
@@ -77,10 +78,10 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
             for cell in cells
         ],
     }
-    found = {student: Executed() for student in students}
+    found = {students[0]: Executed()}
     files = {"course.json": json.dumps({"secret": secret})} if secret else {}
-    current, end = students[0], None
-    jail = Jail(PROGRAM, files=files, wall_limit_s=JAIL_WALL_S * len(students))
+    current, following, end = students[0], students[1:], None
+    jail = Jail(PROGRAM, files=files, wall_limit_s=JAIL_WALL_S)
     try:
         heard, spent = begun(jail, order), {}
         while True:
@@ -92,10 +93,13 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
                 reply = runs.answer(message["run"], spent)
             else:
                 if message.get("student") != current:
-                    current, spent = message.get("student"), {}
-                    if current not in students:
-                        raise NetlabError("the notebook told of a student who is not there")
-                keep(found[current], message, cells)
+                    if message.get("student") not in following[:1]:
+                        raise NetlabError("the notebook told of a student whose turn it is not")
+                    current, spent = following.pop(0), {}
+                    found[current] = Executed()
+                    jail.line.wall_limit_s = jail.line.wall_s + JAIL_WALL_S
+                if "cell" in message:
+                    keep(found[current], message, cells)
             heard = jail.say(json.dumps(reply))
     except NetlabError as error:
         if isinstance(error, EngineError) and not isinstance(error, GuestError):
@@ -106,9 +110,8 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     finally:
         jail.close()
     if end:
-        for student in students[students.index(current) if current in students else 0 :]:
-            one, one.evidence = found[student], str(end)
-            one.ended, one.over_time = one.evidence.partition("\n")[0], isinstance(end, OverTime)
+        one, one.evidence = found[current], str(end)
+        one.ended, one.over_time = one.evidence.partition("\n")[0], isinstance(end, OverTime)
     return found
 
 

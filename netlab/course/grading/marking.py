@@ -9,6 +9,7 @@ import json
 import time
 import traceback
 
+from netlab.course import ids
 from netlab.course.checks.check import compare
 from netlab.course.checks.verdicts import Check, printable
 from netlab.course.grading.executed import execute
@@ -19,16 +20,29 @@ from netlab.errors import NetlabError
 # A notebook that does not run to its end is tried again, as it may have been this machine's fault:
 # but not one that took long, or both tries would take longer than Gradescope waits, ten minutes.
 TRIES, LONG_S = 2, 100.0
+LONGEST_NAMED = 60  # characters of an id that a notebook names
+OTHER_ID = (
+    'Your notebook has student = "{other}" in its first cell, and you are graded as {student}: the'
+    " numbers are others. What your notebook computes was computed again with yours; numbers that"
+    " you typed in are wrong for that reason. Tell your teacher, and write your id there next time."
+)
+PENDING = (
+    "Your marks are pending: the grader could not finish, which is no fault of yours. These are no"
+    " zero points. Your teacher has been told, and will look at it"
+)
 SIGNIFICANT = 9  # digits, for the question whether two answers are the same
 
 
 def reference(assignment, students, runs, secret=None):
-    """What the solution answers for these students; -> `Executed` by student.
+    """What the solution answers for these students.
 
-    Raises
+    Yields
     ------
-    NetlabError
-        The solution fails, or lacks an answer.
+    student : str
+    answers : dict
+        By check cell, as `Executed` has them.
+    failure : str
+        Where the solution fails for this student, or lacks an answer; "" where it does not.
     """
     specs = {exercise.id: exercise.answers for exercise in assignment.exercises}
     cells = [
@@ -36,18 +50,25 @@ def reference(assignment, students, runs, secret=None):
         | ({"id": cell.id, "answers": specs[cell.id]} if specs.get(cell.id) else {})
         for number, cell in enumerate(assignment.cells)
     ]
-    found = execute(cells, students, assignment.name, runs, secret, mistakes=True)
-    for student, executed in found.items():
-        where = f"the solution of {assignment.name}, with {student}'s parameters"
-        if executed.ended:
-            raise NetlabError(f"{where}, ended: {executed.ended}")
-        for cell, error in executed.errors.items():
-            raise NetlabError(f"{where}, fails in cell {cell}: {error}")
-        for exercise in filter(specs.get, specs):  # manual ones have no answers
-            for name, form in executed.answers.get(exercise, {"any": None}).items():
-                if form is None or form["kind"] in ("nothing", "error", "other"):
-                    raise NetlabError(f"{where}, has no answer {name!r} for {exercise}: {form}")
-    return found
+    waiting = list(students)
+    while waiting:
+        found = execute(cells, waiting, assignment.name, runs, secret, mistakes=True)
+        for student, executed in found.items():
+            yield student, executed.answers, solution_failure(executed, specs)
+        waiting = waiting[len(found) :]
+
+
+def solution_failure(executed, specs):
+    """Why a solution has not answered everything; "" if it has."""
+    if executed.ended:
+        return f"it ended: {executed.ended}"
+    for cell, error in executed.errors.items():
+        return f"cell {cell} fails: {error}"
+    for exercise in filter(specs.get, specs):  # manual ones have no answers
+        for name, form in executed.answers.get(exercise, {"any": None}).items():
+            if form is None or form["kind"] in ("nothing", "error", "other"):
+                return f"no answer {name!r} for {exercise}: {form}"
+    return ""
 
 
 def grade(data, student, assignment, right, runs, secret=None):
@@ -94,6 +115,11 @@ def grade(data, student, assignment, right, runs, secret=None):
         if executed.over_time or time.monotonic() - began_s > LONG_S:
             break
     flags = dict.fromkeys(finding.flag for finding in repaired.findings)
+    notices = []
+    if repaired.student and ids.compared(repaired.student) != ids.compared(student):
+        other = printable(repaired.student, LONGEST_NAMED)
+        flags = {f"other id in the notebook: {other}": None} | flags
+        notices.append(OTHER_ID.format(other=other, student=printable(student)))
     if executed.ended:
         flags["did not run to its end"] = None
     if executed.over_time:
@@ -114,6 +140,7 @@ def grade(data, student, assignment, right, runs, secret=None):
     ]
     marks = summed(student, assignment, exercises, manual)
     marks["named"] = repaired.student or ""  # whom the notebook names
+    marks["notices"] = notices
     marks["findings"] = [
         f"{one.cell}: {one.text}" if one.cell else one.text for one in repaired.findings
     ]
@@ -226,6 +253,15 @@ def without_marks(student, assignment, flag, why, evidence=""):
     return marks | ({"evidence": evidence} if evidence else {})
 
 
+def pending(student, assignment, why, evidence=""):
+    """The marks of who could not be graded by no fault of his or her own: zero, until somebody has
+    looked. Why is a flag, which students do not see.
+    """
+    flag = f"look at this one: {printable(why)}"
+    marks = without_marks(student, assignment, flag, "not graded yet", evidence)
+    return marks | {"pending": True, "notices": [PENDING]}
+
+
 def summed(student, assignment, exercises, manual):
     return {
         "student": student,
@@ -235,6 +271,8 @@ def summed(student, assignment, exercises, manual):
         "exercises": exercises,
         "manual": manual,
         "manual_points": sum(one["max_points"] for one in manual),
+        "pending": False,
+        "notices": [],  # what a student is told first
     }
 
 

@@ -3,9 +3,9 @@ answers named there go out as plain data (`netlab.course.checks.forms`). Experim
 and come back as what their programs printed.
 
 It speaks with its parent over standard output, in JSON texts (see `netlab.engines.jail.process`):
-first comes what is to be run; then go out ``{"run": experiment}``, answered by a record or an
-error; ``{"cell", "answers", "error"}`` for each cell; and ``{"ended": true}``. Nobody believes a
-word of it: all that it can do is give right answers.
+first comes what is to be run; then go out ``{"student"}``, whose turn it is; ``{"run":
+experiment}``, answered by a record or an error; ``{"cell", "answers", "error"}`` for each cell; and
+``{"ended": true}``. Its messages are untrusted: all that it can do is give right answers.
 """
 
 import json
@@ -151,6 +151,7 @@ def main():
     signal.signal(signal.SIGALRM, too_long)
     parent.ask(ready=True)
     for student in order["students"]:
+        parent.ask(student=student)
         os.environ["NETLAB_STUDENT"] = student
         shell = new_shell()
         for cell in order["cells"]:

@@ -23,8 +23,8 @@ def main():
     assignment, runs = source.read(job["source"]), Runs(Path(job["runs"]))
     if "students" in job:
         found = marking.reference(assignment, job["students"], runs, job["secret"])
-        for student, executed in found.items():
-            kept = {"key": job["key"], "answers": executed.answers}
+        for student, answers, failure in found:
+            kept = {"failure": failure} if failure else {"key": job["key"], "answers": answers}
             replace_text(Path(job["to"][student]), json.dumps(kept))
     else:
         evidence.keep_none()

@@ -6,10 +6,13 @@ import json
 import re
 from pathlib import Path
 
+from netlab.course import ids
+from netlab.course.checks.verdicts import printable
 from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding
-from netlab.course.mine import mark_of, secret
+from netlab.course.mine import NO_SUCH_ID, mark_of, secret, stranger
 from netlab.course.sets import regions
+from netlab.errors import SpecificationError
 
 LARGE_BYTES = 10_000_000
 RUN_ALL = 'Choose "Restart Kernel and Run All Cells" in the menu Kernel, and save.'
@@ -51,9 +54,7 @@ def examine(path):
             findings.append(Finding("wrong file name", "", text))
         findings += other_secret(metadata["netlab"].get("secret"), path.parent)
         findings += structure(handed, expected)
-    if submitted.names(handed, f"{name}-name") == "":
-        text = 'Write your student id between the quotes of student = "", and run all cells.'
-        findings.append(Finding("name missing", f"{name}-name", text))
+    findings += named(submitted.names(handed, f"{name}-name"), f"{name}-name", path.parent)
     findings += answered(handed, dict(expected or ()))
     findings += ran(handed)
     if len(data) > LARGE_BYTES:
@@ -69,6 +70,31 @@ def examine(path):
     # from the end, as the first of two with one name counts
     places = dict(zip(names[::-1], [*submitted.under(handed)][::-1], strict=True))
     return submitted.placed(findings, places)
+
+
+def student(path):
+    """The id in a notebook's first cell, as the grader compares it; "" where there is none."""
+    handed, metadata, _ = submitted.read(submitted.own_file(Path(path)))
+    try:
+        return ids.normalised(submitted.names(handed, f"{contents(metadata)[0]}-name"))
+    except SpecificationError:
+        return ""
+
+
+def named(student, cell, folder):
+    """The findings on the id that the first cell names."""
+    if student is None:
+        return
+    if student == "":
+        text = 'Write your student id between the quotes of student = "", and run all cells.'
+        yield Finding("name missing", cell, text)
+        return
+    try:
+        if stranger(ids.normalised(student), folder):
+            text = f"{printable(student)}: {NO_SUCH_ID}, and run all cells."
+            yield Finding("no such id", cell, text)
+    except SpecificationError as error:
+        yield Finding("no student id", cell, printable(str(error)))
 
 
 def contents(metadata):

@@ -1,0 +1,105 @@
+"""Students' ids: which of them are the same, which can be none, and which a course has."""
+
+import hashlib
+import re
+import unicodedata
+
+from netlab.errors import SpecificationError
+
+LONGEST = 100  # characters
+REFUSED = ("Cc", "Cn", "Co", "Cs", "Zl", "Zp")  # Unicode's categories of what no name has
+UNSEEN = re.compile(  # letters and marks without a glyph; those of the category Cf go, too
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+TURKISH = re.compile("i\u0307+|\u0131")  # whose capital I has no dot, and whose \u0130 has one
+COST = {"n": 2**12, "r": 8, "p": 1}  # of a digest, some 10 ms: guessing ids takes time
+
+
+def normalised(student):
+    """A student's id in the form in which ids are compared and numbers are drawn.
+
+    Parameters
+    ----------
+    student : str
+
+    Returns
+    -------
+    str
+        An id of small ASCII letters, digits and signs stays as it is.
+
+    Raises
+    ------
+    SpecificationError
+        It is no text, empty, too long, or has characters that no id has.
+
+    Notes
+    -----
+    Capital and small letters are the same, and so are the ways to write a character that Unicode
+    calls compatible (NFKC, then case folding: ``É`` in one or two code points, full-width digits,
+    ``ß`` and ``ss``). Turkish i with and without its dot
+    are the same. White space at the ends is removed, that
+    inside is one blank; characters that cannot be seen are left out.
+    """
+    allowed = "write your student id, as your course knows you, in the first cell"
+    if not isinstance(student, str):
+        raise SpecificationError(f"student = {student!r}: a text in quotes; {allowed}")
+    text = folded(folded(student[: 10 * LONGEST]))  # the second finds what the first joined
+    if not text:
+        raise SpecificationError(f"student = {student[:20]!a}: {allowed}")
+    if len(text) > LONGEST:
+        raise SpecificationError(
+            f"student = {text[:20]!a}...: longer than {LONGEST} characters; {allowed}"
+        )
+    hidden = any(unicodedata.category(one) in REFUSED for one in text)
+    if hidden or {"/", "\\"} & {*text} or text in (".", ".."):
+        raise SpecificationError(
+            f"student = {text!a}: an id has no slashes and no control characters; {allowed}"
+        )
+    return text
+
+
+def folded(text):
+    """One round of `normalised`."""
+    text = UNSEEN.sub("", "".join(one for one in text if unicodedata.category(one) != "Cf"))
+    text = TURKISH.sub("i", unicodedata.normalize("NFKC", text).casefold())
+    return re.sub(" +", " ", unicodedata.normalize("NFKC", text)).strip()
+
+
+def compared(student):
+    """`normalised`, where that is possible; what can be no id is like itself only."""
+    try:
+        return normalised(student)
+    except SpecificationError:
+        return student
+
+
+def digest(student, secret):
+    """What stands for a student's id in the roster of a course."""
+    salt = f"netlab roster {secret}".encode()
+    return hashlib.scrypt(normalised(student).encode(), salt=salt, dklen=12, **COST).hex()
+
+
+def roster(text, secret):
+    """The digests of a class, from a text with an id on each line.
+
+    Raises
+    ------
+    SpecificationError
+        A line is no id, or two are the same.
+    """
+    lines, found = {}, []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            student = normalised(line)
+        except SpecificationError as error:
+            raise SpecificationError(f"line {number}: {error}") from None
+        if student in lines:
+            raise SpecificationError(
+                f"lines {lines[student]} and {number} are the same id, {student!a}: capital and"
+                " small letters do not count; give one of the two students another id"
+            )
+        lines[student] = number
+        found.append(digest(student, secret))
+    return sorted(found)
