@@ -19,11 +19,11 @@ class Counted(Workers):
 
     now = most = 0
 
-    def work_on(self, job):
+    def work_on(self, job, times=1):
         Counted.now += 1
         Counted.most = max(Counted.most, Counted.now)
         try:
-            return super().work_on(job)
+            return super().work_on(job, times)
         finally:
             Counted.now -= 1
 
