@@ -261,10 +261,35 @@ def exported(course):
     }
 
 
-def test_an_id_that_nbgrader_cannot_have_is_refused(work, tmp_path):
-    with pytest.raises(NetlabError, match="no id that nbgrader can have"):
+def test_an_id_that_nbgrader_cannot_have_is_named_and_the_others_are_there(work, tmp_path):
+    with pytest.raises(NetlabError, match=r"1 of 5 students'.*\n- =cmd.*no id"):
         export("nbgrader", work, tmp_path / "new", "--course", str(problem_set_of(tmp_path)))
-    assert not (tmp_path / "new").exists()
+    there = sorted(path.name for path in (tmp_path / "new" / "autograded").iterdir())
+    assert there == ["ada", "bob", "eve", "none"]
+
+
+@pytest.mark.parametrize(
+    ("to", "module"), [("nbgrader", nbgrader), ("gradescope", gradescope), ("otter", otter)]
+)
+def test_one_students_failure_is_a_line_and_the_others_are_written(
+    work, tmp_path, monkeypatch, to, module
+):
+    name = "autograded" if to == "nbgrader" else "results"
+    made = getattr(module, name)
+
+    def stumble(*arguments):
+        if arguments[-1]["student"] == "bob":
+            raise TypeError("in /home/grader")
+        return made(*arguments)
+
+    monkeypatch.setattr(module, name, stumble)
+    (work / "marks" / "3.json").unlink()
+    words = ["--course", str(problem_set_of(tmp_path))]
+    with pytest.raises(NetlabError) as refused:
+        export(to, work, tmp_path / "out", *words)
+    assert "- bob: " in str(refused.value) and "/home" not in str(refused.value)
+    files = [path for path in (tmp_path / "out").rglob("*.*") if path.suffix in (".json", ".ipynb")]
+    assert len(files) == 3
 
 
 def problem_set_of(folder):

@@ -4,6 +4,7 @@ What students or their notebooks wrote, and what names other students, is handle
 are `printable`, and flags, which may name somebody, go to instructors only.
 """
 
+import contextlib
 import json
 import math
 from importlib import import_module
@@ -128,6 +129,32 @@ def export(to, assignment, work, output, course=None):
     except OSError as error:
         raise NetlabError(f"--output {output}: {error.strerror}; name another place") from error
     return len(marks) if written is None else written
+
+
+class Failures:
+    """The students whose marks could not be written: those of the others are."""
+
+    def __init__(self):
+        self.why = {}
+
+    @contextlib.contextmanager
+    def of(self, student):
+        """Around what is done for one student. That a file cannot be written ends all."""
+        try:
+            yield
+        except OSError:
+            raise
+        except Exception as error:
+            said = error if isinstance(error, NetlabError) else type(error).__name__
+            self.why[student] = printable(f"{said}")
+
+    def tell(self, count):
+        """Name them, if there are any, in a `NetlabError`."""
+        if self.why:
+            lines = [f"- {printable(student)}: {why}" for student, why in self.why.items()]
+            raise NetlabError(
+                "\n".join([f"{len(lines)} of {count} students' marks were not written:", *lines])
+            )
 
 
 def write_json(path, data):

@@ -2,13 +2,16 @@
 `extra_data`, which students do not see.
 """
 
-from netlab.course.adapters import feedback, remarks, title, write_json
+from netlab.course.adapters import Failures, feedback, remarks, title, write_json
 
 
 def write(marks, output, course=None):
     """Write a folder with STUDENT/results.json for each student."""
+    failures = Failures()
     for path, one in marks.items():
-        write_json(output / path.stem / "results.json", results(one))
+        with failures.of(one["student"]):
+            write_json(output / path.stem / "results.json", results(one))
+    failures.tell(len(marks))
 
 
 def results(marks):

@@ -4,16 +4,18 @@ into autograded/, so that its formgrader shows both, people can mark the manual 
 
 The problem set is recorded as generate_assignment records it. What people have marked by hand in
 the formgrader stays.
+
+What students wrote in words is shown there as text, in a block of code: Markdown, HTML and formulas
+of theirs do nothing in a teacher's browser, and pictures that they pasted are not shown.
 """
 
 import contextlib
 import copy
 import os
-import re
 import sys
 from pathlib import Path
 
-from netlab.course.adapters import feedback, remarks
+from netlab.course.adapters import Failures, feedback, remarks
 from netlab.course.grading.batch import read_file
 from netlab.course.handed_in import repair
 from netlab.course.sets import source
@@ -35,6 +37,7 @@ RECORDING = [  # of generate_assignment, up to where it records what it found, i
 ]
 KEPT = "timestamp.txt", "submission_secret.txt"  # of `collect`, for `release_feedback`
 PLACE = "{stage}/{student}/{name}"
+WIDTH = 100  # characters of a line of a student's text
 
 
 def write(marks, output, course=None):
@@ -44,25 +47,37 @@ def write(marks, output, course=None):
     name = next(iter(marks.values()))["assignment"]
     home = output if (output / "source").is_dir() else None
     assignment = source.read(source.find(name, course or home))
-    for one in marks.values():
-        if one["student"] in (".", "..") or set("/\\\0") & set(one["student"]):
-            raise NetlabError(f"student {one['student']!r}: no id that nbgrader can have")
     output.mkdir(parents=True, exist_ok=True)
     url = f"sqlite:///{output.absolute() / 'gradebook.db'}"
     record(assignment, url)
+    failures = Failures()
     with Gradebook(url) as gradebook:
         for path, one in marks.items():
-            folder = output / PLACE.format(stage="autograded", student=one["student"], name=name)
-            handed_in = output / PLACE.format(stage="submitted", student=one["student"], name=name)
-            cells = repaired(path.parents[1] / "handed-in" / f"{path.stem}.ipynb", assignment)
-            notebook = autograded(assignment, cells, one)
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{name}.ipynb").write_text(source.text(notebook), encoding="utf-8")
-            kept = {file: collected(handed_in / file) for file in KEPT}
-            for file, data in kept.items():
-                if data:
-                    (folder / file).write_bytes(data)
-            enter(gradebook, assignment, one, cells, timestamp(kept[KEPT[0]]))
+            with failures.of(one["student"]):
+                try:
+                    write_one(gradebook, assignment, path, one, output)
+                except BaseException:
+                    gradebook.db.rollback()
+                    raise
+    failures.tell(len(marks))
+
+
+def write_one(gradebook, assignment, path, marks, output):
+    """Write one student's marks and notebook."""
+    name, student = assignment.name, marks["student"]
+    if student in (".", "..") or set("/\\\0<>&\"'") & set(student):
+        raise NetlabError(f"{student!a}: no id that nbgrader can have")
+    folder = output / PLACE.format(stage="autograded", student=student, name=name)
+    handed_in = output / PLACE.format(stage="submitted", student=student, name=name)
+    cells = repaired(path.parents[1] / "handed-in" / f"{path.stem}.ipynb", assignment)
+    notebook = autograded(assignment, cells, marks)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.ipynb").write_text(source.text(notebook), encoding="utf-8")
+    kept = {file: collected(handed_in / file) for file in KEPT}
+    for file, data in kept.items():
+        if data:
+            (folder / file).write_bytes(data)
+    enter(gradebook, assignment, marks, cells, timestamp(kept[KEPT[0]]))
 
 
 def record(assignment, url):
@@ -128,19 +143,22 @@ def autograded(assignment, cells, marks):
     origin = {cell.id: (raw, cell) for raw, cell in origin if cell.id}
     said = {each["id"]: feedback(each) for each in marks["exercises"]}
     notebook = {key: assignment.notebook[key] for key in ("metadata", "nbformat", "nbformat_minor")}
-    new = [note(f"{marks['points']:g} of {marks['max_points']:g} points.\n{remarks(marks)}")]
+    words = f"{marks['points']:g} of {marks['max_points']:g} points.\n{remarks(marks)}"
+    new = [{"cell_type": "markdown", "metadata": {}, "source": as_text(words)}]
     for cell in cells:
-        raw = {"cell_type": cell.kind, "metadata": {}, "source": cell.source}
+        raw, courses = {"cell_type": cell.kind, "metadata": {}, "source": cell.source}, False
         if cell.id:
             theirs, of_source = origin[cell.id]
             raw["metadata"] = copy.deepcopy(theirs["metadata"])
+            courses = of_source.role == "locked" or cell.source == of_source.source
             if of_source.role != "free":
                 raw["metadata"]["nbgrader"] |= {
                     "checksum": of_source.checksum,
                     "cell_type": of_source.kind,
                 }
-        if cell.kind != "code":  # no HTML of a student's in a teacher's browser
-            raw["source"] = re.sub("<(?=[A-Za-z/!?])", "&lt;", cell.source)
+        if cell.kind != "code":
+            if not courses:  # a raw cell's text would be taken for HTML
+                raw |= {"cell_type": "markdown", "source": as_text(cell.source)}
         else:
             text = said.get(cell.id)
             stream = {"output_type": "stream", "name": "stdout", "text": text}
@@ -151,10 +169,24 @@ def autograded(assignment, cells, marks):
     return copy.deepcopy(notebook | {"cells": new})
 
 
-def note(text):
-    """A cell of ours: text only, whatever is in it."""
-    indented = "\n".join(f"    {line}" for line in text.split("\n"))
-    return {"cell_type": "markdown", "metadata": {}, "source": indented}
+def as_text(text):
+    """A text as a block of code in Markdown, in which nothing is marked up: its lines, with long
+    ones broken, each behind four blanks.
+    """
+    lines = [
+        "".join(one if one.isprintable() else " " for one in line) for line in text.split("\n")
+    ]
+    return "\n".join(f"    {part}" for line in lines for part in broken(line))
+
+
+def broken(line):
+    """A line in parts of at most `WIDTH` characters, ended at a blank where there is one."""
+    at = 0
+    while len(line) - at > WIDTH:
+        end = line.rfind(" ", at + 1, at + WIDTH) + 1 or at + WIDTH
+        yield line[at:end]
+        at = end
+    yield line[at:]
 
 
 def enter(gradebook, assignment, marks, cells, when):

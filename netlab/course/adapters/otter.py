@@ -5,13 +5,16 @@ A test case of Otter's passes or fails. So each exercise has two: one that passe
 points that were given, and one that fails and is worth those that were not.
 """
 
-from netlab.course.adapters import feedback, write_json
+from netlab.course.adapters import Failures, feedback, write_json
 
 
 def write(marks, output, course=None):
     """Write a folder with STUDENT.json for each student."""
+    failures = Failures()
     for path, one in marks.items():
-        write_json(output / f"{path.stem}.json", results(one))
+        with failures.of(one["student"]):
+            write_json(output / f"{path.stem}.json", results(one))
+    failures.tell(len(marks))
 
 
 def results(marks):
