@@ -75,7 +75,7 @@ def test_a_command_takes_nothing_but_the_file_that_is_named(planted, words):
         text=True,
     )
     assert done.returncode in (0, 1) and "Traceback" not in done.stderr, done.stderr
-    assert done.stdout
+    assert done.stdout + done.stderr
     assert not planted.exists(), planted.read_text()
 
 

@@ -89,7 +89,7 @@ def run(
         result.save(output)
     except OSError as error:
         raise NetlabError(f"--output {output}: {error.strerror}; name another folder") from error
-    typer.echo(repr(result))
+    typer.echo(f"{result!r}\n{output}: raw output, tables (CSV), commands, provenance")
 
 
 @app.command()

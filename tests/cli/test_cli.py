@@ -22,6 +22,7 @@ def test_run_leaves_what_save_leaves(tmp_path):
     (tmp_path / "experiment.json").write_text(experiment.to_json())
     done = netlab("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
+    assert str(tmp_path / "out") in done.stdout, "where the files are"
     assert nl.load(tmp_path / "out").raw == nl.run(experiment).raw
     again = netlab("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
     assert again.returncode == 1 and "is there already" in again.stderr
@@ -198,3 +199,14 @@ def test_fairness_needs_something_to_share(tmp_path):
     assert done.returncode == 1 and done.stdout == "" and "no data went through" in done.stderr, (
         done.stderr
     )
+
+
+@pytest.mark.parametrize("tags", [[], ["summary"]])
+def test_a_notebook_without_a_summary_is_refused(tmp_path, tags):
+    import nbformat
+
+    cell = nbformat.v4.new_code_cell("1 + 1", metadata={"tags": tags})
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "notebook.ipynb")
+    done = netlab("summary", tmp_path / "notebook.ipynb")
+    assert done.returncode == 1 and "notebook.ipynb: " in done.stderr and not done.stdout
+    assert "summary" in done.stderr and "Traceback" not in done.stderr

@@ -7,7 +7,9 @@ of the host.
 """
 
 import contextlib
+import errno
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -49,6 +51,7 @@ CLOCKS = {
     # The clock on the wall.
     "real": [],
 }
+LEAST_DESCRIPTORS = 256  # each process in a guest takes some
 # The shell that becomes the guest first tells its process group to the watcher, which could not
 # end the guest otherwise. From then on, what the guest writes to standard error is on its console.
 TELL_GROUP_AND_START = 'echo $$ >&2; exec "$@" 2>&1'
@@ -78,6 +81,7 @@ class Guest:
     booted = None  # the scripts that it boots with; None: an engine's own
 
     def __init__(self, build, seed, clock, wall_limit_s):
+        check_descriptors()
         remove_leftovers()
         self.process = self.sockets = self.watching = None
         self.cleanup = contextlib.ExitStack()  # undone in reverse order, as far as it has got
@@ -92,8 +96,13 @@ class Guest:
             self.line = GuestLine(wall_limit_s, self.hooks)
             self.cleanup.callback(self.line.close)
             self._start(build, seed, clock)
-        except BaseException:
+        except BaseException as error:
             self.cleanup.close()
+            if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+                raise GuestError(
+                    f"no guest can be started: {error.strerror}. Close networks that are no longer"
+                    " needed, or allow more open files (`ulimit -n`)"
+                ) from error
             raise
 
     @property
@@ -252,6 +261,16 @@ class Guest:
         """End the guest at once and leave nothing behind."""
         self.cleanup.close()
         self.process = None
+
+
+def check_descriptors():
+    """Refuse a limit of open files with which a guest's kernel panics."""
+    allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if 0 <= allowed < LEAST_DESCRIPTORS:
+        raise GuestError(
+            f"`ulimit -n` allows {allowed} open files, and a guest needs {LEAST_DESCRIPTORS}: allow"
+            " more, as in `ulimit -n 1024`"
+        )
 
 
 @contextlib.contextmanager

@@ -255,3 +255,28 @@ def test_a_folder_for_memory_must_have_room_and_allow_programs(monkeypatch, tmp_
     with pytest.raises(EngineError, match=r"set TMPDIR"):
         places.memory_folder()
     places.memory_folder.cache_clear()
+
+
+@pytest.mark.parametrize(("limit", "held"), [(64, 0), (300, 290)])
+def test_too_few_open_files_are_said_in_words(limit, held):
+    code = """
+import os, resource, sys
+import netlab as nl
+
+nl.run(nl.wan("10mbit"), nl.Ping("h1", "h2", count=1), engine="guest")
+limit, held = map(int, sys.argv[1:])
+resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+while len(os.listdir("/proc/self/fd")) < held:
+    os.dup(0)
+try:
+    nl.run(nl.wan("10mbit"), nl.Ping("h1", "h2", count=1), engine="guest")
+except nl.GuestError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(limit), str(held)],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert "ulimit -n" in done.stdout, done.stderr
