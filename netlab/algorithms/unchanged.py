@@ -75,6 +75,8 @@ def differs(value, node, text):
     code = value.__code__
     if node.decorator_list and code.co_name != node.name:
         return False
+    if any("@" in name for name in code.co_names + code.co_varnames):
+        return False  # pytest has written its asserts anew
     first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
     known = compiled(text, code.co_flags & FUTURE).get((node.name, first))
     given = node.args.defaults, value.__defaults__ or ()
