@@ -384,7 +384,7 @@ parent.ask(student="@STUDENT@", cell="ps1-table-check", error=text,
 """,
     "says hostile answers": PARENT
     + """
-figure = {"kind": "figure", "traces": [{"name": "", "type": "", "x": [], "y": [1], "z": []}],
+figure = {"kind": "figure", "traces": [{"name": "", "type": "", "mode": "", "orientation": "", "x": [], "y": [1], "z": []}],
           "xaxis": {"title": "[" * 9_999, "type": ""}, "yaxis": {"title": "/ " * 4_999 + ",", "type": ""}}
 parent.ask(student="@STUDENT@", cell="ps1-bdp-check", answers={"bdp_bytes": figure})
 huge = {"kind": "table", "columns": {"n": [1e308, -1e308, 5e-324], "bytes": ["nan", {"kind": "nothing"}, None]}}
