@@ -1,17 +1,22 @@
 """A reader's prediction beside what was measured, and a sentence that says how far off it was."""
 
+import contextlib
 import html
 import itertools
 import math
 import re
 import unicodedata
+from collections.abc import Mapping
 from fractions import Fraction
 from numbers import Real
 
 import numpy as np
+import pandas as pd
 
+from netlab import units
 from netlab.errors import SpecificationError
 
+MEASURES = ("Gbit/s", "Mbit/s", "kbit/s", "bit/s", "s", "ms", "us", "%")  # that `units` reads
 ALIKE = str.maketrans(
     dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-") | {"≤": "<=", "≥": ">=", "→": "->"}
 )
@@ -35,18 +40,26 @@ MISTAKES = [
 ]
 
 
-def you_said(prediction, measured, unit="", model=None):
+def you_said(prediction, measured, unit="", model=None, *, choices=None, within=None):
     """Put a prediction beside what was measured; a notebook shows the answer as a table.
+
+    A prediction that is of another kind than what was measured is answered in words, too.
 
     Parameters
     ----------
     prediction, measured : number, str, bool, list or dict
         Two numbers; two choices; two lists of the same names, which are orders; or two dicts, with
-        one of these for each of several quantities. None is a prediction that was not made.
+        one of these for each of several quantities. None is a prediction that was not made. A
+        number may be a text with its unit, such as "80 ms".
     unit : str, optional
         Of the numbers, as it is printed.
     model : number or dict, optional
         What a model says.
+    choices : list, dict or Series, optional
+        What can be chosen; with the values that decide, what comes near to the best is as good.
+    within : float, optional
+        How far off a number may be that is right, relatively; what is farther off is not close. Of
+        `choices`, how far apart values may be that chance may have put in this order. [1]
 
     Returns
     -------
@@ -55,7 +68,7 @@ def you_said(prediction, measured, unit="", model=None):
     Raises
     ------
     SpecificationError
-        The prediction is of another kind than what was measured.
+        `model` or `within` is of another kind than it should be.
 
     Examples
     --------
@@ -63,6 +76,12 @@ def you_said(prediction, measured, unit="", model=None):
     You said 10 Gbit/s; it is 4.67 Gbit/s (model: 5.03 Gbit/s): too much, by a factor of 2.1.
     >>> you_said("h2", "both")
     You said h2; it is both: not this time.
+    >>> you_said("fifo", "cake", choices={"fifo": 0.10, "fq_codel": 0.458, "cake": 0.459})
+    You said fifo; it is cake: not this time.
+    >>> you_said("FQ-CoDel", "cake", choices={"fq_codel": 0.458, "cake": 0.459}, within=0.02)
+    You said FQ-CoDel; it is cake: right: as good as that, to within 2 per cent.
+    >>> you_said("80 ms", 92.0, "ms", within=0.05)
+    You said 80 ms; it is 92 ms: too little, by a factor of 1.1.
     >>> you_said(None, "both")
     You said nothing yet; it is both.
     >>> you_said(["reno", "bbr", "cubic"], ["reno", "cubic", "bbr"])
@@ -71,16 +90,21 @@ def you_said(prediction, measured, unit="", model=None):
     first: you said 20 ms; it is 40 ms: the right order of magnitude; what was left out?
     others: you said 20 ms; it is 20.5 ms: right, to within five per cent.
     """
+    if within is not None and not (is_number(within) and 0 <= within <= 1):
+        raise SpecificationError(f"you_said: within = {within!r}: a number from 0 to 1")
+    how = {"choices": choices, "within": within}
     if not isinstance(measured, dict):
-        return Answer({"": (prediction, measured, model)}, unit)
-    for name, value in {"prediction": prediction, "model": model}.items():
-        if value is not None and not (isinstance(value, dict) and value.keys() <= measured.keys()):
-            raise SpecificationError(
-                f"you_said: {name} = {value!r}: give a dict with names from"
-                f" {', '.join(map(str, measured))}, or None"
-            )
-    said, models = prediction or {}, model or {}
-    return Answer({key: (said.get(key), it, models.get(key)) for key, it in measured.items()}, unit)
+        return Answer({"": (prediction, measured, model)}, unit, **how)
+    names = ", ".join(map(str, measured))
+    if model is not None and not (isinstance(model, dict) and model.keys() <= measured.keys()):
+        raise SpecificationError(
+            f"you_said: model = {model!r}: give a dict with names from {names}, or None"
+        )
+    said, models, note = prediction or {}, model or {}, ""
+    if not (isinstance(said, dict) and said.keys() <= measured.keys()):
+        said, note = {}, f"write a dict with names from {names}"
+    rows = {key: (said.get(key), it, models.get(key)) for key, it in measured.items()}
+    return Answer(rows, unit, note, **how)
 
 
 class Answer:
@@ -92,16 +116,12 @@ class Answer:
         How far off each prediction was, in words; "" where there was none.
     """
 
-    def __init__(self, rows, unit):
+    def __init__(self, rows, unit, note="", choices=None, within=None):
         self.rows, self.unit = rows, unit
-        self.verdicts = {}
-        for name, (said, it, _) in rows.items():
-            try:
-                self.verdicts[name] = verdict(said, it, unit)
-            except SpecificationError as error:
-                raise SpecificationError(
-                    f"you_said: {name}: {error}" if name else f"you_said: {error}"
-                ) from None
+        self.verdicts = {
+            name: note or verdict(said, it, unit, choices, within)
+            for name, (said, it, _) in rows.items()
+        }
 
     def __repr__(self):
         return "\n".join(self._sentence(name, *row) for name, row in self.rows.items())
@@ -139,25 +159,28 @@ def in_a_cell(text):
     return html.escape(" ".join(text.split()), quote=False).replace("|", "&#124;")
 
 
-def verdict(said, it, unit=""):
+def verdict(said, it, unit="", choices=None, within=None):
     """How far a prediction was off, in words."""
     if said is None:
         return ""
     if isinstance(it, list | tuple):
         return order(said, list(it))
     if not is_number(it):
-        return "right" if same(said, it) else "not this time"
-    if not is_number(said):
-        raise refused(said, "a number, such as 9.4, without its unit")
+        return "right" if plain(said) == plain(it) else another(said, it, choices, within)
+    said = number(said, unit)
+    if said is None:
+        return f"write a number, such as 9.4, or with its unit{f', as in 9.4 {unit}' * bool(unit)}"
     if said == it:
         return "right"
-    if not unit and min(said, it) >= 0 and 0.1 <= max(said, it) <= 1:
+    if within is not None and abs(said - it) <= within * abs(it):
+        return f"right, to within {100 * within:.3g} per cent"
+    if within is None and not unit and min(said, it) >= 0 and 0.1 <= max(said, it) <= 1:
         return share(said, it)
     if not (said > 0 < it and math.isfinite(said / it) and said / it > 0):
         return "cannot be compared" if math.isnan(said + it) else "off"
     factor = max(said / it, it / said)
     for limit, words in WORDS:
-        if factor <= limit:
+        if factor <= limit and within is None:
             return words
     direction = "too much" if said > it else "too little"
     hints = [
@@ -167,6 +190,38 @@ def verdict(said, it, unit=""):
     ]
     times = f"{factor:.2g}" if factor < 100 else f"about {float(f'{factor:.1g}'):,.0f}"
     return "; ".join([f"{direction}, by a factor of {times}", *hints])
+
+
+def another(said, it, choices, within):
+    """What to say of a choice that is not the right one."""
+    known = {plain(one): one for one in ([] if choices is None else list(dict.fromkeys(choices)))}
+    if isinstance(choices, Mapping | pd.Series):
+        known = {plain(name): float(value) for name, value in choices.items()}
+    if known and plain(said) not in known:
+        names = choices.keys() if isinstance(choices, Mapping | pd.Series) else choices
+        return f"not one of these: {'; '.join(map(str, names))}"
+    values = [known.get(plain(one)) for one in (said, it)]
+    if within is not None and all(map(is_number, values)):
+        own, best = values
+        if abs(own - best) <= within * abs(best):
+            return f"right: as good as that, to within {100 * within:.3g} per cent"
+    return "not this time"
+
+
+def number(said, unit):
+    """A prediction as a number of this unit; None where it cannot be read as one."""
+    if is_number(said):
+        return said
+    if not isinstance(said, str):
+        return None
+    text = " ".join(said.split())
+    if NUMBER.fullmatch(text):
+        return float(text)
+    readers = units.rate_bps, units.delay_s, units.fraction, units.size_bytes
+    for read in readers if unit in MEASURES else [units.fraction]:
+        with contextlib.suppress(ValueError):
+            return read(text) / (read(f"1 {unit}") if unit in MEASURES else 1)
+    return None
 
 
 def share(said, it):
@@ -184,16 +239,12 @@ def order(said, it):
     """How much of an order is right: of all pairs, how many stand as they should."""
     names = [plain(name) for name in it]
     if not isinstance(said, list | tuple) or sorted(map(plain, said)) != sorted(names):
-        raise refused(said, f"a list of {', '.join(sorted(map(str, it)))}, in your order")
+        return f"write a list of {', '.join(sorted(map(str, it)))}, in your order"
     pairs = list(itertools.combinations([names.index(plain(name)) for name in said], 2))
     right = sum(first <= second for first, second in pairs)
     if right == len(pairs):
         return "right"
     return f"{right} of {len(pairs)} pairs stand in the right order"
-
-
-def same(said, it):
-    return plain(said) == plain(it)
 
 
 def plain(value):
@@ -214,7 +265,3 @@ def is_truth(value):
 
 def is_number(value):
     return isinstance(value, Real) and not is_truth(value)
-
-
-def refused(said, wanted):
-    return SpecificationError(f"prediction = {said!r}: write {wanted}; or None for no prediction")
