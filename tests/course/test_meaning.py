@@ -258,3 +258,40 @@ def test_a_hint_shows_what_was_given():
     assert 'you gave "queue": both' in nl.check("queue", "delay", mistakes={"both": "queue"}).hint
     assert "you gave 25 Mbit/s: sent" in nl.check(25, 30, "Mbit/s", mistakes={"sent": 25}).hint
     assert len(nl.check("x" * 9000, "delay").hint) < 100
+
+
+my = nl.course.mine("ps5", "ada")
+keep = 0.5
+
+
+class Sent(nl.CongestionControl):
+    def on_ack(self, tcp, acked):
+        tcp.cwnd += acked if tcp.cwnd < tcp.ssthresh else acked / tcp.cwnd
+
+    def on_loss(self, tcp):
+        tcp.ssthresh = keep * tcp.cwnd
+
+
+class NotSent(Sent):
+    def on_loss(self, tcp):
+        tcp.ssthresh = tcp.cwnd / 2 + 0 * my.keep
+
+
+class Slow(Sent):
+    def on_loss(self, tcp):
+        tcp.ssthresh = tcp.cwnd / 4
+
+
+def test_an_algorithm_that_the_kernel_cannot_have_is_told():
+    assert nl.check(Sent).verdict == "noted"
+    assert nl.check(Sent, nl.algorithms.Reno).verdict == "right"
+    found = nl.check(NotSent)
+    assert found.verdict == "wrong" and "my" in found.hint and "cannot" in found.hint
+    found = nl.check(NotSent, nl.algorithms.Reno)
+    assert found.share == 0.5 and "its rule is right, but" in found.hint and "my" in found.hint
+
+
+def test_an_algorithms_hint_shows_the_event_and_the_answer_and_no_right_one():
+    found = nl.check(Slow, nl.algorithms.Reno)
+    assert "at a loss at cwnd 30, ssthresh infinite" in found.hint
+    assert "you gave cwnd 7.5, ssthresh 7.5;" in found.hint and "15" not in found.hint

@@ -18,6 +18,7 @@ from netlab.course.checks.comparison import (
 from netlab.course.checks.figures import look_at_figure
 from netlab.course.checks.verdicts import CANNOT_VALIDATE, CannotValidate, Check
 from netlab.course.checks.wholes import look_at_arguments
+from netlab.course.graders_python import warn_of_foreign_modules
 from netlab.course.predictions import plain
 from netlab.errors import SpecificationError
 
@@ -100,6 +101,8 @@ def check(
         raise SpecificationError(f"check: arguments = {arguments!r}: a dict, such as dict(seed=5)")
     if os.environ.get("NBGRADER_VALIDATING"):
         raise CannotValidate(CANNOT_VALIDATE)
+    if "NETLAB_STUDENT" not in os.environ:  # graders set it
+        warn_of_foreign_modules()
     form = forms.form(given, None if call is None else [call])
     if call is not None and form["kind"] not in ("nothing", "error"):
         (form,) = form.get("results") or [{"kind": "error", "text": another_kind(form, "function")}]

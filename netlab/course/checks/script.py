@@ -9,7 +9,7 @@ import math
 
 from netlab.algorithms import base
 from netlab.algorithms.source import algorithm, check_methods
-from netlab.course.checks.bounds import class_name, clean, failure
+from netlab.course.checks.bounds import LONGEST_ERROR, class_name, clean, failure
 
 SLOW_START_ACKS, AVOIDANCE_ACKS, UNUSED_ACKS, LATE_ACKS = 10, 20, 3, 5
 # Name of each phase, and how many of the trace's entries it has
@@ -33,20 +33,32 @@ def form(value):
     instance = not isinstance(value, type)
     cls = type(value) if instance else value
     check_methods(cls)
+    parameters, source, sent, why = value._made_with if instance else {}, "", cls, ""
     try:
         told = algorithm(value)
-        parameters, source = told.parameters, told.source
-    except ValueError:  # its source is not known
-        parameters, source = {}, ""
-    trace, failed = played(cls, value._made_with if instance else {})
+        sent, source = as_sent(told), told.source
+        parameters = told.parameters
+    except Exception as error:  # its source is not known, or it takes along what cannot be sent
+        why = f"the kernel's process cannot have it: {error}"
+    trace, failed = played(sent, parameters)
     return {
         "kind": "algorithm",
         "name": class_name(cls),
-        "parameters": parameters,
+        "parameters": parameters if source else {},
         "source": clean(source),
         "trace": trace,
-        "failed": failed,
+        "failed": failed or clean(why, LONGEST_ERROR),
     }
+
+
+def as_sent(told):
+    """The class that the process beside the kernel makes of an algorithm's source."""
+    from netlab.engines.guest.control_process import Netlab
+
+    known = {"CongestionControl": base.CongestionControl, "__name__": "algorithm"}
+    known["netlab"] = Netlab(known)
+    exec(compile(told.source, "<algorithm>", "exec"), known)
+    return known[told.name]
 
 
 def played(cls, parameters):

@@ -6,7 +6,7 @@ import re
 
 from netlab import units
 from netlab.course.checks import slips
-from netlab.course.checks.script import PHASES
+from netlab.course.checks.script import ACKED, AVOIDANCE_WINDOW, FIRST_WINDOW, PHASES, script
 from netlab.course.checks.verdicts import Check
 from netlab.errors import NetlabError
 from netlab.topology import Topology, expected
@@ -16,6 +16,9 @@ REST = 0.1
 CLOSE, LEAST = 0.8, 0.5  # an experiment that agrees less is wrong, and worth nothing
 MOST_PLACES = 4  # that a hint names
 MOST_LISTED = 100  # hosts, routers, switches, links of a network that is looked into
+NOT_SENT = 0.5  # of the share, where a rule cannot be sent to the kernel's process
+MOST_SHOWN = 1e9  # segments; more is a threshold that nothing has set
+EVENTS = {"START": "first", "ACK": "at an ACK", "LOSS": "at a loss", "TIMEOUT": "after a timeout"}
 WINDOW = 1e-6  # relative; windows of different ways to write the same formula
 COMPARED = "rtt_s", "rate_bps", "queue_bytes", "split_bps", "max_min_bps", "loss"
 
@@ -153,8 +156,40 @@ def compare_algorithms(given, right, spec):
         good += agree
         bad += [] if agree else [name]
         first += length
-    if not bad:
+    if not bad and not given["failed"]:
         return Check("right", 1)
+    if not bad:
+        return Check("wrong", NOT_SENT, f"its rule is right, but {given['failed']}")
     why = f"; it fails: {given['failed']}" if given["failed"] else ""
-    hint = f"it answers otherwise than it should in {', '.join(bad)}{why}"
-    return Check("wrong", good / len(PHASES), hint)
+    hint = (
+        f"it answers otherwise than it should in {', '.join(bad)}{first_other(given, right)}{why}"
+    )
+    return Check("wrong", good / len(PHASES) * (NOT_SENT if not_sent(given) else 1), hint)
+
+
+def not_sent(given):
+    """Did it live through the script, and still fail: because nothing could be sent?"""
+    return bool(given["failed"]) and len(given["trace"]) == sum(length for _, length in PHASES)
+
+
+def first_other(given, right):
+    """The first event that was answered otherwise, with the answer; "" where there is none."""
+    trace = given["trace"]
+    for number, (event, own, wanted) in enumerate(
+        zip(script(), trace, right["trace"], strict=False)
+    ):
+        if not all(
+            slips.near(float(a), float(b), WINDOW) for a, b in zip(own, wanted, strict=True)
+        ):
+            window = [event["window"], AVOIDANCE_WINDOW] if "window" in event else None
+            cwnd, ssthresh = window or (trace[number - 1] if number else (FIRST_WINDOW, "inf"))
+            acked = f", acked {ACKED}" if event["event"] == "ACK" else ""
+            place = f"{EVENTS[event['event']]} at cwnd {shown(cwnd)}, ssthresh {shown(ssthresh)}"
+            gave = f"you gave cwnd {shown(own[0])}, ssthresh {shown(own[1])}"
+            return f": {place}{acked} {gave}; the rule of the text gives something else"
+    return ""
+
+
+def shown(segments):
+    segments = float(segments)
+    return f"{segments:.6g}" if segments < MOST_SHOWN else "infinite"

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from netlab.course import ids
+from netlab.course import graders_python, ids
 from netlab.course.checks.verdicts import printable
 from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding
@@ -56,6 +56,7 @@ def examine(path):
         findings += structure(handed, expected)
     findings += named(submitted.names(handed, f"{name}-name"), f"{name}-name", path.parent)
     findings += answered(handed, dict(expected or ()))
+    findings += not_in_grader(handed)
     findings += ran(handed)
     if len(data) > LARGE_BYTES:
         sizes = {cell.name: len(json.dumps(cell.outputs)) for cell in handed}
@@ -179,6 +180,14 @@ def answered(handed, expected):
                 text = "`raise NotImplementedError()` still stands in it and stops the cell there:"
                 text += " delete that line."
             yield Finding("no answer", cell.name, text)
+
+
+def not_in_grader(handed):
+    """Code that runs here and not there."""
+    for cell in handed:
+        if cell.kind == "code" and cell.said.get("locked") is not True:
+            for text in graders_python.refused(cell.source):
+                yield Finding("not in the grader", cell.name, f"{text[0].upper()}{text[1:]}.")
 
 
 def ran(handed):

@@ -25,6 +25,7 @@ LEFT_OUT = shutil.ignore_patterns(
     *("__pycache__", "site-packages", "dist-packages", "test", "tests", "idlelib", "ensurepip"),
     *("tkinter", "_tkinter*", "turtledemo", "config-*", "lib2to3", "*.a"),
 )
+NOT_IN_JAILS = {"idlelib", "ensurepip", "tkinter", "turtledemo", "turtle", "lib2to3"}
 LOADER = "ld-linux-x86-64.so.2"
 UNUSED_S = 7 * 86_400
 OWN = Path(__file__).parents[2]  # netlab
@@ -101,6 +102,16 @@ def needed():
             if not requirement.marker or requirement.marker.evaluate({"extra": ""}):
                 names.append(requirement.name)
     return found
+
+
+def modules():
+    """Names of the modules that can be imported in a jail: Python's own and those of `needed`."""
+    names = {*sys.stdlib_module_names, OWN.name} - NOT_IN_JAILS
+    for package in needed().values():
+        files = (line.partition(",")[0] for line in (package.read_text("RECORD") or "").split("\n"))
+        tops = {file.partition("/")[0].partition(".")[0] for file in files if ".py" in file}
+        names |= set(filter(str.isidentifier, tops))
+    return frozenset(names)
 
 
 def copy_netlab(folder, python):
