@@ -14,7 +14,7 @@ GUIDE = Path("docs/course.md").read_text()
 SETS = Path("notebooks/assignments/README.md").read_text()
 ONLY_CHECKED = {  # flags of `netlab course check`, which students see
     *("not a problem set", "wrong file name", "no answer", "not run", "failing cell"),
-    *("run out of order", "output too big", "other course.json"),
+    *("run out of order", "output too big", "other course.json", "not in the grader"),
 }
 
 

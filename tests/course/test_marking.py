@@ -90,3 +90,8 @@ def test_what_a_notebook_says_at_its_end_is_no_reason(grade):
     marks = grade(notebook)
     assert "did not run to its end" in marks["flags"]
     assert "cmd" not in marks["reason"] and ";=cmd /home/grader" in marks["evidence"]
+
+
+def test_a_text_that_was_handed_out_is_no_answer():
+    assert marking.answered("YOUR ANSWER HERE\n") == marking.answered(" ") == ""
+    assert marking.answered("The window.") == "The window."

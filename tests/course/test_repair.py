@@ -423,3 +423,12 @@ def test_the_check_on_what_is_no_notebook(tmp_path):
     ran = CliRunner().invoke(app, ["course", "check", str(path)])
     assert isinstance(ran.exception, NetlabError)
     assert "no notebook" in str(ran.exception)
+
+
+def test_what_the_grader_lacks_is_named_before_it_costs_points(notebook, tmp_path):
+    find(notebook, "rate")["source"] = "import matplotlib.pyplot as plt\ngoodput_bps = 1\nshare = 2"
+    path = tmp_path / "ps0.ipynb"
+    path.write_text(json.dumps(notebook))
+    told = CliRunner().invoke(app, ["course", "check", str(path)])
+    assert told.exit_code == 1
+    assert "ps0-rate: not in the grader" in told.output and "no matplotlib" in told.output

@@ -47,6 +47,7 @@ def test_marks_are_as_intended(name, tmp_path):
     assert [one["points"] for one in marks] == pytest.approx([one.points for one in works])
     assert marks[0]["points"] == marks[0]["max_points"] == sum(one.points for one in automatic)
     assert marks[1]["points"] == 0
+    assert {one["text"] for one in marks[1]["manual"]} == {""}  # shown as "(no answer)"
     for exercise, one in zip(chosen, marks[2:], strict=True):
         lost = [row for row in one["exercises"] if row["points"] == 0]
         assert [row["id"] for row in lost] == [exercise.id]

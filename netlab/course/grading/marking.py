@@ -14,6 +14,7 @@ from netlab.course.checks.check import compare
 from netlab.course.checks.verdicts import Check, printable
 from netlab.course.grading.executed import execute
 from netlab.course.handed_in import repair, submitted
+from netlab.course.sets import regions
 from netlab.engines import recorded
 from netlab.errors import NetlabError
 
@@ -134,7 +135,7 @@ def grade(data, student, assignment, right, runs, secret=None):
     ]
     texts = {cell.id: cell.source for cell in repaired.cells}
     manual = [
-        {"id": one.id, "max_points": one.points, "text": texts.get(one.id, "")[:20_000]}
+        {"id": one.id, "max_points": one.points, "text": answered(texts.get(one.id, ""))}
         for one in assignment.exercises
         if one.manual
     ]
@@ -189,6 +190,11 @@ def marked(exercise, executed, right, order, places):
         "manual": False,
         "answers": rows,
     }
+
+
+def answered(text):
+    """An answer in words, as it is kept; "" where it is still what was handed out."""
+    return "" if text.strip() in ("", *regions.STUB[False]) else text[:20_000]
 
 
 def unanswered(name, exercise, executed, order, places):
