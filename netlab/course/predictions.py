@@ -24,7 +24,9 @@ NUMBER = re.compile(r"(?a)[+-]?(\d{1,300}\.?\d{0,300}|\.\d{1,300})(e[+-]?\d{1,3}
 JOINED = re.compile(r"(?<=\d)\s*([.,:-])\s*(?=\d)|^(-)\s+(?=\d)")
 # What people leave out or put in: blanks and underlines, but not between two digits; hyphens,
 # commas, brackets and the like, but not before a digit; quotes
-FILLING = re.compile(r"(?<!\d)[\s_]+|[\s_]+(?!\d)|(?:->?|[.,;:!?()\[\]])(?![\d.])|[\"'`]")
+FILLING = re.compile(
+    r"(?<!\d)[\s_]+|[\s_]+(?!\d)|->(?![\d.-])|-(?!>|-{0,3}[\d.])|[.,;:!?()\[\]](?![\d.])|[\"'`]"
+)
 # Up to which factor a prediction deserves which words.
 WORDS = [
     (1.05, "right, to within five per cent"),
