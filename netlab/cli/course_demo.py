@@ -23,6 +23,12 @@ DONE = {  # what the kinds of `netlab.course.invented` are, for who looks on
     "failing": "a cell of his or her own that fails",
     "check_deleted": "a check cell deleted",
     "unreadable": "a file that is no notebook",
+    "capitals": "the id in capitals, with blanks",
+    "decomposed": "another way to write an accent",
+    "mistyped": "another id, and its numbers typed in",
+    "foreign": "imports that the grader does not have",
+    "unseeded": "an exercise's seeds forgotten",
+    "megabits": "right rates, in Mbit/s",
 }
 
 
@@ -60,19 +66,19 @@ def demo(
     submitted, work = output / "submitted", output / f"{name}-marks"
     write_all(
         output,
-        {submitted / student / name / f"{name}.ipynb": data for student, _, data, _ in class_},
+        {submitted / student / name / f"{name}.ipynb": work.text for student, _, work in class_},
     )
     marks = Batch(path, submitted, work).grade()
     report.write(marks, output / "marks.csv")
     page = report.feedback(marks, work).absolute()
     given = {one["student"]: one["points"] for one in marks}
     typer.echo(f"{'student':<8} {'handed in':<42} {'worth':>6} {'given':>6}")
-    for student, kind, _, points in class_:
-        typer.echo(f"{student:<8} {DONE[kind]:<42} {points:>6g} {given[student]:>6g}")
+    for student, kind, work in class_:
+        typer.echo(f"{student:<8} {DONE[kind]:<42} {work.points:>6g} {given[student]:>6g}")
     typer.echo(f"\nThe table: {output / 'marks.csv'}\nAll marks on a page: {page}")
     if show:
         open_page(page)
-    if any(abs(given[student] - points) > 1e-6 for student, _, _, points in class_):
+    if invented.misjudged(marks, {student: work for student, _, work in class_}):
         raise NetlabError("not everybody got what the work is worth: see the table above")
 
 

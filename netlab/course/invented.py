@@ -5,6 +5,10 @@ a whole class. Each kind of trouble says what it should be worth.
 import copy
 import json
 import random
+import re
+import unicodedata
+
+from netlab.course.mine import SECRET, parameters
 
 NAMES = (
     *("ada", "bela", "chen", "dido", "emre", "farah", "goran", "hana", "ivo", "jamila"),
@@ -26,17 +30,28 @@ class Work:
     ----------
     assignment : netlab.course.sets.source.Assignment
     student : str
-        Whose name stands in its first cell.
+        The id under which it is handed in, and which stands in its first cell.
     solved : bool
         With all answers; else as it was handed out.
+
+    Attributes
+    ----------
+    points, least : float
+        What it is worth, at most and at least.
+    flags : tuple of str
+        What the grader should flag about its id.
     """
 
     def __init__(self, assignment, student, solved=True):
-        self.assignment = assignment
+        self.assignment, self.student, self.flags = assignment, student, ()
         self.notebook = copy.deepcopy(assignment.solution() if solved else assignment.release())
-        self.points = assignment_points(assignment) if solved else 0
+        self.points = self.least = assignment_points(assignment) if solved else 0
+        self.name(student)
+
+    def name(self, student):
+        """Write an id into the first cell."""
         for cell in self.cells:
-            if self.id(cell) == f"{assignment.name}-name":
+            if self.id(cell) == f"{self.assignment.name}-name":
                 cell["source"] = f'student = "{student}"'
 
     @property
@@ -58,8 +73,33 @@ class Work:
                 found.append(cell.id)
         return [cell for cell in self.cells if self.id(cell) in found]
 
-    def lose(self, exercise):
-        self.points = round(self.points - exercise.points, 6)
+    def lose(self, exercise, share=1):
+        self.points = self.least = round(self.points - share * exercise.points, 6)
+
+    def by_hand(self, student):
+        """The first exercise whose solution computes numbers without a run, and these numbers for
+        an id, by name; None and none, where the set has no such exercise.
+        """
+        own, roles = {"student": student}, [cell.role for cell in self.assignment.cells]
+        for cell in self.assignment.cells[: roles.index("answer")]:
+            if cell.kind == "code" and cell.role == "locked":
+                exec(cell.solved, own)  # the teacher's own text
+        own["my"] = parameters(self.assignment.name, student, SECRET)
+        for exercise in filter(lambda one: not one.manual, self.assignment.exercises):
+            text = "\n".join(cell["source"] for cell in reversed(self.answer_cells(exercise)))
+            if text and "nl.run" not in text:
+                exec(text, own)
+                values = {name: own[name] for name in exercise.answers}
+                if all(isinstance(one, float) for one in values.values()):
+                    return exercise, values
+        return None, {}
+
+    def type_in(self, student):
+        """Type in as numbers what one exercise's solution computes for an id; -> the exercise."""
+        exercise, values = self.by_hand(student)
+        for cell in self.answer_cells(exercise) if exercise else ():
+            cell["source"] = "\n".join(f"{name} = {value!r}" for name, value in values.items())
+        return exercise
 
     @property
     def text(self):
@@ -171,9 +211,80 @@ def unreadable(assignment, student, exercise):
     return work
 
 
+def capitals(assignment, student, exercise):
+    """The id in capital letters and with blanks, and numbers typed in: they are the right ones."""
+    work = right(assignment, student, exercise)
+    work.name(f"  {student.upper()} ")
+    work.type_in(student.upper())
+    return work
+
+
+def decomposed(assignment, student, exercise):
+    """A folder whose name has an accent in a code point of its own, as some systems write it."""
+    work = right(assignment, f"{student}\u00e9", exercise)
+    work.type_in(work.student)
+    work.student = unicodedata.normalize("NFD", work.student)
+    return work
+
+
+def mistyped(assignment, student, exercise):
+    """Another id in the notebook, and what was typed in is right for that."""
+    work = right(assignment, student, exercise)
+    _, own = work.by_hand(student)
+    for other in map(f"{student}-typo{{}}".format, range(100)):
+        _, values = work.by_hand(other)
+        ratios = [values[name] / own[name] for name in own]
+        if all(1.3 < max(one, 1 / one) < 1.8 for one in ratios):  # neither close nor a slip
+            break
+    work.name(other)
+    if exercise := work.type_in(other):
+        work.lose(exercise)
+    work.flags = (f"other id in the notebook: {other}",)
+    return work
+
+
+def foreign(assignment, student, exercise):
+    """An answer begins with an import of what the grader does not have."""
+    work = right(assignment, student, exercise)
+    for cell in work.answer_cells(exercise):
+        cell["source"] = f"import matplotlib.pyplot as plt\nimport seaborn\n{cell['source']}"
+    work.lose(exercise)
+    return work
+
+
+def unseeded(assignment, student, exercise):
+    """The seeds of one exercise's runs are forgotten: what does not depend on them is right."""
+    work = right(assignment, student, exercise)
+    for one in filter(lambda one: not one.manual, assignment.exercises):
+        cells = [cell for cell in work.answer_cells(one) if "seed=my.seed" in cell["source"]]
+        for cell in cells:
+            cell["source"] = re.sub(r",\s*seed=my\.seed", "", cell["source"])
+        if cells:
+            work.least = round(work.points - one.points, 6)
+            break
+    return work
+
+
+def megabits(assignment, student, exercise):
+    """One exercise's rates are right, but in Mbit/s: a quarter of its points."""
+    work = right(assignment, student, exercise)
+    for one in filter(lambda one: not one.manual, assignment.exercises):
+        if [(spec.get("unit"), "cases" in spec) for spec in one.answers.values()] != [
+            ("bit/s", False)
+        ]:
+            continue
+        (name,) = one.answers
+        scaled = f"[x / 1e6 for x in {name}] if isinstance({name}, list) else {name} / 1e6"
+        work.answer_cells(one)[0]["source"] += f"\n{name} = {scaled}"
+        work.lose(one, 0.75)
+        break
+    return work
+
+
 KINDS = (
     *(right, wrong, unfinished, untouched, check_changed, duplicated, deleted, endless, reordered),
-    *(failing, check_deleted, unreadable),
+    *(failing, check_deleted, unreadable, capitals, decomposed, mistyped, foreign, unseeded),
+    megabits,
 )
 
 
@@ -183,25 +294,38 @@ def handed_in(assignment, count, seed=1):
     Yields
     ------
     student : str
+        The name of the folder.
     kind : str
-    data : bytes
-    points : float
-        What it is worth.
+    work : Work
     """
     automatic = [one for one in assignment.exercises if not one.manual]
     drawn = random.Random(seed)
     for number, student in enumerate(students(count)):
         kind = KINDS[number % len(KINDS)]
         work = kind(assignment, student, drawn.choice(automatic))
-        yield student, kind.__name__, work.text, work.points
+        yield work.student, kind.__name__, work
 
 
 def write(assignment, folder, count, seed=1):
-    """Put them where nbgrader collects: FOLDER/STUDENT/ps1/ps1.ipynb; -> points by student."""
+    """Put them where nbgrader collects: FOLDER/STUDENT/ps1/ps1.ipynb; -> `Work` by student."""
     intended = {}
-    for student, _, data, points in handed_in(assignment, count, seed):
+    for student, _, work in handed_in(assignment, count, seed):
         path = folder / student / assignment.name / f"{assignment.name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        intended[student] = points
+        path.write_bytes(work.text)
+        intended[student] = work
     return intended
+
+
+def misjudged(marks, intended):
+    """The marks that are not as intended: (points, least, most, flags) by student."""
+    return {
+        one["student"]: (one["points"], work.least, work.points, one["flags"])
+        for one in marks
+        if (work := intended[one["student"]])
+        and not (
+            work.least - 1e-6 <= one["points"] <= work.points + 1e-6
+            and {*work.flags} == {flag for flag in one["flags"] if flag.startswith("other id")}
+            and not one["pending"]
+        )
+    }

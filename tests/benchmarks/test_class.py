@@ -1,5 +1,6 @@
 """A class of 300, with every kind of trouble: every mark as intended, interrupted and gone on with,
-twice the same, and the same through every gradebook. It takes about an hour on two cores.
+the same through every gradebook, and a part of it graded again with the same marks. RUNS names a
+folder of results, of which those of the same experiments are taken.
 """
 
 import csv
@@ -19,11 +20,12 @@ import pytest
 from netlab.course import adapters, invented
 from netlab.course.adapters.classroom import FROM_RUNNER, HUNDREDTHS
 from netlab.course.grading import report
-from netlab.course.grading.batch import Batch
+from netlab.course.grading.batch import Batch, filed
 from netlab.course.sets import source
 
 CLASS = 300
 FIRST = 30  # of whom are graded when it is interrupted
+AGAIN = 24  # are graded a second time
 
 
 class Memory(threading.Thread):
@@ -54,6 +56,8 @@ def test_three_hundred(tmp_path, monkeypatch):
     path = source.find("ps1").absolute()
     assignment, submitted, work = source.read(path), tmp_path / "submitted", tmp_path / "work"
     intended = invented.write(assignment, submitted, CLASS)
+    if kept := os.environ.get("RUNS"):
+        shutil.copytree(kept, work / "runs")
     began_s, memory = time.monotonic(), Memory()
     code = (
         "from netlab.course.grading.batch import Batch;"
@@ -69,27 +73,21 @@ def test_three_hundred(tmp_path, monkeypatch):
     marks = Batch(path, submitted, work).grade()
     took_s = time.monotonic() - began_s
     memory.ended.set()
-    wrong = {
-        one["student"]: (one["points"], intended[one["student"]])
-        for one in marks
-        if one["points"] != pytest.approx(intended[one["student"]])
-    }
+    wrong = invented.misjudged(marks, intended)
     print(f"{CLASS} in {took_s:.0f} s, {60 * CLASS / took_s:.1f} per minute; {len(before)} before")
     print(f"most memory at a time: {memory.most / 1e9:.2f} GB")
     assert wrong == {}
     keyed = [one for one in before if json.loads(one.read_text())["key"]]
     assert all(one.stat().st_mtime_ns == before[one] for one in keyed)
 
+    report.feedback(marks, work)
+    assert len(list((work / "feedback").iterdir())) == CLASS
+    for one in marks[:AGAIN]:
+        shutil.copytree(submitted / one["student"], tmp_path / "some" / one["student"])
     shutil.copytree(work / "runs", tmp_path / "again" / "runs")  # their bytes are tried elsewhere
-    again = Batch(path, submitted, tmp_path / "again").grade()
-    assert again == marks
-    for folder, found in ((work, marks), (tmp_path / "again", again)):
-        report.feedback(found, folder)
-    pages = list((work / "feedback").iterdir())
-    assert len(pages) == CLASS
-    assert all(
-        one.read_bytes() == (tmp_path / "again/feedback" / one.name).read_bytes() for one in pages
-    )
+    Batch(path, tmp_path / "some", tmp_path / "again").grade()
+    for one in (tmp_path / "again" / "marks").iterdir():
+        assert one.read_bytes() == (work / "marks" / one.name).read_bytes()
     the_same_through_every_gradebook(work, marks, tmp_path / "to", path, monkeypatch)
 
 
@@ -104,19 +102,21 @@ def the_same_through_every_gradebook(work, marks, to, path, monkeypatch):
         table = {row["student"]: float(row["points"]) for row in csv.DictReader(file)}
     assert table == pytest.approx(points)
     for student, right in points.items():
-        told = json.loads((to / "gradescope" / student / "results.json").read_text())
+        told = json.loads((to / "gradescope" / filed(student) / "results.json").read_text())
         assert sum(one["score"] for one in told["tests"] if "score" in one) == pytest.approx(right)
+    by_file = {filed(student): right for student, right in points.items()}
     for one in (to / "otter").iterdir():
         told = json.loads(one.read_text())["test_file_results"]
         cases = [case for file in told for case in file["test_case_results"]]
         given = sum(case["test_case"]["points"] for case in cases if case["passed"])
-        assert given == pytest.approx(points[one.stem])
+        assert given == pytest.approx(by_file[one.stem])
     for name in FROM_RUNNER.values():
         monkeypatch.setenv(name, "any")
     for student, right in points.items():
         monkeypatch.setenv("USERNAME", student)
-        adapters.export("classroom", "ps1", work, to / "classroom" / student / "result.json")
-        told = json.loads((to / "classroom" / student / "result.json").read_text())
+        place = to / "classroom" / filed(student) / "result.json"
+        adapters.export("classroom", "ps1", work, place)
+        told = json.loads(place.read_text())
         assert told["score"] / HUNDREDTHS == pytest.approx(right, abs=0.5 / HUNDREDTHS)
     rows = sqlite3.connect(to / "nbgrader" / "gradebook.db").execute(
         "select s.student_id, sum(g.auto_score) from submitted_assignment s join"
