@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.engines import workers
+from netlab.engines import mininet, workers
 from netlab.engines.jail.contents import compile_all, contents
 
 ROOT = Path(__file__).parents[1]
@@ -101,4 +101,10 @@ def test_byte_code_of_a_jail_is_made_by_the_jails_own_library(planted):
     (own / "module.py").write_text("a = 1\n")
     compile_all(contents()[0], own)
     assert list(own.glob("__pycache__/module.*.pyc"))
+    assert not planted.exists(), planted.read_text()
+
+
+def test_the_look_for_mininet_imports_nothing_of_it(planted):
+    code = "import colorsys; print(colorsys.__name__)"
+    assert mininet.output(sys.executable, "-c", code) == "colorsys"
     assert not planted.exists(), planted.read_text()

@@ -200,7 +200,12 @@ def output(*command):
     """
     with contextlib.suppress(OSError):
         done = subprocess.run(
-            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=ENVIRONMENT
+            command,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            env=ENVIRONMENT,
+            cwd="/",  # `python -c` imports from it
         )
         return done.stdout.strip() if done.returncode == 0 else None
 

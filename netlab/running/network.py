@@ -288,11 +288,11 @@ class Network:
         self._session.sleep(f"{seconds:016.6f}")
 
     def watch(self, watches):
-        """Have the engine tell these by itself (a dict of `Watch`); False, where it cannot."""
+        """Have the engine observe these (a dict of `Watch`); False where it cannot."""
         return self._agent.watch(watches)
 
     def watched(self, began_s):
-        """By name, what it has told, with times from this one of `clock` on."""
+        """What the engine observed, by name; its times count from `began_s` of `clock`."""
         return self._agent.watched(round(1e9 * began_s))
 
     def interrupt(self):

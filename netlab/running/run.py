@@ -159,8 +159,8 @@ def carry_out(experiment, net, limit_s):
 
 
 def so_far():
-    """The tables of what the engine tells by itself, as far as the run of this thread has got, by
-    name: for a listener of `netlab.running.progress.told`. Empty where nothing is told.
+    """The tables, by name, of what the engine has told by itself so far in this thread's run: for a
+    listener of `netlab.running.progress.told`. Empty where nothing is told.
     """
     return _reader.get()()
 

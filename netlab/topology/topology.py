@@ -181,7 +181,7 @@ class Topology(Description):
         return routing.Routing(self)
 
     def __getstate__(self):
-        """Without the routing, which follows from the rest."""
+        """Drop the cached routing; it is recomputed."""
         state = super().__getstate__()
         return state | {"__dict__": {name: getattr(self, name) for name in type(self).model_fields}}
 
