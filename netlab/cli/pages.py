@@ -14,7 +14,7 @@ from netlab.cli.notebook_file import read
 from netlab.errors import NetlabError, needs_notebooks
 
 with needs_notebooks():
-    from bs4 import BeautifulSoup, Comment
+    import nh3
     from jinja2 import DictLoader, pass_context
     from latex2mathml.converter import convert
     from nbconvert import HTMLExporter
@@ -24,11 +24,18 @@ with needs_notebooks():
         MarkdownWithMath,
     )
 
+# The browser's wall: no script, and nothing from elsewhere, not even the name of a link's host. A
+# policy in a page cannot forbid <meta http-equiv="refresh">: no <meta> of a notebook gets here.
+POLICY = """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:;\
+ style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="x-dns-prefetch-control" content="off">"""
+
 # nbconvert's own page, without the scripts that it would fetch from the network, and with the
 # texts that stand for pictures; on a phone code and tables scroll; on paper no line is
 # cut off, and no figure in two.
 TEMPLATE = """
 {%- extends 'lab/index.html.j2' -%}
+{%- block html_head -%}POLICY{{ super() }}{%- endblock -%}
 {%- block html_head_js -%}{%- endblock -%}
 {%- block html_head_js_mathjax -%}{%- endblock -%}
 {%- block html_head_js_mermaidjs -%}{%- endblock -%}
@@ -36,6 +43,8 @@ TEMPLATE = """
 <style>
 main { max-width: 960px; margin: auto; }
 .jp-RenderedImage img, .jp-RenderedMarkdown img { max-width: 100%; height: auto; }
+.dataframe tbody tr th { vertical-align: top; }
+.dataframe tbody tr th:only-of-type { vertical-align: middle; }
 math { font: 110% "STIX Two Math", "Cambria Math", "DejaVu Math TeX Gyre", math; }
 math[display="block"] { margin: 1em 0; }
 @media screen {
@@ -63,15 +72,31 @@ math[display="block"] { margin: 1em 0; }
  width="{{ (output | get_metadata('width', 'image/png') or '') | e }}">
 </div>
 {%- endblock -%}
-"""
+""".replace("POLICY", POLICY)
 
 # The template's name. nbconvert looks first for a file of this name in the working directory; what
 # lies there must not be used, as a template can run anything.
 NO_FILE = "/dev/null/page"
-
-# What a page does without: it runs, or it asks the network for something.
-TAGS = {"applet", "base", "embed", "form", "frame", "iframe", "link", "object", "script"}
 NOTHING = "data:,"  # in place of an image that is not there: its text is shown
+
+# What the body of a page may have: nothing here runs, and only "href" and "src" are addresses
+MATH = (
+    "math menclose mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow"
+    " mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover"
+)
+ATTRIBUTES = (
+    "accent accentunder align alt border class colspan columnalign columnlines columnspacing"
+    " data-mime-type depth display displaystyle fence form frame halign height id lang"
+    " linethickness lspace mathbackground mathcolor mathsize mathvariant maxsize minsize"
+    " movablelimits notation open role rowlines rowspacing rowspan rspace scope scriptlevel"
+    " separator side start stretchy style symmetric tabindex title valign voffset width xmlns"
+)
+STYLE = (
+    "background-color color font-family font-size font-style font-weight height line-height margin"
+    " margin-bottom margin-left margin-right margin-top max-width min-width padding text-align"
+    " text-decoration vertical-align white-space width"
+)
+TAGS = nh3.ALLOWED_TAGS | {*MATH.split(), "section", "tfoot"}
 
 
 class Renderer(IPythonRenderer):
@@ -112,10 +137,12 @@ class Renderer(IPythonRenderer):
     def _src_to_base64(self, src):
         if src.startswith("data:"):
             return None  # stays
+        beside = Path(self.path).resolve()
         for name in (src, unquote(src)):
             with contextlib.suppress(OSError, ValueError):
-                if found := super()._src_to_base64(name):
-                    return found
+                file = (beside / name).resolve()  # wherever links lead
+                if file.is_file() and file.is_relative_to(beside):
+                    return super()._src_to_base64(name)
         self.warn(f"its image {src} is no file beside the notebook, and is left out")
         return NOTHING
 
@@ -139,46 +166,30 @@ class PageExporter(HTMLExporter):
 
 
 def harmless(page, warn):
-    """A page without what would run in it or be fetched for it; as it was, where nothing is."""
-    soup = BeautifulSoup(page, "html.parser")
-    found = []
-    for comment in soup.find_all(string=lambda text: isinstance(text, Comment)):
-        if "<" in comment:  # a browser may see its end elsewhere
-            found.append("a comment with HTML in it")
-            comment.extract()
-    for tag in soup.find_all(True):
-        if tag.decomposed:
-            continue
-        fetches = tag.name == "style" and re.search(
-            r"(?i)@import|url\(\s*[\"']?(?!data:|#)", str(tag)
-        )
-        if tag.name in TAGS or fetches or "http-equiv" in tag.attrs:
-            found.append(f"<{tag.name}>")
-            tag.decompose()
-            continue
-        for name, value in list(tag.attrs.items()):
-            if refused(
-                tag.name, name.lower(), value if isinstance(value, str) else " ".join(value)
-            ):
-                found.append(f"{name} of <{tag.name}>")
-                del tag[name]
-    for what in dict.fromkeys(found):
-        warn(f"{what} is left out: a page runs nothing, and fetches nothing")
-    return str(soup) if found else page
+    """A page whose body runs nothing and fetches nothing."""
 
+    def kept(tag, name, value):
+        if name == "src" and not re.match("data:(image/|,)", value):
+            warn(f"its image {value[:200]} is no file beside the notebook, and is left out")
+            return None
+        return None if name == "href" and "data:" in value.lower() else value
 
-def refused(tag, name, value):
-    """Does this attribute of a tag run something, or fetch something?"""
-    value = re.sub(r"[\x00-\x20]", "", value).lower()
-    if name.startswith("on") or name == "srcdoc":
-        return True
-    if re.match(r"(javascript|vbscript|data:(?!image/|,)):?", value):
-        return True
-    if name in ("src", "srcset", "poster", "background"):
-        return not value.startswith(("data:", "#"))
-    if name.endswith("href") and tag != "a":  # in SVG, an image
-        return not value.startswith(("data:", "#"))
-    return name == "style" and bool(re.search(r"url\([\"']?(?!data:|#)", value))
+    head, body = page.split("<main>", 1)
+    found = {tag.lower() for tag in re.findall("<([A-Za-z][A-Za-z0-9-]*)", body)}
+    for tag in sorted(found - TAGS - {"style"}):
+        warn(f"<{tag}> is left out: a page runs nothing, and fetches nothing")
+    body = nh3.clean(
+        body,
+        tags=TAGS,
+        clean_content_tags={"script", "style", "svg"},
+        attributes={"*": {*ATTRIBUTES.split()}, "a": {"href"}, "img": {"src"}},
+        attribute_filter=kept,
+        filter_style_properties={*STYLE.split()},
+        generic_attribute_prefixes={"aria-"},
+        link_rel="noopener noreferrer nofollow",
+        url_schemes={"data", "http", "https", "mailto"},
+    )
+    return f"{head}<main>{body}</main></body></html>\n"
 
 
 def pages(notebooks, folder, warn=warnings.warn):

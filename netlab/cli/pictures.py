@@ -15,6 +15,11 @@ from netlab.errors import NetlabError, needs_notebooks
 FIGURE, PICTURE = "application/vnd.plotly.v1+json", "image/png"
 # 800 pixels, which JupyterLab's column has on a small screen: it shows stored pictures as they are
 WIDTH_PX, SCALE = 640, 1.25
+# In the page that draws: a figure, which may be a stranger's, asks the network for nothing
+POLICY = (
+    "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; script-src file:"
+    " 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:\">"
+)
 TAG = re.compile(
     r"</?(?:a|b|br|em|i|s|span|strong|sub|sup|u)(?:\s[^<>]*|/)?>"
 )  # plotly's; not a < b
@@ -125,9 +130,11 @@ def drawn(figures):
 
         import kaleido
         from choreographer.errors import BrowserFailedError, ChromeNotFoundError
+        from kaleido.errors import KaleidoError
 
     async def draw():
         page = kaleido.PageGenerator(mathjax=False)  # which it would fetch from the network
+        page.header = page.header.replace("<head>", f"<head>{POLICY}")
         size = {"format": "png", "width": WIDTH_PX, "scale": SCALE}
         async with kaleido.Kaleido(n=1, timeout=300, page_generator=page) as browser:
             parts = (
@@ -138,6 +145,9 @@ def drawn(figures):
 
     try:
         return asyncio.run(draw())
+    except KaleidoError as error:
+        said = " ".join(str(error).split())
+        raise NetlabError(f"a figure cannot be drawn without the network ({said})") from error
     except (BrowserFailedError, ChromeNotFoundError, TimeoutError) as error:
         raise NetlabError(
             "the pictures of stored figures need a browser, Chromium or Chrome, and none works"

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from netlab.cli import course_demo
 from netlab.cli.commands import app
+from netlab.cli.pages import POLICY
 from netlab.course import invented, mine
 from netlab.course.mine import parameters
 from netlab.errors import NetlabError
@@ -70,6 +71,8 @@ def test_from_release_to_marks(tmp_path, course):
     work = tmp_path / "marks/ps1-marks"
     assert {path.name for path in (work / "feedback").iterdir()} == {"ada.html", "bela.html"}
     page = (work / "class.html").read_text()
+    for text in (page, (work / "feedback/ada.html").read_text()):  # the policy of other pages
+        assert POLICY.splitlines()[0] == text.splitlines()[2]
     assert re.findall(r'href="(.*?)"', page) == ["feedback/ada.html", "feedback/bela.html"]
     assert "all automatic answers are right" in page
 

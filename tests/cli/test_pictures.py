@@ -1,6 +1,7 @@
 """`netlab pictures` draws a picture beside each figure that a notebook stores, and none twice."""
 
 import base64
+import socket
 import struct
 
 import nbformat
@@ -117,6 +118,24 @@ def test_a_figure_without_a_layout_is_drawn(notebook):
     cell = nbformat.v4.new_code_cell("1", outputs=[output, none], execution_count=1)
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), notebook)
     assert renew("a.ipynb") == "a.ipynb: 1 figures, 1 pictures are new"
+
+
+def test_drawing_a_strangers_figure_asks_the_network_for_nothing(notebook):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        text = f"<span style='background: url({url})'>a</span>"
+        image = dict(source=url, x=0, y=1, sizex=1, sizey=1)
+        write("a.ipynb", go.Figure(FIGURE).add_layout_image(image).update_layout(title_text=text))
+        assert renew("a.ipynb") == "a.ipynb: 1 figures, 1 pictures are new"
+        listener.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+
+
+def test_a_figure_that_needs_the_network_is_refused(notebook):
+    write("a.ipynb", go.Figure(go.Scattergeo(lon=[1], lat=[2])))
+    with pytest.raises(nl.NetlabError, match="drawn without the network"):
+        renew("a.ipynb")
 
 
 def test_a_notebook_that_cannot_be_written_is_refused_by_name(notebook, monkeypatch):
