@@ -127,6 +127,9 @@ class Renderer(IPythonRenderer):
         other = re.fullmatch(r"(?:\./)*([^/:?#]+)\.ipynb(#.*)?", url)
         return super().link(text, f"{other[1]}.html{other[2] or ''}" if other else url, title)
 
+    def _html_embed_images(self, html):  # which closes each tag at once
+        return super()._html_embed_images(html) if "<img" in html.lower() else html
+
     def _embed_image_or_attachment(self, src):
         try:
             return super()._embed_image_or_attachment(src)
