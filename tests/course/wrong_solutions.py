@@ -41,7 +41,7 @@ PS1 = [
         "virtual time repeats anyway",
         {"ps1-path": {", seed=my.seed": ""}},
         {"ps1-path-check": 3.8},  # 0.9 of each run; the goodput is near, hence a half
-        {"transfer": "seed", "goodput_bps": "seed"},
+        {"transfer": "seed", "goodput_bps": "transfer"},
     ),
     Wrong(
         "ps1 pipe in bits",
@@ -284,7 +284,7 @@ PS3 = [
         "did not read Reno",
         {"ps3-single": {', congestion="reno"': ""}},
         {"ps3-single-check": 0.6},
-        {"single": "congestion"},
+        {"single": "congestion", "ratio": "run first"},
     ),
     Wrong(
         "ps3 one of four",
@@ -350,7 +350,7 @@ PS4 = [
         "counted from one",
         {"ps4-measure": {"my.seed + n": "my.seed + n + 1"}},
         {"ps4-measure-check": 0.9},
-        {"first": "seed"},
+        {"first": "seed", "shares": "run first"},
     ),
     Wrong(
         "ps4 per cent",
@@ -629,7 +629,7 @@ PS6 = [
         "ps6 per cent",
         "shares are per cent, though the title says [1]",
         {"ps6-bbr": {"[[*run.flows": "[[*100 * run.flows"}},
-        {"ps6-bbr-check": 1 + 1 + 1.25 + 1},  # the unit alone, in two of four columns
+        {"ps6-bbr-check": 4},  # two of four columns
         {"shares": "per cent", "fig": "curve"},
     ),
 ]
@@ -694,7 +694,7 @@ PS7 = [
         "forgot start=1",
         {"ps7-four": {", start=1": ""}},
         {"ps7-four-check": 0.6 + 2 * 1.25 / 3},
-        {"four": "start"},
+        {"four": "start", "table": "run first"},
     ),
     Wrong(
         "ps7 h2 counted",

@@ -181,6 +181,7 @@ def marked(exercise, executed, right, order, places):
                 "right": fingerprint(solution),
             }
         )
+    name_the_run(rows, exercise, right[exercise.id])
     points = round(sum(row["points"] for row in rows), 6)
     return {
         "id": exercise.id,
@@ -195,6 +196,16 @@ def marked(exercise, executed, right, order, places):
 def answered(text):
     """An answer in words, as it is kept; "" where it is still what was handed out."""
     return "" if text.strip() in ("", *regions.STUB[False]) else text[:20_000]
+
+
+def name_the_run(rows, exercise, right):
+    """Say of numbers that were read off a run when it is not the run that was asked for."""
+    wrong = [row for row in rows if row["verdict"] in ("close", "wrong")]
+    runs = [row["name"] for row in wrong if right[row["name"]]["kind"] == "experiment"]
+    for row in wrong:
+        if runs and exercise.answers[row["name"]].get("exact"):
+            said = f"{row['hint']}; look at the run first, too: {', '.join(runs)}"
+            row["hint"] = printable(said)
 
 
 def unanswered(name, exercise, executed, order, places):
