@@ -61,7 +61,9 @@ def _candidates(node, links):
     """What is near a node's name: "gs2switch" for "GS2 Switch", "h1" for "h1 - 192.168.1.10"."""
     longest = min(10, INTERFACE_CHARACTERS - len(f"-eth{links}"))
     plain = unicodedata.normalize("NFKD", node.name).encode("ascii", "ignore").decode().lower()
-    words = re.findall("[a-z0-9]+", re.sub(r"[0-9]+(\.[0-9]+){3}", " ", plain))  # without addresses
+    words = re.findall(
+        "[a-z0-9]+", re.sub(r"[0-9]{1,3}(\.[0-9]{1,3}){3}", " ", plain)
+    )  # without addresses
     whole = "".join(words).lstrip("0123456789")
     base = whole if len(whole) <= longest or not words[0][0].isalpha() else words[0]
     base = base[:longest] or f"{node.kind[0]}{node.number}"
