@@ -1,5 +1,6 @@
 """Runs of a sweep beside the predictions of models."""
 
+from html import escape
 from itertools import cycle
 
 import numpy as np
@@ -109,7 +110,7 @@ def prediction(grid, models, rate="loss_rate", title=None):
 
 def _title(runs):
     """What is shown, and what all runs have in common."""
-    common = [str(name) for name in _only(runs, "congestion") if isinstance(name, str)]
+    common = [escape(name, False) for name in _only(runs, "congestion") if isinstance(name, str)]
     common += [with_unit(time_s, "s") for time_s in _only(runs, "base_rtt_s")]
     rates = _only(runs, "bottleneck_bps")
     common += [with_unit(rate, "bit/s") for rate in rates if np.isfinite(rate)]
@@ -142,7 +143,7 @@ def _hover(run, rate, models, ratios):
     path = [plural(run["streams"], "stream"), with_unit(run["base_rtt_s"], "s")]
     if np.isfinite(run["bottleneck_bps"]):
         path.append(with_unit(run["bottleneck_bps"], "bit/s"))
-    path += [run["congestion"]] if isinstance(run.get("congestion"), str) else []
+    path += [escape(run["congestion"], False)] if isinstance(run.get("congestion"), str) else []
     place = f"{RATES[rate]} {short_number(100 * run['loss_rate'])} %, seed {run['seed']:g}"
     lines = [", ".join(path), place, with_unit(run["received_bps"], "bit/s")]
     pairs = zip(models, ratios, strict=True)

@@ -1,5 +1,6 @@
 """One result: the throughput of its flows and streams, over time and in total."""
 
+from html import escape
 from itertools import cycle, pairwise
 
 import numpy as np
@@ -151,7 +152,8 @@ def _flow_names(result):
     names = {}
     for row in result.flows.itertuples():
         congestion = f" {row.congestion}" if isinstance(row.congestion, str) else ""
-        names[row.flow] = f"{row.src} → {row.dst}{congestion}"
+        # what a report says is a text; plotly reads HTML, and fetches what its styles name
+        names[row.flow] = escape(f"{row.src} → {row.dst}{congestion}", quote=False)
     if len(set(names.values())) == len(names):
         return names
     return {flow: f"{flow}: {name}" for flow, name in names.items()}

@@ -189,3 +189,11 @@ def test_refuses_a_result_where_nothing_was_measured():
         ValueError, match="no interval, but for omitted ones, has received_bps or sent_bps"
     ):
         plots.throughput(nothing)
+
+
+def test_what_a_report_calls_its_congestion_control_is_no_html():
+    evil = "<span style='background: url(http://a.invalid)'>"
+    result = a_result(("h1", "h2", evil, 0, [1e8]), ("h3", "h4", "reno", 0, [1e8]))
+    for fig in (plots.throughput(result), plots.streams(result)):
+        assert "<span" not in fig.to_json() and "\\u003cspan" not in fig.to_json()
+        assert "h3 → h4 reno" in [trace.name for trace in fig.data]
