@@ -10,6 +10,8 @@ NetlabError
  ├─ ReadError             a tool's output that cannot be read; the raw text is kept
  └─ MissingPackageError   a Python package that only a part of netlab needs is not installed
 
+``ReadWarning`` is no error: a tool's output was read, though it contradicts itself.
+
 The pure functions (models, fairness, units) raise plain ``ValueError`` for a bad argument.
 ``SpecificationError`` and ``ReadError`` are ``ValueError`` too, so ``except ValueError`` catches
 every kind of bad input. ``MissingPackageError`` is an ``ImportError`` too.
@@ -151,6 +153,10 @@ class ReadError(NetlabError, ValueError):
     def __init__(self, message, raw=""):
         super().__init__(message)
         self.raw = raw
+
+
+class ReadWarning(UserWarning):
+    """A tool's output that was read, though it contradicts itself: which figure was taken."""
 
 
 class MissingPackageError(NetlabError, ImportError):

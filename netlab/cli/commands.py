@@ -3,6 +3,7 @@ simpleperf, student-copy.
 """
 
 import contextlib
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +30,8 @@ Notebooks = Annotated[
 
 
 def main():
-    """Run the command; what netlab refuses is printed without a traceback."""
+    """Run the command; what netlab refuses, or warns of, is printed in words alone."""
+    warnings.showwarning = lambda message, *_, **__: say(str(message))
     try:
         app()
     except NetlabError as error:
@@ -185,6 +187,13 @@ def simpleperf(words: Annotated[list[str] | None, typer.Argument(metavar="OPTION
     """Measure the throughput to another host over TCP: `netlab simpleperf --help`."""
     from netlab.simpleperf import simpleperf_main
 
+    for word in words or []:
+        try:
+            word.lstrip("-\u2013\u2014").encode("utf-8" if word.isascii() else "idna")
+        except UnicodeError:  # bytes that are no UTF-8, or a name that no host can have
+            raise NetlabError(
+                f"simpleperf: {word[:80]!r} is no option and no value of one"
+            ) from None
     raise typer.Exit(simpleperf_main(words or []))
 
 

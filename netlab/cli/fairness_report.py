@@ -41,7 +41,22 @@ def report(files):
         for one in tests.itertuples()
     ]
     fair = [f"Jain's index of {of + ':':<{width}} {index:.5f}" for of, index in indices.items()]
+    fair += apart(tests)
     return "\n".join([*heads, "", table(streams), "", *fair, "", *notes(tests, streams)])
+
+
+def apart(tests):
+    """A warning about tests that were over before others began: they shared nothing."""
+    starts = tests.set_index("file").started_unix_s
+    ends = starts + [t.omit_s + t.streams.end_s.max() for t in tests.itertuples()]
+    late, first, s = starts.idxmax(), ends.idxmin(), starts.max() - ends.min()
+    if s < 0:
+        return []
+    return [
+        f"Warning: these tests did not compete. {late} began {s:.0f} s after {first} had"
+        " ended, so this index says how alike two tests were, and not how fairly a link was shared."
+        " Run them at the same time."
+    ]
 
 
 def read(file):
@@ -99,8 +114,6 @@ def table(streams):
 def notes(tests, streams):
     """What one has to know to read the numbers."""
     received = streams.received_bps.notna()
-    starts = tests.set_index("file").started_unix_s
-    ends = starts + [t.omit_s + t.streams.end_s.max() for t in tests.itertuples()]
     remarks = {
         "One stream alone always has 1: give a test with -P 8, or the files of tests that ran"
         " together.": len(streams) == 1,
@@ -115,8 +128,6 @@ def notes(tests, streams):
             " queue.": True
             for file in tests.file[tests.bidirectional]
         },
-        f"Note: {starts.idxmax()} began after {ends.idxmin()} had ended; only tests that run"
-        " together share a link.": starts.max() >= ends.min(),
     }
     return [text for text, holds in remarks.items() if holds]
 

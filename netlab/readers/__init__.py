@@ -1,9 +1,10 @@
 """What the tools printed, as tidy tables: SI units, one row per thing, the same columns for every
 file.
 
-A reader takes a path or the text itself. What the tool did not measure is NaN, never 0. A text that
-is broken, cut off or not that tool's, and figures that cannot be or that contradict each other,
-raise :class:`netlab.errors.ReadError`, which keeps the text in its ``raw``.
+A reader takes a path or the text itself. What the tool did not measure is NaN, never 0. What
+iperf3, iperf and ping really printed is read: where it contradicts itself, one
+:class:`netlab.errors.ReadWarning` names the figures and says what was taken. What cannot be read
+raises :class:`netlab.errors.ReadError`, which says what it is and keeps the text in its ``raw``.
 """
 
 from netlab.readers.iperf import IperfOutput, read_iperf
@@ -12,6 +13,7 @@ from netlab.readers.nstat import NstatOutput, read_nstat
 from netlab.readers.ping import PingOutput, read_ping
 from netlab.readers.queues import QueuesOutput, read_queues, read_tc
 from netlab.readers.simpleperf import SimpleperfOutput, read_simpleperf
+from netlab.readers.splitting import split_outputs
 from netlab.readers.windows import WindowsOutput, read_ss, read_windows
 
 __all__ = [
@@ -31,4 +33,5 @@ __all__ = [
     "read_ss",
     "read_tc",
     "read_windows",
+    "split_outputs",
 ]

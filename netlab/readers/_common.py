@@ -9,8 +9,9 @@ import os
 import re
 import reprlib
 import stat
+import warnings
 
-from netlab.errors import ReadError
+from netlab.errors import ReadError, ReadWarning
 
 _TYPES = {
     "stream": "int64",
@@ -26,16 +27,17 @@ _LOOK = re.compile(r"at (\d+[.,]\d+)")  # bash has the decimal point of its loca
 # No tool here counts with more than 64 bits.
 LIMIT = 2**64 - 1
 LARGEST_BYTES = 500_000_000  # of a file that is read
+_TOLD = 3  # doubts that a warning names
 
 
-def read(source, tool, parse):
+def read(source, tool, parse, doubts=()):
     """What `parse` makes of the text that `source` is, or names; or a ReadError, whatever is wrong
-    with that text.
+    with that text. What `parse` has put into `doubts` becomes one warning.
     """
     text = read_text(source)
     where = "" if source is text else f"{source}: "
     try:
-        return parse(text)
+        out = parse(text)
     except ReadError as error:
         raise ReadError(f"{where}{error}", text) from error.__cause__
     except (
@@ -51,6 +53,16 @@ def read(source, tool, parse):
             f" {str(error)[:200]}). Look at the text: it is in this error's raw.",
             text,
         ) from error
+    if doubts:
+        told = list(dict.fromkeys(doubts))
+        more = f"; and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
+        warnings.warn(
+            f"{where}this is not quite what {tool} prints, and was read all the same:"
+            f" {'; '.join(told[:_TOLD])}{more}",
+            ReadWarning,
+            stacklevel=3,
+        )
+    return out
 
 
 def read_text(source):
@@ -106,25 +118,25 @@ def looks(text):
             yield at_s - first_s, line
 
 
-def number(printed, name, least=0, most=LIMIT, unknown=None):
-    """The number under this name in an object of a tool's JSON; NaN where the tool has none: no
-    such name, null, NaN, or its word for `unknown`.
+def number(printed, name, doubts, least=0, most=LIMIT, unknown=None):
+    """The number under this name in an object of a tool's JSON; NaN where the tool has none (no
+    such name, null, NaN, or its word for `unknown`), or one that cannot be.
     """
     value = printed.get(name)
     if value is None or value != value or value == unknown:
         return math.nan
     if type(value) not in (int, float) or not least <= value <= most:
-        raise ReadError(
-            f"{name} = {reprlib.repr(value)}: this must be a number from {least} to {most}. {AGAIN}"
-        )
+        doubts.append(f"{name} = {reprlib.repr(value)} is no number from {least} to {most}: NaN")
+        return math.nan
     return float(value)
 
 
 def given(printed, name, most=LIMIT):
     """The number under this name, which the tool always prints."""
-    value = number(printed, name, most=most)
+    value = number(printed, name, wrong := [], most=most)
     if math.isnan(value):
-        raise ReadError(f"{name} is missing, or is no number. {AGAIN}")
+        what = wrong[0].removesuffix(": NaN") if wrong else f"{name} is missing, or is no number"
+        raise ReadError(f"{what}. {AGAIN}")
     return value
 
 
@@ -147,18 +159,22 @@ def one_of(printed, name, *allowed):
     return value
 
 
-def unique(pairs):
-    """An object of JSON (an ``object_pairs_hook``) in which no name has two values.
+def last_of(doubts):
+    """An ``object_pairs_hook`` that takes the last of two values under one name.
 
     iperf3 prints some names twice, with one value; before 3.10, also the sums of two directions,
     which nothing reads.
     """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        for name, value in pairs:
-            if found[name] is not value and found[name] != value and name[:3] != "sum":
-                raise ReadError(f"{name} stands twice in one object. {AGAIN}")
-    return found
+
+    def hook(pairs):
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            for name, value in pairs:
+                if found[name] is not value and found[name] != value and name[:3] != "sum":
+                    doubts.append(f"{name} stands twice in one object: the last is taken")
+        return found
+
+    return hook
 
 
 def tidy(table, columns):

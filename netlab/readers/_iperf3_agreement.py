@@ -1,107 +1,97 @@
-"""What the figures of one iperf3 report say about each other, whatever was measured: a report that
-breaks one of these rules was changed after iperf3 wrote it.
-"""
+"""What the figures of one iperf3 report should say about each other, whatever was measured."""
 
-from itertools import pairwise
-from math import fsum, isnan
+import pandas as pd
 
-from netlab.errors import ReadError
-from netlab.readers._common import AGAIN, number
-
-WAYS = ("sent", "received")
+from netlab.readers._common import number
 
 
-def agree(streams, intervals, total, omits):
-    """Refuse one side's figures if they contradict each other; NaN contradicts nothing.
+def signed(row, seconds, doubts):
+    """The first row that counts, where an interval began in the time that ``-O`` leaves out.
+
+    iperf3 prints its start before 0 without the sign, and divides its bytes, which it counts from 0
+    on, by the whole interval.
+    """
+    start_s, end_s = row["start_s"], row["end_s"]
+    if start_s < 0.01 * end_s or not abs(start_s + end_s - seconds) <= 1e-3 * seconds:
+        return row
+    doubts.append(
+        f"start = {start_s:g} of the first interval after the omitted time is before 0, without its"
+        " sign: 0 is taken, and its bytes by its end as its rate"
+    )
+    rates = {f"{way}_bps": 8 * row[f"{way}_bytes"] / end_s for way in ("sent", "received")}
+    return row | {"start_s": 0.0} | rates
+
+
+def contradictions(streams, intervals, total, omits):
+    """A sentence for each kind of figure on one side that others contradict; NaN contradicts
+    nothing.
 
     Parameters
     ----------
     streams, intervals : list of dict
-        The rows of the tables; a stream's ``until_s`` is its end by this side's clock.
+        The rows of the tables; a stream's ``until_s`` is its end by this side's clock, and its
+        ``received_until_s`` the receiver's.
     total : callable
         iperf3's own total of ("sent" or "received", back), or None.
     omits : bool
         Was a time left out (``-O``)? Each side leaves out its own, so their figures differ.
     """
-    rows = {stream["port"]: [] for stream in streams}
-    for row in (*streams, *intervals):
-        _refuse(row, row["end_s"] < row["start_s"], "start_s", "end_s")
-        _refuse(row, not omits and row["lost_packets"] > row["packets"], "lost_packets", "packets")
-        _rate_is_bytes(row, "sent", row["end_s"] - row["start_s"])
-    for row in intervals:
-        _rate_is_bytes(row, "received", row["end_s"] - row["start_s"])
-        rows[row["port"]].append(row)
-    for stream in streams:
-        for less, more in (("rtt_min_s", "rtt_s"), ("rtt_s", "rtt_max_s")):
-            _refuse(stream, stream[less] > stream[more], less, more)
-        if not omits:
-            _refuse(stream, stream["lost_packets"] < 0, "lost_packets")
-            # the sender may still write while it counts
-            most = 1.01 * stream["sent_bytes"] + 2**20
-            _refuse(stream, stream["received_bytes"] > most, "sent_bytes", "received_bytes")
-        _rows_are_the_whole(stream, rows[stream["port"]], omits)
-    for back in {stream["back"] for stream in streams}:
-        for way in WAYS:
-            _add_up([stream for stream in streams if stream["back"] == back], way, total(way, back))
-
-
-def _rate_is_bytes(row, way, seconds):
-    """A rate is 8 times its bytes by its time, of which old versions print six digits."""
-    bits, rate = 8 * row[f"{way}_bytes"], row[f"{way}_bps"]
-    wrong = abs(bits - rate * seconds) > 0.01 * bits + 2e-5 * rate * row["end_s"] + 8
-    _refuse(row, wrong, f"{way}_bps", f"{way}_bytes", "start_s", "end_s")
-
-
-def _add_up(streams, way, total):
-    """The streams of one direction were measured for one time, and add up to iperf3's total."""
-    data, rate = (sum(stream[f"{way}_{what}"] for stream in streams) for what in ("bytes", "bps"))
-    if total:
-        printed, rate = number(total, "bytes"), number(total, "bits_per_second")
-        if abs(printed - data) > 1e-5 * data + 1:
-            raise ReadError(
-                f"iperf3's sum_{way} has {printed:.0f} bytes, but its streams {data:.0f}. {AGAIN}"
-            )
-    for stream in streams:
-        _rate_is_bytes(stream, way, 8 * data / rate if rate else 0)
-
-
-def _rows_are_the_whole(stream, rows, omits):
-    """The intervals follow each other until the end, and what they count is in the total."""
-    slack = max((row["end_s"] - row["start_s"] for row in rows), default=0) / 5
-    start = {"end_s": 0, "omitted": None}
-    for before, row in pairwise([start, *rows]):
-        follows = before["end_s"] if before["omitted"] == row["omitted"] else 0
-        _refuse(row, abs(row["start_s"] - follows) > slack, "start_s")
-    rows = [row for row in rows if not row["omitted"]]
-    left = stream["until_s"] - (rows[-1]["end_s"] if rows else 0)
+    streams, rows = pd.DataFrame(streams).set_index("port", drop=False), pd.DataFrame(intervals)
+    of = rows[~rows.omitted].groupby("port")
+    ends_s, most, least, sums, told = (
+        figures.reindex(streams.index)
+        for figures in (of.end_s.max(), of.max(), of.min(), of.sum(), of.retransmits.count())
+    )
+    slack_s = (rows.end_s - rows.start_s).groupby(rows.port).max() / 5
+    follows_s = rows.groupby(["port", "omitted"]).end_s.shift(fill_value=0)
     # iperf3 does not print a last interval of less than a tenth
-    _refuse(stream, not rows or abs(left) > slack, "until_s")
-
-    def counted(figure):
-        return [row[figure] for row in rows if not isnan(row[figure])]
-
-    for figure in ("sent_bytes", "received_bytes"):
-        _refuse(stream, fsum(counted(figure)) > stream[figure] * (1 + 1e-6), figure)
-    again, packets = counted("retransmits"), counted("packets")
-    _refuse(stream, sum(again) > stream["retransmits"], "retransmits")
+    left_s = (streams.until_s - ends_s).fillna(0)
+    fewer = (told > 0) & (left_s < 2e-6) & (sums.retransmits < streams.retransmits)
+    rules = [
+        (rows, "start_s", (rows.start_s - follows_s).abs() > rows.port.map(slack_s)),
+        (streams, "until_s", (left_s.abs() > slack_s.reindex(streams.index)) | ends_s.isna()),
+        (streams, "rtt_s", streams.rtt_min_s > streams.rtt_s),
+        (
+            streams,
+            "rtt_max_s",
+            (streams.rtt_s > streams.rtt_max_s) | (most.rtt_s > streams.rtt_max_s),
+        ),
+        (streams, "rtt_min_s", least.rtt_s < streams.rtt_min_s),
+        (streams, "cwnd_bytes", most.cwnd_bytes > streams.cwnd_bytes),
+        (streams, "retransmits", (sums.retransmits > streams.retransmits) | (fewer & (not omits))),
+        (streams, "sent_bytes", sums.sent_bytes > streams.sent_bytes * (1 + 1e-6)),
+        (streams, "received_bytes", sums.received_bytes > streams.received_bytes * (1 + 1e-6)),
+    ]
     if not omits:
-        # a datagram may come between the two counts
-        _refuse(stream, sum(packets) > stream["packets"] + 1, "packets")
-        fewer = again and left < 2e-6 and sum(again) < stream["retransmits"]
-        _refuse(stream, fewer, "retransmits")
-    for figure, most in (("cwnd_bytes", "cwnd_bytes"), ("rtt_s", "rtt_max_s")):
-        _refuse(stream, max(counted(figure), default=0) > stream[most], most)
-    least = min(counted("rtt_s"), default=stream["rtt_min_s"])
-    _refuse(stream, least < stream["rtt_min_s"], "rtt_min_s")
+        # the sender may still write while it counts, and a datagram come between two counts
+        rules += [
+            (streams, "received_bytes", streams.received_bytes > 1.01 * streams.sent_bytes + 2**20),
+            (streams, "packets", sums.packets > streams.packets + 1),
+            (streams, "lost_packets", streams.lost_packets < 0),
+            (rows, "lost_packets", rows.lost_packets > rows.packets),
+            (streams, "lost_packets", streams.lost_packets > streams.packets),
+        ]
+    for table in (streams, rows):
+        rules.append((table, "end_s", table.end_s < table.start_s))
+        rules.append((table, "sent_bps", _off(table, "sent", table.start_s, table.end_s)))
+    rules.append((rows, "received_bps", _off(rows, "received", rows.start_s, rows.end_s)))
+    rules.append((streams, "received_bps", _off(streams, "received", 0, streams.received_until_s)))
+    for table, figure, wrong in rules:
+        if wrong.any():
+            row = table[wrong].iloc[0]
+            where = f" from {row.start_s:g} to {row.end_s:g} s" if table is rows else ""
+            yield (
+                f"{figure} = {row[figure]:.9g} of the stream with port {row.port}{where} does not"
+                " go with the other figures: it is taken as printed"
+            )
+    for back, own in streams.groupby("back"):
+        for way in ("sent", "received"):
+            printed, ours = number(total(way, back) or {}, "bytes", []), own[f"{way}_bytes"].sum()
+            if abs(printed - ours) > 1e-5 * ours + 1:
+                yield f"sum_{way} has {printed:.0f} bytes, its streams {ours:.0f}: theirs are taken"
 
 
-def _refuse(row, wrong, *names):
-    if wrong:
-        where = (
-            f"from {row['start_s']:g} to {row['end_s']:g} s" if "omitted" in row else "at its end"
-        )
-        figures = ", ".join(f"{name} = {row[name]:.9g}" for name in names)
-        raise ReadError(
-            f"iperf3's figures of the stream with port {row['port']} {where} contradict others in"
-            f" this report: {figures}. {AGAIN}"
-        )
+def _off(table, way, start_s, end_s):
+    """Where a rate is not 8 times its bytes by its time, of which old versions print six digits."""
+    bits, rate = 8 * table[f"{way}_bytes"], table[f"{way}_bps"]
+    return (bits - rate * (end_s - start_s)).abs() > 0.01 * bits + 2e-5 * rate * end_s + 8

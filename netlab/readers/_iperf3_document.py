@@ -6,7 +6,7 @@ import json
 import re
 
 from netlab.errors import ReadError
-from netlab.readers._common import AGAIN, given, one_of, unique
+from netlab.readers._common import AGAIN, given, last_of, one_of
 
 # A part of iperf3's own error: what to do about it.
 _BOTH = "Keep both sides running until the test is over, and run it again."
@@ -20,57 +20,107 @@ _REMEDIES = {
 }
 # printed by old versions
 _NAN_TOKEN = re.compile(r'(?<!\\)(":\s*)-?(?:nan|inf)(?:\(\w*\))?(?=\s*[,}\]])', re.I)
+# where a document, or an event, of iperf3 begins
+REPORT = re.compile(r'\{\s*"(?:start|title|error|event|intervals)"')
+_OWN_ERROR = re.compile(r"^iperf3: (?:error - )?(.*)", re.M)
 
 
-def parse(text, named):
+def parse(text, named, doubts):
     """The report in `text`, which is a file's if it is `named`."""
-    report = _json(text, named)
-    check(report)
+    report = _json(text, named, doubts)
+    check(report, doubts)
     return report
 
 
-def _json(text, named):
-    body = _NAN_TOKEN.sub(r"\1NaN", text.strip().removeprefix("\ufeff"))
+def _json(text, named, doubts):
+    body = without_nan(text.strip().removeprefix("\ufeff"))
     if not body:
         raise ReadError(
             "iperf3's output is empty. Run it with -J, and see what it writes to stderr."
         )
-    if re.match(r'\{\s*"event"', body):
-        raise ReadError("This is what iperf3 --json-stream writes. Run it with -J alone.")
-    if not body.startswith("{"):
-        if own := re.search(r"^iperf3: (.*)", body, re.M):
+    if values := as_list(body):
+        raise ReadError(
+            f"This is a list of JSON, of {len(values)} values, and no report of iperf3, which is an"
+            " object. `split_outputs` gives the text of each report in it."
+        )
+    begins = 0 if body[0] == "{" else getattr(REPORT.search(body), "start", int)()
+    own = _OWN_ERROR.search(body)
+    if body[begins] != "{":
+        if own:
             raise _own_error(own[1])
-        first = body.splitlines()[0][:80]
-        if "{" in body and '"start"' in body:
-            raise ReadError(
-                f"There is text before iperf3's JSON: {first!r}. Keep only what iperf3 wrote."
-            )
         what = "not iperf3's JSON" if named else "neither iperf3's JSON nor the name of a file"
+        first = body.splitlines()[0][:80]
         raise ReadError(
             f"This is {what}, it begins with {first!r}. Run iperf3 with -J, which writes it."
         )
     try:
-        return json.loads(body, object_pairs_hook=unique)
-    except ReadError:
-        raise
+        doc, ends = json.JSONDecoder(object_pairs_hook=last_of(doubts)).raw_decode(body, begins)
     except (ValueError, RecursionError) as error:
-        problem, where = str(error), getattr(error, "pos", 0)
-        if problem.startswith("Extra data"):
-            what = (
-                f"There is text after iperf3's JSON: {body[where : where + 80]!r}. Keep one report"
-                " per file."
-            )
-        elif problem.startswith("Unterminated") or where >= len(body) or not body.endswith("}"):
-            what = (
-                f"iperf3's JSON is cut off after {len(text)} characters. Let it finish, and run it"
-                " again."
+        raise _broken(error, body, len(text)) from error
+    after = body[ends:].strip()
+    if isinstance(doc, dict) and "event" in doc:
+        return _of_events(doc, after, doubts)
+    if others := REPORT.findall(after):
+        raise ReadError(
+            f"There are {1 + len(others)} reports of iperf3 here, one after another."
+            " `split_outputs` gives the text of each."
+        )
+    if own and not (isinstance(doc, dict) and _measured(doc)):
+        raise _own_error(own[1])
+    for where, left_out in (("before", body[:begins].strip()), ("after", after)):
+        if left_out:
+            doubts.append(f"text {where} iperf3's JSON is left out: {left_out[:80]!r}")
+    return doc
+
+
+def without_nan(text):
+    """The text with what Python's JSON reads as NaN, in place of C's spellings."""
+    return _NAN_TOKEN.sub(r"\1NaN", text)
+
+
+def as_list(text):
+    """The values of a list of JSON; None, if it is none."""
+    if not text.startswith("["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _broken(error, body, characters):
+    problem, where = str(error), getattr(error, "pos", 0)
+    if problem.startswith("Unterminated") or where >= len(body) or not body.endswith("}"):
+        return ReadError(
+            f"iperf3's JSON is cut off after {characters} characters. Let it finish, and run it"
+            " again."
+        )
+    return ReadError(
+        f"iperf3's JSON is broken: {problem}. Something else was written into it; run it again."
+    )
+
+
+def _of_events(event, rest, doubts):
+    """The report that the lines of ``--json-stream`` come to: each is an event with its data."""
+    doc, hook = {"intervals": []}, last_of(doubts)
+    events = [event, *(json.loads(line, object_pairs_hook=hook) for line in rest.splitlines())]
+    for event in events:
+        name, data = event["event"], event["data"]
+        if name == "interval":
+            doc["intervals"].append(data)
+        elif name in doc:
+            raise ReadError(
+                f"There is more than one {name} here, so these are several reports of iperf3."
+                " `split_outputs` gives the text of each."
             )
         else:
-            what = (
-                f"iperf3's JSON is broken: {problem}. Something else was written into it; run it"
-                " again."
-            )
-        raise ReadError(what) from error
+            doc[name] = data
+    if "end" not in doc and "error" not in doc:
+        raise ReadError(
+            "What iperf3 --json-stream wrote is cut off: its last line is no end. Let it finish,"
+            " and run it again."
+        )
+    return doc
 
 
 def _own_error(message):
@@ -81,7 +131,11 @@ def _own_error(message):
     return ReadError(f"iperf3 says: {message.strip(' :.')}. {remedy}")
 
 
-def check(doc):
+def _measured(doc):
+    return isinstance(doc.get("end"), dict) and doc["end"].get("streams")
+
+
+def check(doc, doubts):
     """Refuse what is not the report of a test that ended, or was interrupted on this side."""
     if not isinstance(doc, dict) or not (
         {"start", "intervals", "end"} <= doc.keys() or "error" in doc
@@ -95,14 +149,18 @@ def check(doc):
         raise ReadError(
             "iperf3 ended before it measured anything. See its stderr, and run it again."
         )
-    if len(doc["end"]["streams"]) != len(doc["start"]["connected"]):
+    connected = doc["start"]["connected"]
+    if len(doc["end"]["streams"]) != len(connected):
         raise ReadError("Not every stream that connected has an end in this report. Run it again.")
     if not {"connecting_to", "accepted_connection"} & doc["start"].keys():
         raise ReadError(f"This is neither a client's report nor a server's. {AGAIN}")
+    if len({stream["socket"] for stream in connected}) < len(connected):
+        raise ReadError(f"Two streams have one socket in this report. {AGAIN}")
     asked = given(doc["start"]["test_start"], "num_streams") * (1 + both_ways(doc))
-    streams = len({stream["socket"] for stream in doc["start"]["connected"]})
-    if not streams == len(doc["start"]["connected"]) == asked:
-        raise ReadError(f"num_streams is for {asked:g} streams, but {streams} connected. {AGAIN}")
+    if asked != len(connected):
+        doubts.append(
+            f"num_streams is for {asked:g} streams: the {len(connected)} that connected are taken"
+        )
     printed = [
         (s["socket"], s["start"], s["end"], one_of(s, "omitted", True, False))
         for i in doc["intervals"]

@@ -21,8 +21,9 @@ _RESULT = re.compile(
     r" ([KMGT]?)(bits|Bytes)/sec(?: +(.*))?$"
 )
 _RECEIVED = re.compile(
-    rf"^(?:{_N}|-?nan) ms +([0-9]{{1,18}})/ *([0-9]{{1,18}}) \((-?[0-9.e+]+|-?nan)%\)"
+    rf"^(?:{_N}|-?nan) ms +([0-9]{{1,18}})/ *([0-9]{{1,18}}) \((-?[0-9.e+]{{1,20}}|-?nan|-?inf)%\)"
 )
+_OF_STREAM = re.compile(r"^\[ *\*?([0-9]{1,5})\] ")
 _LATE = re.compile(rf"^\[ *\*?([0-9]{{1,5}})\] +{_N} ?- *{_N} sec +([0-9]{{1,18}}) datagrams rec")
 _SENT = re.compile(r"^\[ *\*?([0-9]{1,5})\] Sent ([0-9]{1,18}) datagrams")
 _SENDING = re.compile(
@@ -43,7 +44,8 @@ def whose(text):
     if len(roles) > 1:
         raise ReadError(
             "This is more than one side's text, or both directions' (-d, -r). Give the client's"
-            " alone, or the server's."
+            " alone, or the server's; `split_outputs` gives the text of each, where they come one"
+            " after another."
         )
     if roles:
         what, protocol, port = roles.pop()
@@ -60,7 +62,30 @@ def whose(text):
     )
 
 
-def lines(text, role):
+def runs(text):
+    """The first lines of a server's runs: where a stream connects after all before it have ended.
+
+    Returns
+    -------
+    list of int
+        Numbers of lines.
+    """
+    spans, last = [], {}
+    for number, line in enumerate(text.splitlines()):
+        if found := _CONNECTED.match(line):
+            last[found[1]] = len(spans)
+            spans.append([number, number])
+        elif (found := _OF_STREAM.match(line)) and found[1] in last:
+            spans[last[found[1]]][1] = number
+    starts, end = [], -1
+    for first, ends in spans:
+        if first > end:
+            starts.append(first)
+        end = max(end, ends)
+    return starts
+
+
+def lines(text, role, doubts):
     """The streams, each with its lines in order; and what is told of them all."""
     streams, by_id, header = [], {}, ""
     notes = {
@@ -97,11 +122,9 @@ def lines(text, role):
         elif line.startswith("[ ID]"):
             header = line
         elif found := _RESULT.match(line):
-            _of(by_id, found[1], line)["lines"].append(_figures(found, header))
-        elif found := _LATE.match(line):
-            lines = _of(by_id, found[1], line)["lines"]
-            if not lines:
-                raise ReadError(f"{line[:100]!r} belongs to no result. {AGAIN}")
+            if figures := _figures(found, header, doubts):
+                _of(by_id, found[1], line)["lines"].append(figures)
+        elif (found := _LATE.match(line)) and (lines := _of(by_id, found[1], line)["lines"]):
             lines[-1]["out_of_order"] = float(found[4])
         elif found := _SENT.match(line):
             _of(by_id, found[1], line)["sent"] = float(found[2])
@@ -109,7 +132,7 @@ def lines(text, role):
             stream = _of(by_id, line.strip("[ *").split("]")[0], line)
             stream["own_lines"] = len(stream["lines"])
         elif re.match(r"^\[ *\*?[0-9]+\] (?:local\b|.*\bsec\b)", line):
-            raise ReadError(f"iperf prints no such line: {line[:100]!r}. {AGAIN}")
+            doubts.append(f"{line[:80]!r} is no line of iperf's: it is left out")
         elif re.match(r"^\[FD", line):
             raise ReadError("This ran both ways at once. Test one direction at a time.")
     return streams, notes
@@ -143,8 +166,8 @@ def _of(by_id, number, line):
     return by_id[number]
 
 
-def _figures(found, header):
-    """One line of results in SI units, whoever counted."""
+def _figures(found, header, doubts):
+    """One line of results in SI units, whoever counted; None, if it is none."""
     start_s, end_s = float(found[2]), float(found[3])
     size, rate = float(found[4]) * _BINARY[found[5]], float(found[6]) * _DECIMAL[found[7]]
     if found[8] == "Bytes":
@@ -155,16 +178,18 @@ def _figures(found, header):
     row |= {"bytes": size, "off_bytes": size_off}
     least_s, most_s = max(end_s - start_s - time_off, 1e-9), end_s - start_s + time_off
     low, high = 8 * (size - size_off) / most_s, 8 * (size + size_off) / least_s
-    if end_s < start_s or not low * 0.998 - rate_off <= rate <= high * 1.002 + rate_off:
-        raise ReadError(
-            f"A time, a transfer and a bandwidth that do not belong together: {found[0][:100]!r}."
-            f" {AGAIN}"
-        )
     rest = found[9] or ""
-    if udp := _RECEIVED.match(rest):
+    udp = _RECEIVED.match(rest)
+    if end_s < start_s or ("Jitter" in header and rest and not udp):
+        doubts.append(f"{found[0][:80]!r} is no result of iperf's: it is left out")
+        return None
+    if not low * 0.998 - rate_off <= rate <= high * 1.002 + rate_off:
+        doubts.append(f"the rate in {found[0][:80]!r} is not its bytes by its time: as printed")
+    if udp:
         lost, total = float(udp[2]), float(udp[3])
         if lost > total:
-            raise ReadError(f"More were lost than sent: {found[0][:120]!r}. {AGAIN}")
+            doubts.append(f"lost_packets = {lost:.0f} of {total:.0f} datagrams: NaN")
+            lost = NAN
         row |= {
             "jitter_s": float(udp[1] or NAN) / 1e3,
             "lost_packets": lost,
@@ -172,8 +197,6 @@ def _figures(found, header):
             "loss": lost / total if total else NAN,
             "percent": udp[4],
         }
-    elif "Jitter" in header and rest:
-        raise ReadError(f"iperf prints no such result: {found[0][:120]!r}. {AGAIN}")
     elif "Rtry" in header and (tcp := re.match(r"[0-9]+/[0-9]+ +([0-9]{1,12})\b", rest)):
         row["retransmits"] = float(tcp[1])
     return row

@@ -9,7 +9,7 @@ import pandas as pd
 
 from netlab.errors import ReadError
 from netlab.readers import _iperf_text as document
-from netlab.readers._common import AGAIN, read, tidy
+from netlab.readers._common import read, tidy
 
 NAN = math.nan
 _STREAMS = [
@@ -73,8 +73,13 @@ def read_iperf(source):
     Raises
     ------
     ReadError
-        If the text is not one side's whole output, says that the test failed, or its figures cannot
-        be, or contradict each other.
+        If the text is not one side's output, says that the test failed, or nothing was measured.
+
+    Warns
+    -----
+    ReadWarning
+        One for the text, if its figures contradict each other, lines are missing, or a server's has
+        several runs, one after another: says what was taken.
 
     Notes
     -----
@@ -111,12 +116,18 @@ def read_iperf(source):
     >>> out.streams[["received_bps", "lost_packets", "jitter_s"]].values.tolist()
     [[20900000.0, 51.0, 0.000858]]
     """
-    return read(source, "iperf", _output)
+    doubts = []
+    return read(source, "iperf", lambda text: _output(text, doubts), doubts)
 
 
-def _output(text):
+def _output(text, doubts):
     role, protocol, port = document.whose(text)
-    streams, notes = document.lines(text, role)
+    streams, notes = document.lines(text, role, doubts)
+    if (runs := len(document.runs(text))) > 1:
+        doubts.append(
+            f"these are {runs} runs, one after another, and no parallel streams: `split_outputs`"
+            " gives the text of each"
+        )
     if not streams:
         raise ReadError(
             f"This {role} measured nothing: no line says that the two sides connected. Give all"
@@ -125,7 +136,7 @@ def _output(text):
     rows, parts = [], []
     for number, one in enumerate(streams, 1):
         whose = {"stream": number, **{name: one[name] for name in ("port", "src", "dst")}}
-        whole, own = _whole(one, protocol)
+        whole, own = _whole(one, protocol, doubts)
         rows.append(whose | whole)
         parts += [whose | part for part in own]
     ways = {one["reverse"] for one in streams}
@@ -149,28 +160,53 @@ def _table(parts):
     return tidy(pd.DataFrame(parts, columns=None if parts else _INTERVALS), _INTERVALS)
 
 
-def _whole(stream, protocol):
+def _whole(stream, protocol, doubts):
     """A stream's row, and the rows of its intervals."""
-    cut = stream["own_lines"]
+    cut, who = stream["own_lines"], f"the stream from port {stream['port']:.0f}"
     own, told = stream["lines"][:cut], [] if cut is None else stream["lines"][cut:]
-    unfinished = protocol == "UDP" and stream["sends"] and math.isnan(stream["sent"])
-    if not own or own[-1]["start_s"] != 0 or (cut is not None and len(told) != 1) or unfinished:
-        raise ReadError(
-            f"iperf's output is cut off: the stream from port {stream['port']:.0f} has no last"
-            " line. Give all that it printed."
-        )
     counts = protocol == "UDP" and not stream["sends"]
     if any(("packets" in row) != counts for row in own):
-        raise ReadError(f"Lost datagrams are told by who receives, and in each line. {AGAIN}")
+        doubts.append(f"a line of {who} lacks its lost datagrams, or has some: it is left out")
+        own = [row for row in own if ("packets" in row) == counts]
+    if not own:
+        raise ReadError(
+            f"iperf's output is cut off: {who} has no results. Give all that it printed."
+        )
     *parts, total = own
-    _check_parts(parts, total)
+    if total["start_s"] != 0:
+        parts, total = own, _sum(own)
+        doubts.append(
+            f"{who} has no last line, as of an iperf that was killed: its intervals add up"
+        )
+    _check_parts(parts, total, who, doubts)
     for row in own:
-        _check_percent(row)
+        _check_percent(row, doubts)
     row = _sided(total, stream["sends"])
     if stream["sends"] and protocol == "UDP":
         row["packets"] = stream["sent"]
-        row |= _heard(told[0], stream) if told else {}
+        if math.isnan(stream["sent"]):
+            doubts.append(f"{who} does not say how many datagrams it sent: packets is NaN")
+        if told:
+            row |= _heard(told[-1], stream, doubts)
+        elif cut is not None:
+            doubts.append(f"{who} has no line in its server's report: what it received is NaN")
     return row, [_sided(part, stream["sends"]) for part in parts]
+
+
+def _sum(parts):
+    """The line that iperf would have printed at the end of these."""
+    size, seconds = sum(p["bytes"] for p in parts), sum(p["end_s"] - p["start_s"] for p in parts)
+    total = {
+        "start_s": parts[0]["start_s"],
+        "end_s": parts[-1]["end_s"],
+        "off_s": parts[-1]["off_s"],
+    }
+    total |= {"bytes": size, "off_bytes": 0.0, "bps": 8 * size / seconds if seconds else NAN}
+    if "packets" in parts[0]:
+        lost, packets = (sum(p[name] for p in parts) for name in ("lost_packets", "packets"))
+        total |= {"lost_packets": lost, "packets": packets, "jitter_s": parts[-1]["jitter_s"]}
+        total["loss"] = lost / packets if packets else NAN
+    return total
 
 
 def _sided(figures, sends):
@@ -182,48 +218,53 @@ def _sided(figures, sends):
     return row | {f"{side}_bps": figures["bps"], f"{side}_bytes": figures["bytes"]}
 
 
-def _heard(told, stream):
+def _heard(told, stream, doubts):
     """What the server reported to a client that sends; the client's last datagram, which it sends
     up to ten times until it hears of the server, counts each time.
     """
     row, sent = _sided(told, sends=False), stream["sent"]
-    if "packets" not in row or not 0.99 * sent - 2 <= row["packets"] <= sent + 11:
-        raise ReadError(
-            f"The client sent {sent:.0f} datagrams, and the server reported of"
-            f" {row.get('packets', 0):.0f}: it ended before the client, or the two are versions"
-            " that count differently. Let the server run for longer, and the same version on both"
-            " sides."
+    told_of = row.get("packets", NAN)
+    if not 0.99 * sent - 2 <= told_of <= sent + 11:
+        taken = "what the server said is taken"
+        if not told_of < sent:
+            row |= {"packets": sent, "lost_packets": NAN, "loss": NAN}
+            taken = "packets is what the client sent, and loss NaN"
+        doubts.append(
+            f"the client sent {sent:.0f} datagrams, and the server reported of {told_of:.0f} (it"
+            f" ended earlier, or the two are versions that count differently): {taken}"
         )
-    if stream["silent"] and float(told["percent"]) == row["jitter_s"] == 0:
+    if row.get("jitter_s") == 0 == float(told["percent"]) and (
+        stream["silent"] or row["lost_packets"]
+    ):
         row["jitter_s"] = NAN
-    else:
-        _check_percent(told)
+    if not stream["silent"]:
+        _check_percent(told, doubts)
     return {name: value for name, value in row.items() if name not in ("start_s", "end_s")}
 
 
-def _check_parts(parts, total):
-    """Refuse intervals that do not follow each other, or come to more than their total."""
-    end_s = 0.0
+def _check_parts(parts, total, who, doubts):
+    """Doubt intervals that do not follow each other, or come to more than their total."""
+    end_s = parts[0]["start_s"] if parts else 0.0
     for part in parts:
         if abs(part["start_s"] - end_s) > part["off_s"] + 1e-3:
-            raise ReadError(
-                f"An interval begins at {part['start_s']:g} s where one at {end_s:g} s should."
-                " Lines are missing, or from elsewhere: give all that iperf printed."
+            doubts.append(
+                f"an interval of {who} begins at {part['start_s']:g} s where one at {end_s:g} s"
+                " should: lines are missing, and the total is taken as printed"
             )
         end_s = part["end_s"]
     size, off = (sum(part[name] for part in parts) for name in ("bytes", "off_bytes"))
     late = end_s > total["end_s"] + total["off_s"] + 1e-3
     if late or size - off > (total["bytes"] + total["off_bytes"]) * 1.001:
-        raise ReadError(f"The intervals come to more than their total. {AGAIN}")
+        doubts.append(f"the intervals of {who} come to more than their total: both are as printed")
 
 
-def _check_percent(row):
-    """Refuse a percentage that is not that of its counts."""
+def _check_percent(row, doubts):
+    """Doubt a percentage that is not that of its counts."""
     if "percent" not in row or math.isnan(row["loss"]):
         return
     percent, true = float(row["percent"]), 100 * row["loss"]
     if not abs(percent - true) <= max(0.06 * true, 1e-3):  # it has two digits
-        raise ReadError(
-            f"{row['lost_packets']:.0f} of {row['packets']:.0f} datagrams are not"
-            f" {row['percent'][:12]} %. {AGAIN}"
+        doubts.append(
+            f"loss = {row['percent'][:12]} %, but {row['lost_packets']:.0f} of"
+            f" {row['packets']:.0f} datagrams: their quotient is taken"
         )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from netlab.readers import _iperf3_document as document
 from netlab.readers._common import LIMIT, given, number, one_of, read, tidy, word
-from netlab.readers._iperf3_agreement import agree
+from netlab.readers._iperf3_agreement import contradictions, signed
 
 NAN = math.nan
 
@@ -98,7 +98,8 @@ class Iperf3Output:
 
 
 def read_iperf3(source):
-    """The report that ``iperf3 -J`` wrote, of any version from 3.0 on, client's or server's.
+    """The report that ``iperf3 -J`` or ``--json-stream`` wrote, of any version from 3.0 on,
+    client's or server's.
 
     Parameters
     ----------
@@ -112,8 +113,13 @@ def read_iperf3(source):
     Raises
     ------
     ReadError
-        If the text is not one complete report, or its figures cannot be, or contradict each other:
-        says what is wrong, and what to do next.
+        If the text is not one complete report: says what it is, and what to do next.
+
+    Warns
+    -----
+    ReadWarning
+        One for the report, if there is text around its JSON, or figures in it cannot be or
+        contradict each other: names them, and says what was taken.
 
     Notes
     -----
@@ -132,23 +138,25 @@ def read_iperf3(source):
     file is refused.
     """
 
+    doubts = []
+
     def tables(text):
-        doc = document.parse(text, named=source is not text)
-        streams, intervals = _side(doc)
-        if "server_output_json" in doc:
-            document.check(doc["server_output_json"])
-            streams, intervals = _fill(streams, intervals, *_side(doc["server_output_json"]))
+        doc = document.parse(text, source is not text, doubts)
+        streams, intervals = _side(doc, doubts)
+        if other := doc.get("server_output_json"):
+            document.check(other, doubts)
+            streams, intervals = _fill(streams, intervals, *_side(other, doubts))
         ports = {port: n for n, port in enumerate(streams.port, 1)}
         return Iperf3Output(
             tidy(streams.assign(stream=streams.port.map(ports)), _STREAMS),
             tidy(intervals.assign(stream=intervals.port.map(ports)), _INTERVALS),
-            _meta(doc, streams),
+            _meta(doc, streams, doubts),
         )
 
-    return read(source, "iperf3", tables)
+    return read(source, "iperf3", tables, doubts)
 
 
-def _side(doc):
+def _side(doc, doubts):
     """What one side measured, and what the other side told it: (streams, intervals), by the
     client's port.
     """
@@ -181,11 +189,14 @@ def _side(doc):
         measured = {"sender", "kernel", "anyone"} if sends else {"receiver", "anyone"}
         sockets[c["socket"]] = stream, measured
 
+    begun = set()
     for s in (s for interval in doc["intervals"] for s in interval["streams"]):
         stream, measured = sockets[s["socket"]]
-        intervals.append(
-            stream | _figures("interval", s, dict.fromkeys(measured, s)) | {"omitted": s["omitted"]}
-        )
+        row = stream | _figures("interval", s, dict.fromkeys(measured, s), doubts)
+        if omits and not s["omitted"] and s["socket"] not in begun:
+            begun.add(s["socket"])
+            row = signed(row, number(s, "seconds", doubts), doubts)
+        intervals.append(row | {"omitted": s["omitted"]})
     for socket, (stream, measured) in sockets.items():
         ends, known = totals[socket], measured | told
         if udp := ends.get(
@@ -193,16 +204,17 @@ def _side(doc):
         ):  # its rate and bytes are the sender's, its loss and jitter the receiver's
             ends = {"sender": udp, "receiver": {k: udp[k] for k in ("jitter_ms", "lost_packets")}}
         ends |= {"kernel": ends["sender"], "anyone": ends["sender"]}
-        row = stream | _figures("end", ends["sender"], {who: ends[who] for who in known})
+        row = stream | _figures("end", ends["sender"], {who: ends[who] for who in known}, doubts)
         # a client that receives may print the other side's end as its own
         own_end = "sender" in measured or not told
         row["until_s"] = row["end_s"] if own_end else NAN
+        row["received_until_s"] = NAN if udp else number(ends["receiver"], "end", doubts)
         if udp and "receiver" in known:
             whole = total("received", row["back"])
-            if whole and test["num_streams"] == 1:
+            if whole and len(totals) == 1 + both_ways:
                 row |= {
-                    "received_bps": number(whole, "bits_per_second"),
-                    "received_bytes": number(whole, "bytes"),
+                    "received_bps": number(whole, "bits_per_second", doubts),
+                    "received_bytes": number(whole, "bytes", doubts),
                 }
             elif "receiver" in measured:
                 mine = [i for i in intervals if i["port"] == row["port"] and not i["omitted"]]
@@ -213,17 +225,19 @@ def _side(doc):
                     / (sum(i["end_s"] - i["start_s"] for i in mine) or NAN)
                 )
         streams.append(row)
-    agree(streams, intervals, total if test["protocol"] != "UDP" else lambda *_: None, omits)
+    printed = total if test["protocol"] != "UDP" else lambda *_: None
+    doubts += contradictions(streams, intervals, printed, omits)
     return pd.DataFrame(streams), pd.DataFrame(intervals)
 
 
-def _figures(when, span, entries):
+def _figures(when, span, entries, doubts):
     """One row in SI units; `span` and each of `entries` (by who measured) are iperf3's objects."""
     row = {"start_s": given(span, "start"), "end_s": given(span, "end")}
     for column, (who, end, interval, units) in _FIGURES.items():
         name = end if when == "end" else interval
         least, most = _LEAST.get(column, 0), _MOST_US if units == 1e6 else LIMIT
-        value = number(entries.get(who, {}), name, least, most, -1 if column in _NOT_TOLD else None)
+        unknown = -1 if column in _NOT_TOLD else None
+        value = number(entries.get(who, {}), name, doubts, least, most, unknown)
         row[column] = NAN if value == 0 and column in _NOT_ZERO else value / units
     row["loss"] = row["lost_packets"] / (row["packets"] or NAN)
     if math.isnan(row["rtt_s"]):
@@ -249,18 +263,19 @@ def _fill(streams, intervals, other_streams, other_intervals):
     return streams, mine.fillna(other.where(same)).reset_index()
 
 
-def _meta(doc, streams):
+def _meta(doc, streams, doubts):
     start, end, test = doc["start"], doc["end"], doc["start"]["test_start"]
     client, clock, first = "connecting_to" in start, start["timestamp"], start["connected"][0]
     cpu = [
-        number(end.get("cpu_utilization_percent", {}), f"{side}_total") / 100
+        number(end.get("cpu_utilization_percent", {}), f"{side}_total", doubts) / 100
         for side in ("host", "remote")
     ]
     if not client or "error" in doc:
         cpu[1] = NAN
 
     def asked(printed, *names):  # 0 is iperf3's word for "not asked for"
-        return number(printed, next((name for name in names if name in printed), "")) or NAN
+        name = next((name for name in names if name in printed), "")
+        return number(printed, name, doubts) or NAN
 
     return {
         "version": word(start, "version").removeprefix("iperf "),
@@ -268,7 +283,7 @@ def _meta(doc, streams):
         "protocol": one_of(test, "protocol", "TCP", "UDP", "SCTP"),
         "reverse": bool(one_of(test, "reverse", 0, 1)),
         "bidirectional": document.both_ways(doc),
-        "streams": int(given(test, "num_streams")),
+        "streams": len(start["connected"]) // (1 + document.both_ways(doc)),
         "duration_s": given(test, "duration") or NAN,
         "bytes_asked": given(test, "bytes")
         or given(test, "blocks") * given(test, "blksize")

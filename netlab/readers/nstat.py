@@ -5,7 +5,7 @@ import reprlib
 from dataclasses import dataclass
 
 from netlab.errors import ReadError
-from netlab.readers._common import AGAIN, LIMIT, read, unique
+from netlab.readers._common import AGAIN, LIMIT, last_of, read
 
 REDUCED = (
     "TcpExtTCPSackRecovery",
@@ -99,12 +99,13 @@ def read_nstat(source):
     -----
     The names are the kernel's: see ``nstat(8)`` and the kernel's documentation, "SNMP counter".
     """
-    return read(source, "nstat", _output)
+    doubts = []
+    return read(source, "nstat", lambda text: _output(text, doubts), doubts)
 
 
-def _output(text):
+def _output(text, doubts):
     try:
-        counts = json.loads(text, object_pairs_hook=unique)["kernel"]
+        counts = json.loads(text, object_pairs_hook=last_of(doubts))["kernel"]
         names = list(counts.keys())
     except ReadError:
         raise

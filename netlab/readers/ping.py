@@ -10,22 +10,18 @@ import pandas as pd
 from netlab.errors import ReadError
 from netlab.readers._common import AGAIN, LIMIT, read, tidy
 
-_NUMBER = r"([0-9]+(?:\.[0-9]+)?)"
-_HEAD = re.compile(r"^PING (?:\S+? ?\()?([^\s()]+)\)?.*bytes", re.M)
-_ANSWER = re.compile(
-    r"^(?:\[[0-9.]+\] )?[0-9]+ bytes from .*?: (?:icmp_)?seq=(\S+) (?:.* )?ttl=(\S+)"
-    r"(?: time[=<](\S+) ms)?"
-)
-# "packets received" is busybox's, which counts from 0 and says no total time.
+_N = r"([0-9]{1,20}(?:\.[0-9]{1,20})?)"
+_IN_BRACKETS = re.compile(r"\(([^\s()]{1,200})\)(?! bytes)")
+_ANSWER = re.compile(r"\b[0-9]{1,6} bytes from ")
+_FIELD = re.compile(r"\b(?:(?:icmp_)?(s|r)eq|(ttl|hlim))=(\S{1,30})")
+_TIME = re.compile(r"\btime[=<](\S{1,30}) ms\b")
 _COUNT = re.compile(
-    r"^([0-9]+) packets transmitted, ([0-9]+) (packets )?received(.*),"
-    rf" {_NUMBER}% packet loss(?:, time ([0-9]+)ms)?",
-    re.M,
+    r"(?<![0-9])([0-9]{1,20}) packets transmitted, ([0-9]{1,20}) (?:packets )?received(.{0,200})"
 )
-_TIMES = re.compile(
-    rf"^(?:rtt|round-trip) min/avg/max\S* = {_NUMBER}/{_NUMBER}/{_NUMBER}(?:/{_NUMBER})? ms", re.M
-)
-# ping numbers its probes with 16 bits.
+_LOSS = re.compile(rf"\b{_N}% packet loss")
+_TOOK = re.compile(r"\btime ([0-9]{1,20}) ?ms")
+_TIMES = re.compile(rf"min/avg/max\S{{0,20}} = {_N}/{_N}/{_N}(?:/{_N})? ms")
+# ping numbers its probes with 16 bits, and begins anew then.
 _LAST = 65535
 
 
@@ -38,7 +34,7 @@ class PingOutput:
     pings : DataFrame
         One row per probe: ``seq``, ``rtt_s`` [s], ``ttl``, ``dst`` (the address asked). A lost
         probe has NaN in ``rtt_s`` and ``ttl``; of duplicate answers the first counts. No rows if
-        ping was quiet (``-q``).
+        ping was quiet (``-q``). After 65535, where ping begins anew, ``seq`` goes on.
     meta : dict
         ``transmitted``, ``received``, ``duplicates``, ``loss`` (a fraction), ``rtt_min_s``,
         ``rtt_avg_s``, ``rtt_max_s``, ``rtt_mdev_s`` [s], ``dst``, ``duration_s`` [s].
@@ -56,7 +52,7 @@ class PingOutput:
 
 
 def read_ping(source):
-    """What ``ping`` printed: that of iputils, or busybox's.
+    """What ``ping`` printed: that of iputils, busybox, macOS or a BSD, with or without ``-D``.
 
     Parameters
     ----------
@@ -70,8 +66,19 @@ def read_ping(source):
     Raises
     ------
     ReadError
-        If the text is not the output of one ping that ended, or its lines and its statistics
-        disagree.
+        If the text is not the output of one ping that was answered or ended: says what it is.
+
+    Warns
+    -----
+    ReadWarning
+        One for the output, if it has no statistics (ping was killed), or its lines and its
+        statistics disagree: names the figures, and says what was taken.
+
+    Notes
+    -----
+    The rows are the answers', and ``meta`` is what ping's statistics say. A ping that was killed
+    says none: there, ``transmitted`` is the number of the last answer, probes that were lost after
+    it are not counted, and its mean and its times are NaN.
 
     Examples
     --------
@@ -86,114 +93,200 @@ def read_ping(source):
     >>> ping.pings.rtt_s.tolist()
     [0.04, nan, 0.02]
     """
-    return read(source, "ping", _output)
+    doubts = []
+    return read(source, "ping", lambda text: _output(text, doubts), doubts)
 
 
-def _output(text):
-    heads, counts, times = _HEAD.findall(text), _COUNT.findall(text), _TIMES.search(text)
-    if len(heads) != 1 or len(counts) != 1:
-        if own := re.search(r"^(?:\S*/)?ping6?: (.*)", text, re.M):
-            raise ReadError(f"ping says: {own[1].strip()}. Mend that, and run it again.")
-        what = (
-            "This is not the output of one ping" if len(heads) != 1 else "ping's output is cut off"
+def _output(text, doubts):
+    lines = text.splitlines()
+    heads = [line for line in lines if line.startswith(("PING ", "PING6(")) and "bytes" in line]
+    if len(heads) != 1:
+        raise _not_one(text, len(heads))
+    counts = [found for line in lines if (found := _COUNT.search(line))]
+    if len(counts) > 1:
+        doubts.append(f"there are {len(counts)} lines of statistics: the last is taken")
+    head, dst = heads[0], _dst(heads[0])
+    # busybox, macOS and the BSDs count from 0
+    if counts:
+        first = 0 if "packets received" in counts[-1][0] else 1
+    else:
+        first = 0 if re.search(r"\): [0-9]{1,6} data bytes|^PING6", head) else 1
+    if not counts and not text.endswith("\n"):  # its last line may lack its end
+        lines = lines[:-1] + [line for line in lines[-1:] if line.endswith((" ms", ")"))]
+    answers, times, repeats = _answers(lines, doubts)
+    stated = _statistics(counts, answers, repeats, first, doubts)
+    printed = next((found for line in reversed(lines) if (found := _TIMES.search(line))), None)
+    low, mean, high, spread = statistics = [
+        math.nan if ms is None else float(f"{ms}e-3")
+        for ms in (printed.groups() if printed and counts else [None] * 4)
+    ]
+    if counts and not printed and stated["received"] and (times or not answers):
+        doubts.append("the line of ping's mean and other times is missing: they are NaN")
+    if counts and printed and not _agree(times, *statistics):
+        doubts.append(
+            f"ping's min/avg/max/mdev = {1e3 * low:.3f}/{1e3 * mean:.3f}/{1e3 * high:.3f}/"
+            f"{1e3 * spread:.3f} ms are not those of its answers: both are taken as printed"
         )
-        raise ReadError(f"{what}. Give all that one ping printed, from PING to its statistics.")
-    dst, (transmitted, received, busybox, notes, percent, took) = heads[0], counts[0]
-    transmitted = _whole("packets transmitted", transmitted)
-    received = _whole("received", received)
-    loss = 1 - received / transmitted if transmitted else math.nan
-    if not (loss >= 0 and abs(100 * loss - float(percent)) < 1):
-        raise ReadError(
-            f"ping's counts contradict each other: {received} of {transmitted} received,"
-            f" {percent[:20]} % lost. {AGAIN}"
+    names = ("rtt_min_s", "rtt_avg_s", "rtt_max_s", "rtt_mdev_s")
+    meta = stated | dict(zip(names, statistics, strict=True)) | {"dst": dst}
+    took = _TOOK.search(counts[-1][3]) if counts else None
+    if counts and not took and first:
+        doubts.append("the total time is missing: duration_s is NaN")
+    meta["duration_s"] = float(f"{took[1]}e-3") if took else math.nan
+    columns = ["seq", "rtt_s", "ttl", "dst"]
+    if not answers and stated["received"]:  # ping was quiet
+        return PingOutput(tidy(pd.DataFrame(columns=columns), columns), meta)
+    last, ends = max(answers, default=0), first + stated["transmitted"]
+    if answers and not first <= min(answers) <= last < ends:
+        doubts.append(f"seq is {min(answers)} to {last} in {ends - first} probes: it stays so")
+    if ends > last + _LAST + 2:
+        ends = last + 1
+        doubts.append(f"transmitted = {stated['transmitted']}: the rows end at the last answer")
+    seqs = sorted({*range(first, ends), *answers})
+    rows = pd.DataFrame.from_dict(answers, orient="index", columns=["rtt_s", "ttl"])
+    rows = rows.reindex(seqs).assign(dst=dst).rename_axis("seq").reset_index()
+    return PingOutput(tidy(rows, columns), meta)
+
+
+def _not_one(text, number):
+    """Why this is not the output of one ping."""
+    if number > 1:
+        return ReadError(
+            f"There are {number} pings here. `split_outputs` gives the text of each, if each"
+            " begins in a line of its own, with PING."
         )
-
-    answers, milliseconds, repeats = {}, [], 0
-    for line in text.splitlines():
-        if " bytes from " in line:
-            seq, ttl, time = _answer(line)
-            repeats += seq in answers
-            answers.setdefault(seq, {"ttl": ttl, "rtt_s": _seconds(time)})
-            milliseconds.append(time)
-    # no room for a time in ping -s 8
-    timed = received and (not answers or any(milliseconds))
-    if (timed and not times) or not (busybox or took):
-        raise ReadError("ping's output is cut off in its last lines. Give all that it printed.")
-    first = 0 if busybox else 1
-    # none: ping was quiet
-    probes = range(first, first + transmitted) if answers or not received else range(0)
-    if len(probes) > _LAST + 1 - first:
-        raise ReadError(
-            f"{transmitted} packets transmitted: ping numbers its probes to {_LAST} only, and"
-            " begins anew then. Send fewer (ping -c)."
+    if own := re.search(r"^(?:\S{0,200}/)?ping6?: (.*)", text, re.M):
+        return ReadError(f"ping says: {own[1].strip()[:200]}. Mend that, and run it again.")
+    if "TTL=" in text or re.search(r"^Pinging |\(0% loss\)|Minimum = ", text, re.M):
+        return ReadError(
+            "This is what Windows' ping prints, in whole milliseconds and without the probes'"
+            " numbers. Run ping on Linux or macOS."
         )
-    counted = re.search(r"([0-9]+) duplicates", notes)
-    duplicates = _whole("duplicates", counted[1]) if counted else 0
-    fits = (len(answers), repeats) == (received, duplicates) and answers.keys() <= set(probes)
-    if answers and not fits:
-        raise ReadError(
-            f"ping counts {received} answers to {transmitted} probes, and {duplicates} duplicates,"
-            f" but {len(answers)} and {repeats} are here. Lines are missing, or from elsewhere: run"
-            " it again."
+    if "ICMP Echos" in text or "Success rate is" in text:
+        return ReadError("This is what a router's ping prints. Run ping on Linux or macOS.")
+    what = (
+        "ping's beginning is cut off"
+        if any(map(_COUNT.search, text.splitlines()))
+        else "This is not ping's output"
+    )
+    if not text.strip():
+        what = "ping's output is empty"
+    return ReadError(f"{what}. Give all that one ping printed, from PING to its statistics.")
+
+
+def _dst(head):
+    """The address asked; ping has it in brackets behind the name, and ping6 behind an arrow."""
+    if head.startswith("PING6"):
+        return head.rpartition("--> ")[2].split()[0]
+    if found := _IN_BRACKETS.search(head):
+        return found[1]
+    return head.split()[1].rstrip(":")
+
+
+def _answers(lines, doubts):
+    """The first answer to each probe, as (time, ttl) by its number; each time as printed; and how
+    many more answers there are.
+    """
+    answers, times, repeats, newer = {}, [], 0, 0
+    carried = any(re.search(r"\btime=[1-9]\.[0-9]{2} ms", line) for line in lines)
+    for line in lines:
+        if not _ANSWER.search(line):
+            continue
+        fields = {found[2] or "seq": found[3] for found in _FIELD.finditer(line)}
+        if "seq" not in fields:  # a router's message, of a probe that is lost
+            continue
+        seq, ttl = _whole(fields["seq"], _LAST), _whole(fields.get("ttl", fields.get("hlim")), 255)
+        found = _TIME.search(line)
+        rtt_s, decimals = _seconds(found[1], carried) if found else (math.nan, 0)
+        if seq is None or rtt_s is None or (not found and "time" in line):
+            doubts.append(f"{line[:80]!r} is no answer: it is left out")
+            continue
+        if ttl is None:
+            doubts.append(f"ttl in {line[:80]!r} is no number from 0 to 255: NaN")
+            ttl = math.nan
+        if len(answers) > _LAST // 2 and seq + newer < max(answers, default=0) - _LAST // 2:
+            newer += _LAST + 1
+        seq += newer
+        repeats += seq in answers
+        answers.setdefault(seq, (rtt_s, ttl))
+        if found:
+            times.append((rtt_s, decimals))
+    if times and len(times) < len(answers) + repeats:
+        doubts.append("an answer has no time: its rtt_s is NaN")
+    return answers, times, repeats
+
+
+def _statistics(counts, answers, repeats, first, doubts):
+    """What ping says of all probes, or what its answers do."""
+    if not counts:
+        if not answers:
+            raise ReadError(
+                "ping's output is cut off: no answers and no statistics. Give all that one ping"
+                " printed, from PING to its statistics."
+            )
+        sent = max(answers) + 1 - first
+        doubts.append(
+            f"there are no statistics, as of a ping that was killed: transmitted = {sent}, the"
+            " number of the last answer, is taken"
         )
-    statistics = [_seconds(printed) for printed in (times.groups() if times else [None] * 4)]
-    if times:
-        _agree(milliseconds if timed else [None], *statistics)
-    low, mean, high, spread = statistics
-    meta = {
-        "transmitted": transmitted,
-        "received": received,
-        "duplicates": duplicates,
-        "loss": loss,
-        "rtt_min_s": low,
-        "rtt_avg_s": mean,
-        "rtt_max_s": high,
-        "rtt_mdev_s": spread,
-        "dst": dst,
-        "duration_s": _seconds(took or None),
-    }
-    pings = pd.DataFrame([{"seq": seq, "dst": dst} | answers.get(seq, {}) for seq in probes])
-    return PingOutput(tidy(pings, ["seq", "rtt_s", "ttl", "dst"]), meta)
+        received = len(answers)
+        loss = 1 - received / sent if sent else math.nan
+        return {"transmitted": sent, "received": received, "duplicates": repeats, "loss": loss}
+    sent, received, notes = int(counts[-1][1]), int(counts[-1][2]), counts[-1][3]
+    if not sent:
+        raise ReadError("ping sent nothing, says its last line. Let it run for longer.")
+    if max(sent, received) > LIMIT:
+        raise ReadError(f"ping cannot count {max(sent, received)} packets. {AGAIN}")
+    duplicates = re.search(r"([0-9]{1,18}) duplicates", notes)
+    duplicates = int(duplicates[1]) if duplicates else 0
+    if answers and (len(answers) != received or repeats != duplicates):
+        doubts.append(
+            f"ping counts {received} answers to {sent} probes, and {duplicates} duplicates, but"
+            f" {len(answers)} and {repeats} are here: its counts are taken"
+        )
+    if received > sent:
+        doubts.append(f"received = {received} of {sent} transmitted: {sent} is taken")
+        received = sent
+    loss = 1 - received / sent
+    stated = _LOSS.search(notes)
+    if not (stated and abs(100 * loss - float(stated[1])) < 1):
+        what = f"{stated[1][:20]} %" if stated else "nothing"
+        doubts.append(f"packet loss = {what}, but {received} of {sent} were received: these count")
+    return {"transmitted": sent, "received": received, "duplicates": duplicates, "loss": loss}
 
 
-def _answer(line):
-    """(seq, ttl, time) of the line of an answer; the time as it stands there, or None."""
-    if not (said := _ANSWER.match(line)):
-        raise ReadError(f"ping prints no such answer: {line[:100]!r}. {AGAIN}")
-    return _whole("seq", said[1], _LAST), float(_whole("ttl", said[2], 255)), said[3]
-
-
-def _agree(milliseconds, low, mean, high, spread):
-    """Refuse statistics that are not those of the answers, if there are any."""
+def _agree(times, low, mean, high, spread):
+    """Are these the statistics of the answers, if there are any?"""
     # ping cuts off what it does not print: of an answer all but three digits and microseconds, of
     # the mean of the squares all but whole microseconds
     margin = math.sqrt(2e-6 * mean) + 2e-6
-    wrong = not low <= mean <= high or spread > (high - low) / 2 + margin or None in milliseconds
-    if milliseconds and not wrong:
-        rtts = np.array([_seconds(time) for time in milliseconds])
-        digits = np.array([len(time.partition(".")[2]) for time in milliseconds])
-        cut = np.minimum(10.0 ** -(3 + digits), rtts / 100) + 2e-6
-        wrong = abs(rtts.std() - spread) > cut.max() + margin
-        for of, printed in ((np.min, low), (np.mean, mean), (np.max, high)):
-            wrong |= not of(rtts - cut) <= printed <= of(rtts + cut)
-    if wrong:
-        raise ReadError(
-            f"ping's statistics (min/avg/max/mdev = {1e3 * low:.3f}/{1e3 * mean:.3f}/"
-            f"{1e3 * high:.3f}/{1e3 * spread:.3f} ms) are not those of its answers. {AGAIN}"
-        )
+    if not low <= mean <= high or spread > (high - low) / 2 + margin:
+        return False
+    if not times:
+        return True
+    rtts, digits = np.array(times).T
+    cut = np.minimum(10.0 ** -(3 + digits), rtts / 100) + 2e-6
+    agree = not abs(rtts.std() - spread) > cut.max() + margin
+    for of, printed in ((np.min, low), (np.mean, mean), (np.max, high)):
+        agree &= bool(of(rtts - cut) <= printed <= of(rtts + cut))
+    return agree
 
 
-def _whole(name, digits, most=LIMIT):
-    if not re.fullmatch("[0-9]{1,20}", digits) or int(digits) > most:
-        raise ReadError(
-            f"{name} = {digits[:30]!r}: this must be a whole number from 0 to {most}. {AGAIN}"
-        )
+def _whole(digits, most):
+    if digits is None or not re.fullmatch("[0-9]{1,20}", digits) or int(digits) > most:
+        return None
     return int(digits)
 
 
-def _seconds(milliseconds):
-    if milliseconds is None:
-        return math.nan
-    if not re.fullmatch(_NUMBER, milliseconds) or len(milliseconds) > 20:
-        raise ReadError(f"time = {milliseconds[:30]!r}: this must be milliseconds. {AGAIN}")
-    return float(f"{milliseconds}e-3")
+def _seconds(milliseconds, carried):
+    """A time as ping prints it, and how many decimals it has.
+
+    Debian 10's rounds 31.95 ms to "31.10" and, where it prints two decimals below 10 ms
+    (`carried`), 1.996 ms to "1.100".
+    """
+    if not re.fullmatch(_N, milliseconds):
+        return None, 0
+    whole, _, decimals = milliseconds.partition(".")
+    if (len(whole), decimals) == (2, "10") or (carried and (len(whole), decimals) == (1, "100")):
+        return (float(whole) + 1) / 1e3, len(decimals) - 1
+    return float(f"{milliseconds}e-3"), len(decimals)

@@ -164,12 +164,26 @@ def test_fairness_of_two_hosts_is_that_of_their_sums(tmp_path):
     )
 
 
-def test_fairness_of_tests_that_did_not_run_together_is_noted(tmp_path):
+def test_fairness_of_tests_that_did_not_run_together_is_warned_of(tmp_path):
     files = report(tmp_path / "a.json", 1e6, later_s=100), report(tmp_path / "b.json", 1e6)
     done = netlab("fairness", *files)
-    assert (
-        done.returncode == 0 and f"Note: {files[0]} began after {files[1]} had ended" in done.stdout
-    )
+    assert done.returncode == 0 and "these tests did not compete" in done.stdout
+    assert re.search(rf"{files[0]} began \d+ s after {files[1]} had ended", done.stdout)
+
+
+def test_a_contradiction_in_a_report_is_told_in_a_line(tmp_path):
+    (tmp_path / "a.json").write_text("^C" + (REPORTS / "3.12-tcp-8.json").read_text())
+    done = netlab("fairness", tmp_path / "a.json")
+    assert done.returncode == 0 and len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith(f"netlab: {tmp_path / 'a.json'}: ") and "'^C'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words", ["-s -p 70000", "-s -b \udcff", "-c -C \udcff", "-c -I " + "ü" * 99]
+)
+def test_simpleperf_refuses_words_without_a_traceback(words):
+    done = netlab("simpleperf", *words.split())
+    assert done.returncode and "Traceback" not in done.stderr and "simpleperf: " in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netlab import Link, NetlabError, Ping, ReadError, SpecificationError, run, units
+from netlab import Link, NetlabError, Network, Ping, ReadError, SpecificationError, run, units
+from netlab.readers import read_ping
 from netlab.topology.miniedit import read_miniedit
 from netlab.topology.miniedit.file import Node
 from netlab.topology.miniedit.names import names
@@ -17,6 +18,7 @@ from netlab.topology.nodes import Host, Router, Switch
 FILES = Path(__file__).parents[1] / "data" / "miniedit"
 LAB = json.loads((FILES / "lab.mn").read_text())
 LAB_NETWORK = read_miniedit(FILES / "lab.mn")
+ALONE = [{"src": a, "dest": b, "opts": {}} for a, b in [("h3", "s1"), ("h4", "s2"), ("s1", "s2")]]
 
 
 @pytest.fixture
@@ -60,7 +62,9 @@ def test_the_labs_network_is_read_as_it_was_drawn():
 
 
 def test_version_1_has_fewer_fields():
-    network = read_miniedit(FILES / "version1.mn")
+    with pytest.warns(UserWarning, match="delay = '500' of link h1-s1 has no unit") as told:
+        network = read_miniedit(FILES / "version1.mn")
+    assert len(told) == 1 and "500us" in str(told[0].message)
     assert [host.name for host in network.hosts] == ["h1", "h2", "h3"] and network.switches[
         0
     ].name == "s1"
@@ -138,7 +142,7 @@ def test_rates_delays_and_losses_survive(tmp_path_factory, bw, delay_us, loss, p
         ("links.1.opts", {"max_queue_size": 0}, "link s1-s2: Link.queue_packets = '0'"),
         ("links.1", {"dest": "s9"}, "link s1-s9 ends at s9, which is not a node"),
         ("links.1", {"dest": "s1"}, "link s1-s1 joins a node with itself"),
-        ("links.1", {"dest": "h3"}, "no link joins these parts: h1, h3, s1; h2, h4, s2"),
+        ("", {"links": [{"src": "h1", "dest": "h2", "opts": {}}, *ALONE]}, "no link joins these"),
         ("hosts.0.opts", {"hostname": "s1"}, "the name s1 is used 2 times"),
         ("application", {"ipBase": "ten"}, "ipBase = 'ten': a subnet"),
         ("", {"links": []}, "no host has a link: draw some"),
@@ -147,6 +151,23 @@ def test_rates_delays_and_losses_survive(tmp_path_factory, bw, delay_us, loss, p
 def test_what_would_make_it_another_network_is_refused_by_name(read, place, change, words):
     with pytest.raises(SpecificationError, match=f"net.mn (.|\n)*{words}"):
         read(changed(place, **change))
+
+
+def test_parts_that_no_link_joins_stay_apart(read):
+    saved = json.loads((FILES / "lab.mn").read_text())
+    saved["links"] = [
+        link for link in saved["links"] if {link["src"], link["dest"]} != {"s1", "s2"}
+    ]
+    with pytest.warns(
+        UserWarning, match=r"no link joins these parts: h1, h3, s1; h2, h4, s2"
+    ) as told:
+        network = read(saved)
+    assert len(told) == 1 and network.links[-1] == Link("s1", "s2", loss="100%", both=True)
+    assert network.offloading, "as it would be in each part alone"
+    with Network(network) as net:
+        near = net.run("h1", "ping -c 1 10.0.0.3", echo=False).text
+        far = net.run("h1", "ping -c 1 -W 1 10.0.0.2", echo=False).text
+    assert read_ping(near).meta["received"] == 1 and read_ping(far).meta["received"] == 0
 
 
 def test_all_reasons_are_told_at_once_a_line_for_each(read):

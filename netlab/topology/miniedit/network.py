@@ -1,24 +1,20 @@
 """The network that a MiniEdit file describes."""
 
 import json
-import re
 import warnings
 from collections import Counter
 from contextlib import contextmanager
-from decimal import Decimal, InvalidOperation
+from itertools import pairwise
 from pathlib import Path
 
 from netlab.errors import SpecificationError
-from netlab.topology.limits import FRAME_BYTES
 from netlab.topology.links import Link
 from netlab.topology.miniedit import file, graph
 from netlab.topology.miniedit.addresses import host_address, router_addresses
+from netlab.topology.miniedit.emulated import emulated, without_unit
 from netlab.topology.miniedit.names import names
 from netlab.topology.nodes import Host, Router, Switch
 from netlab.topology.topology import Topology
-
-HTB_BURST = "15kb"  # Mininet's: tc prints it as 15Kb
-QUEUE_BYTES = 1000 * FRAME_BYTES  # Mininet's queues without max_queue_size: 1000 packets
 
 
 def read_miniedit(source):
@@ -67,6 +63,7 @@ def read_miniedit(source):
       address beside hosts is their default route. Where only routers meet, netlab chooses a subnet
       that the file does not use, 192.168.1.0/30, 192.168.2.0/30 ..., and the addresses in it in the
       order of the file.
+    - Parts that no link joins stay apart: a link that loses every packet joins a switch of each.
     - A name that a node cannot have here is changed: "R1" to "r1", "h1 - 10.0.0.1" to "h1". A
       switch's needs a number.
 
@@ -96,6 +93,7 @@ class _Drawing:
         self.nodes = sorted(hosts, key=lambda node: node.number)
         self.nodes += [file.Node.of("switch", item) for item in saved.switches]
         self.refused, self.left_out = [], []
+        self.apart = []  # a switch of each part, where no link joins them
 
     def topology(self):
         """Whatever is refused is then left out, so that every reason is found."""
@@ -111,6 +109,11 @@ class _Drawing:
         links, hosts = [self._link(link) for link in self.links], self._hosts()
         if not sound or not hosts:
             return None
+        offload = None
+        if self.apart:  # loss alone would turn offload off
+            offload = None if any(link.lossy or link.queue_packets for link in links) else True
+            ends = [[self.names[name] for name in pair] for pair in pairwise(self.apart)]
+            links += [Link(*pair, loss="100%", both=True) for pair in ends]
         bridges = [self.names[node.name] for node in self._of("switch")]
         routers = [self.names[node.name] for node in self._of("router")]
         left = {*bridges, *routers, *(host.name for host in hosts)}
@@ -125,7 +128,7 @@ class _Drawing:
                 Router(name, [addresses[name, link] for link in links if name in (link.a, link.b)])
                 for name in routers
             ]
-            return Topology(hosts, switches, links, routers=routers)
+            return Topology(hosts, switches, links, routers=routers, offload=offload)
 
     @contextmanager
     def _refusing(self, where=""):
@@ -209,10 +212,19 @@ class _Drawing:
             self.refused.append("no host has a link: draw some, from each host to a switch")
         elif len(parts) > 1:
             listed = "; ".join(", ".join(map(file.shown, part)) for part in parts)
-            self.refused.append(
-                f"no link joins these parts: {listed}. Join them, or delete all but one"
+            bridges = [node.name for node in self._of("switch")]
+            self.apart = [next(filter(bridges.__contains__, part), None) for part in parts]
+            if None in self.apart:
+                self.refused.append(
+                    f"no link joins these parts: {listed}. Join them, delete all but one, or put a"
+                    " switch into each"
+                )
+                return False
+            self.left_out.append(
+                f"no link joins these parts: {listed}. Here a link that loses every packet does,"
+                f" between {' and '.join(map(file.shown, self.apart))}: no ping gets through"
             )
-        return bool(self._of("host")) and len(parts) == 1
+        return bool(self._of("host"))
 
     def _check_options(self):
         application = self.saved.application
@@ -239,9 +251,14 @@ class _Drawing:
 
     def _link(self, link):
         ends = [self.names[end] for end in link.ends]
+        if without_unit(link.opts.delay):
+            self.left_out.append(
+                f"delay = {link.opts.delay!r} of link {link} has no unit: to tc, and here, it is"
+                f" {link.opts.delay}us; write {link.opts.delay}ms, if that is meant"
+            )
         with self._refusing(f"link {link}: "):
-            emulated = _emulated(link.opts)
-            return Link(*ends, **emulated, both=bool(emulated))
+            fields = emulated(link.opts)
+            return Link(*ends, **fields, both=bool(fields))
         return Link(*ends)
 
     def _hosts(self):
@@ -265,33 +282,3 @@ class _Drawing:
                 " subnet"
             )
         return found
-
-
-def _emulated(opts):
-    """What a link has of `Link`'s fields."""
-    found = {}
-    if opts.bw:
-        found |= {"rate": f"{_number('bw', opts.bw)}mbit", "burst": HTB_BURST, "limit": QUEUE_BYTES}
-    if opts.delay:
-        if " " in opts.delay:  # Mininet hands it to tc as it is
-            raise SpecificationError(
-                f"Link.delay = {opts.delay!r}: without a space, as tc reads it, such as '20ms'"
-            )
-        bare = re.fullmatch(r"[0-9]+\.?[0-9]*|\.[0-9]+", opts.delay)
-        found["delay"] = f"{opts.delay}us" if bare else opts.delay
-    if opts.loss:
-        found["loss"] = f"{_number('loss', opts.loss)}%"
-    if opts.max_queue_size:
-        found.pop("limit", None)
-        found["queue_packets"] = _number("max_queue_size", opts.max_queue_size)
-    return found
-
-
-def _number(name, text):
-    try:
-        value = Decimal(text)
-        if not value.is_finite() or abs(value.adjusted()) > 400:
-            raise InvalidOperation
-    except InvalidOperation:
-        raise SpecificationError(f"{name} = {text[:40]!r}: a number") from None
-    return f"{value:f}"

@@ -1,0 +1,52 @@
+"""split_outputs, on files into which several runs were written."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from netlab.errors import ReadError
+from netlab.readers import read_iperf, read_iperf3, read_ping, split_outputs
+
+DATA = Path(__file__).parents[1] / "data"
+ONE, TWO = ((DATA / "iperf3" / f"3.12-{name}.json").read_text() for name in ("tcp-1", "tcp-8"))
+STREAM = (DATA / "iperf3" / "odd" / "3.22-json-stream.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "streams"),
+    [
+        (ONE + TWO, [1, 8]),
+        ("first\n" + ONE + "{\nand then\n" + TWO + "the end", [1, 8]),
+        (json.dumps([json.loads(TWO), 5, json.loads(ONE)]), [8, 1]),
+        (STREAM + STREAM, [1, 1]),
+        (ONE, [1]),
+    ],
+)
+def test_each_report_of_iperf3(text, streams):
+    assert [len(read_iperf3(part).streams) for part in split_outputs(text)] == streams
+
+
+def test_each_ping():
+    parts = split_outputs(DATA / "ping" / "odd" / "refused-two-pings.txt")
+    assert [read_ping(part).meta["dst"] for part in parts] == ["10.7.0.2", "10.7.0.4"]
+
+
+def test_each_run_of_a_server_and_each_side():
+    parts = split_outputs(DATA / "iperf" / "odd" / "2.0.5-server-of-three-runs.txt")
+    assert [read_iperf(part).streams.port.tolist() for part in parts] == [[40003], [40004], [40005]]
+    sides = [
+        (DATA / "iperf" / f"2.1.9-udp-1-{side}.txt").read_text() for side in ("client", "server")
+    ]
+    roles = [read_iperf(part).meta["role"] for part in split_outputs("".join(sides))]
+    assert roles == ["client", "server"]
+
+
+def test_parallel_streams_are_one_run():
+    text = (DATA / "iperf" / "2.1.9-udp-2-server.txt").read_text()
+    assert len(split_outputs(text)) == 1
+
+
+def test_no_output_is_refused():
+    with pytest.raises(ReadError, match="no output of iperf3, iperf or ping"):
+        split_outputs("nothing at all")
