@@ -15,6 +15,7 @@ from netlab.errors import (
     MissingPackageError,
     NetlabError,
     ReadError,
+    ReadWarning,
     SpecificationError,
 )
 from netlab.experiment import Experiment
@@ -50,6 +51,7 @@ __all__ = [
     "Ping",
     "Queue",
     "ReadError",
+    "ReadWarning",
     "Result",
     "Router",
     "Shell",

@@ -21,7 +21,7 @@ _REMEDIES = {
 # printed by old versions
 _NAN_TOKEN = re.compile(r'(?<!\\)(":\s*)-?(?:nan|inf)(?:\(\w*\))?(?=\s*[,}\]])', re.I)
 # where a document, or an event, of iperf3 begins
-REPORT = re.compile(r'\{\s*"(?:start|title|error|event|intervals)"')
+REPORT = re.compile(r'\{\s*"(?:start"\s*:\s*\{|intervals"\s*:\s*\[|(?:title|error|event)"\s*:\s*")')
 _OWN_ERROR = re.compile(r"^iperf3: (?:error - )?(.*)", re.M)
 
 

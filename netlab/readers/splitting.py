@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import pairwise
 
 from netlab.errors import ReadError
 from netlab.readers import _iperf3_document as iperf3
@@ -58,7 +59,7 @@ def split_outputs(source):
 def _at(text, head):
     """The parts of a text that begin like this."""
     starts = [found.start() for found in head.finditer(text)]
-    return [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    return [text[a:b] for a, b in pairwise([*starts, len(text)])]
 
 
 def _documents(text):
@@ -83,6 +84,4 @@ def _runs(text):
     lines = text.splitlines(keepends=True)
     starts = iperf.runs(text) or [len(lines)]
     head = "".join(lines[: starts[0]])
-    return [
-        head + "".join(lines[a:b]) for a, b in zip(starts, [*starts[1:], len(lines)], strict=True)
-    ]
+    return [head + "".join(lines[a:b]) for a, b in pairwise([*starts, len(lines)])]
