@@ -23,9 +23,9 @@ READERS = {"iperf3": read_iperf3, "iperf 2": read_iperf, "ping": read_ping}
 RIGHTLY = {  # what a refusal says of a text that has no figures of one run
     "empty": "is empty",
     "its own error": "(iperf3|iperf|ping) says",
-    "nothing measured": "measured (nothing|anything)|ended before|has no results|sent nothing|no answers",
+    "nothing measured": "measured (nothing|anything)|ended before|has no results|sent nothing",
     "several runs": "split_outputs",
-    "another tool's": "Windows|a router's|no report of iperf3|not iperf3's JSON|not ping's output|with -J",
+    "another tool's": "Windows|a router's|no report of|not iperf3's JSON|not ping's|with -J",
     "both directions": "both ways|both directions|go both ways",
     "cut off": "cut off",
     "stopped by the other side": "other side stopped",
