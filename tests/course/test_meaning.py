@@ -266,7 +266,8 @@ keep = 0.5
 
 class Sent(nl.CongestionControl):
     def on_ack(self, tcp, acked):
-        tcp.cwnd += acked if tcp.cwnd < tcp.ssthresh else acked / tcp.cwnd
+        if tcp.cwnd_limited:
+            tcp.cwnd += acked if tcp.cwnd < tcp.ssthresh else acked / tcp.cwnd
 
     def on_loss(self, tcp):
         tcp.ssthresh = keep * tcp.cwnd
