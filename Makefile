@@ -16,7 +16,7 @@ engine: setup ## build the virtual-time guest: a few minutes, once
 	$(bin)/netlab engine build
 
 wheel: engine ## write netlab and its engine as two wheels, to dist/: pip installs them without a compiler, apt or root
-	rm -f dist/netlab*.whl
+	rm -f dist/netlab-*.whl dist/netlab_engine-*.whl
 	$(bin)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 	$(bin)/netlab engine wheel dist
 
@@ -31,7 +31,6 @@ demo: engine ## run the notebook on parallel streams live: prints a table, leave
 	@echo; echo "The whole notebook, with its figures: out/02-parallel-streams.html"
 
 course: engine ## grade problem set 1 of ten invented students live: prints their marks, leaves out/course/ps1-marks/class.html
-	@rm -rf out/course/submitted
 	@$(bin)/netlab course demo -o out/course
 
 test: engine ## run the tests; ARGS="-k fairness" chooses some
@@ -63,6 +62,8 @@ lock: setup ## renew requirements.lock from pyproject.toml: the newest versions 
 		--all-extras --group build --no-annotate --custom-compile-command "make lock" --quiet -o requirements.lock pyproject.toml
 	binder/setup && $(bin)/python -m pip check
 
-clean: ## remove what was made here (the engine is kept, in its cache)
-	rm -rf .venv .setup out dist .pytest_cache .ruff_cache .hypothesis
-	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+clean: ## remove what is made again; kept are the engine, in its cache, and out/, where your own files may be
+	if [ -e .venv/.setup ]; then rm -rf .venv; elif [ -e .venv ]; then echo ".venv stays: make did not make it"; fi
+	rm -rf .setup .pytest_cache .ruff_cache .hypothesis
+	rm -f dist/netlab-*.whl dist/netlab_engine-*.whl
+	find netlab tests -name __pycache__ -type d -prune -exec rm -rf {} +

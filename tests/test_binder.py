@@ -40,6 +40,43 @@ def test_what_an_ordinary_user_runs_needs_no_administrator(name):
     assert not re.search(r"\b(sudo|su|apt|apt-get|dpkg)\b", (BINDER / name).read_text())
 
 
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout that needs no system packages, with files that netlab did not make."""
+    (tmp_path / "binder").mkdir()
+    shutil.copy(BINDER / "setup", tmp_path / "binder")
+    (tmp_path / "binder/apt.txt").touch()
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("netlab", "tests"):
+        (tmp_path / name).mkdir()
+    for name in (".venv/mine", "out/course/submitted/mine", "dist/other.whl", "out/mine"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("mine")
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", ["binder/setup", "make clean"])
+def test_what_setup_and_clean_did_not_make_stays(command, checkout):
+    done = subprocess.run(command.split(), cwd=checkout, capture_output=True, text=True)
+    assert ".venv" in done.stdout + done.stderr
+    assert len([path for path in checkout.rglob("*") if path.name in ("mine", "other.whl")]) == 4
+    assert (done.returncode == 0) == (command == "make clean")
+
+
+def test_clean_removes_what_setup_made(checkout):
+    (checkout / ".venv/.setup").touch()
+    (checkout / "dist/netlab-1-py3-none-any.whl").touch()
+    subprocess.run(["make", "clean"], cwd=checkout, check=True, capture_output=True)
+    left = {path.name for path in checkout.iterdir()}
+    assert left == {"Makefile", "binder", "dist", "netlab", "out", "tests"}
+    assert [path.name for path in (checkout / "dist").iterdir()] == ["other.whl"]
+
+
+def test_no_make_target_empties_out():
+    removed = re.findall(r"rm -r?f ([^\n;]*)", (ROOT / "Makefile").read_text())
+    assert not any(re.search(r"\bout\b", names) for names in removed)
+
+
 def test_nothing_else_in_binder_decides_what_repo2docker_builds():
     """A Dockerfile there would replace all the rest; a requirements.txt or setup.py would join in;
     .binder is refused.

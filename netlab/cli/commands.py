@@ -3,6 +3,9 @@ simpleperf, student-copy.
 """
 
 import contextlib
+import errno
+import os
+import sys
 import warnings
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +26,7 @@ engine_app = typer.Typer(
 )
 app.add_typer(engine_app, name="engine")
 app.add_typer(course_app, name="course")
+FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS  # of a disk
 Notebooks = Annotated[
     list[Path] | None,
     typer.Argument(help="Notebooks; all of notebooks/, if not given.", exists=True, dir_okay=False),
@@ -32,10 +36,17 @@ Notebooks = Annotated[
 def main():
     """Run the command; what netlab refuses, or warns of, is printed in words alone."""
     warnings.showwarning = lambda message, *_, **__: say(str(message))
+    for stream in sys.stdout, sys.stderr:
+        stream.reconfigure(errors="backslashreplace")  # a terminal may not have every character
     try:
         app()
     except NetlabError as error:
         say(str(error), "red")
+        raise SystemExit(1) from None
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        say(f"{error.filename or 'a temporary file'}: {error.strerror}; make room", "red")
         raise SystemExit(1) from None
 
 
@@ -75,7 +86,11 @@ def run(
     import netlab
     from netlab.readers._common import read_text
 
-    if output.exists() and (not output.is_dir() or any(output.iterdir())):
+    try:
+        free = not os.path.lexists(output) or not any(output.iterdir())
+    except OSError:  # no folder, or none that may be read
+        free = False
+    if not free:
         raise NetlabError(f"--output {output}: is there already; name a new or an empty folder")
     try:
         described = netlab.Experiment.from_json(read_text(experiment))
@@ -87,10 +102,10 @@ def run(
         raise NetlabError(f"{experiment}: {error}") from error
     try:
         output.mkdir(parents=True, exist_ok=True)  # before the run, which may take long
-        result = netlab.run(described, engine=engine)
-        result.save(output)
     except OSError as error:
         raise NetlabError(f"--output {output}: {error.strerror}; name another folder") from error
+    result = netlab.run(described, engine=engine)
+    result.save(output)
     typer.echo(f"{result!r}\n{output}: raw output, tables (CSV), commands, provenance")
 
 
@@ -254,7 +269,7 @@ def export(file: Path):
     from netlab.engines.guest import transfer
 
     engine = transfer.export(file)
-    typer.echo(f"Wrote {engine} to {file} ({file.stat().st_size / 1e6:.0f} MB)")
+    typer.echo(f"Wrote the engine {engine.digest} to {file} ({file.stat().st_size / 1e6:.0f} MB)")
 
 
 @engine_app.command()

@@ -9,6 +9,7 @@ import typer
 
 from netlab.cli.course_demo import demo
 from netlab.cli.written import write_all
+from netlab.engines import files
 from netlab.errors import NetlabError
 
 course_app = typer.Typer(
@@ -155,6 +156,7 @@ def grade(
     from netlab.course.grading.batch import Batch
     from netlab.course.sets import source
 
+    files.check(output, "--output", report.is_table)
     path, chosen = source.find(name, course), secret_of(course, secret)
     work = work or output.parent / f"{name}-marks"
     marks = Batch(path, submitted, work, chosen, jobs).grade()
@@ -189,8 +191,11 @@ def export(
     """Write marks as nbgrader, Gradescope, Otter Grader, Classroom 50 or a table have them."""
     from netlab.course import adapters
 
-    written = adapters.export(to.value, name, work, output, course)
+    said = []
+    written = adapters.export(to.value, name, work, output, course, said.append)
     typer.echo(f"{written} students' marks, in {printable(str(output))}")
+    for text in said:
+        typer.echo(printable(text))
 
 
 @course_app.command()
@@ -220,29 +225,24 @@ course_app.command()(demo)
 
 def secret_of(course, secret=None):
     """A course's secret: that given, that of course.json in the course folder, or None."""
+    from netlab.course.mine import course as told
     from netlab.course.sets import source
 
-    if secret is not None:
-        return secret
-    path = Path(course or source.COURSE) / "course.json"
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))["secret"]
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, LookupError, TypeError):
-        found = None
-    if not isinstance(found, str) or not found:
-        raise NetlabError(f'{path}: write {{"secret": "..."}}, with a text, or remove it')
-    return found
+    if secret is None:
+        return told(course or source.COURSE)[0]
+    if not secret.strip():
+        raise NetlabError(f"--secret {secret!r} is empty; give a text that students do not know")
+    return secret
 
 
 def roster_of(course, secret, file=None):
     """The digests of the ids in a file; without one, those of the course folder's course.json."""
-    from netlab.course import ids, mine
+    from netlab.course import ids
+    from netlab.course.mine import course as told
     from netlab.course.sets import source
 
     if file is None:
-        kept = mine.course(course or source.COURSE)
+        kept = told(course or source.COURSE)
         return kept[1] if kept[0] == secret else None
     if secret is None:
         raise NetlabError(

@@ -108,7 +108,7 @@ def refuse_other_numbers(build):
 
 def published(digest):
     """Digest of the reference run's raw output on the published engine of this digest, or None."""
-    return json.loads(PUBLISHED.read_text()).get(digest)
+    return json.loads(PUBLISHED.read_text(encoding="utf-8")).get(digest)
 
 
 def reference_run(engine=None):

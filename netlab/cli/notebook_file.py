@@ -1,5 +1,8 @@
 """Notebooks as files: what cannot be read or written raises an error that names the file."""
 
+from pathlib import Path
+
+from netlab.engines import files
 from netlab.errors import NetlabError, needs_notebooks
 from netlab.readers._common import read_file
 
@@ -24,10 +27,9 @@ def read(path):
 
 
 def write(notebook, path):
-    """Store a notebook; a `NetlabError` says why, where that is not possible."""
-    try:
-        nbformat.write(notebook, path)
-    except OSError as error:
-        raise NetlabError(
-            f"{path} cannot be written: {error.strerror}; make it writable, or work on a copy"
-        ) from error
+    """Store a notebook, in the file that a link leads to; a `NetlabError` says why, where that is
+    not possible.
+    """
+    text = nbformat.writes(notebook)
+    text = text if text.endswith("\n") else f"{text}\n"
+    files.write(Path(path).resolve(), text, remedy="make it writable, or work on a copy")

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from netlab.cli import pictures
 from netlab.cli.notebook_file import read
+from netlab.engines.files import write
 from netlab.errors import NetlabError, needs_notebooks
 
 with needs_notebooks():
@@ -30,6 +31,7 @@ POLICY = """<meta http-equiv="Content-Security-Policy" content="default-src 'non
  style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <meta http-equiv="x-dns-prefetch-control" content="off">"""
 
+OF_PAGES = "main { max-width: 960px; margin: auto; }"  # every page has this style
 # nbconvert's own page, without the scripts that it would fetch from the network, and with the
 # texts that stand for pictures; on a phone code and tables scroll; on paper no line is
 # cut off, and no figure in two.
@@ -195,6 +197,11 @@ def harmless(page, warn):
     return f"{head}<main>{body}</main></body></html>\n"
 
 
+def is_page(head):
+    """Does a file begin as those of `pages` do?"""
+    return OF_PAGES.encode() in head
+
+
 def pages(notebooks, folder, warn=warnings.warn):
     """Write each notebook, as it is stored, as one HTML file; -> the paths of these, one by one.
     A figure that has no picture, as in a notebook that somebody else ran, gets one in the page.
@@ -224,11 +231,5 @@ def pages(notebooks, folder, warn=warnings.warn):
         text, _ = exporter.from_notebook_node(notebook, about)
         text = harmless(text, exporter.warn)
         page = folder / f"{path.stem}.html"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            page.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise NetlabError(
-                f"--output {folder}: {error.strerror}; name another folder"
-            ) from error
+        write(page, text, "--output", is_page, "name another folder")
         yield page

@@ -11,9 +11,10 @@ from unittest.mock import patch
 from netlab import engines
 from netlab.cli import pictures
 from netlab.cli.notebook_file import read, write
-from netlab.engines import recorded, second
+from netlab.engines import files, recorded, second
 from netlab.errors import NetlabError, needs_notebooks
 
+RECORD = r"[0-9a-f]{16}\.json\.xz"  # names of records
 WIDGET = "application/vnd.jupyter.widget-view+json"
 QUIET = {"NETLAB_PROGRESS": "off", "PLOTLY_RENDERER": "plotly_mimetype"}
 
@@ -46,19 +47,14 @@ def record(notebooks, every=False):
             execute(path, NETLAB_RECORD="on", NETLAB_RECORDS=fresh)
             made = sorted(Path(fresh).glob("*.json.xz"))
             new = [file for file in made if not is_kept(file, home / file.name)]
-            home.mkdir(parents=True, exist_ok=True)
-            for file in new:
-                shutil.copy(file, home)
-            if (Path(fresh) / second.FOLDER).exists():
-                shutil.copytree(
-                    Path(fresh) / second.FOLDER, home / second.FOLDER, dirs_exist_ok=True
-                )
+            for file in [*new, *Path(fresh, second.FOLDER).glob("*")]:
+                files.write(home / file.relative_to(fresh), file.read_bytes())
             used |= {file.name for file in made}
         store(path, execute(path, NETLAB_RECORD="off", NETLAB_RECORDS=str(home)))
         list(pictures.renew([path]))
         yield path, len(made), len(new)
     if every:
-        stale = [file for file in home.glob("*.json.xz") if file.name not in used]
+        stale = [file for file in files.named(home, RECORD) if file.name not in used]
         for file in stale:
             file.unlink()
         yield None, len(used), len(stale)

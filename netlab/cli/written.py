@@ -1,5 +1,6 @@
 """Writing files, all or none: what somebody else has put there stays as it is."""
 
+from netlab.engines.files import check, write
 from netlab.errors import NetlabError
 
 
@@ -21,16 +22,20 @@ def write_all(folder, files, move="name another folder, or move that file away")
         One of the files is there already and says something else, and nothing was written; or the
         folder cannot be written.
     """
+    missing, made = {}, []
+    for path, data in files.items():
+        check(path, "--output")
+        if not path.exists():
+            missing[path] = data
+        elif path.read_bytes() != data:
+            raise NetlabError(
+                f"--output {folder}: {path} is there already and says something else; {move}"
+            )
     try:
-        for path, data in files.items():
-            if path.exists() and path.read_bytes() != data:
-                raise NetlabError(
-                    f"--output {folder}: {path} is there already and says something else; {move}"
-                )
-        for path, data in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-    except OSError as error:
-        raise NetlabError(
-            f"--output {folder}: {error.filename}: {error.strerror}; name another folder"
-        ) from error
+        for path, data in missing.items():
+            write(path, data, "--output", remedy="name another folder")
+            made.append(path)
+    except BaseException:
+        for path in made:
+            path.unlink()
+        raise

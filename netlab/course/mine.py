@@ -190,7 +190,7 @@ def course(folder):
     except (OSError, ValueError, RecursionError) as error:
         raise SpecificationError(f"{file.absolute()} cannot be read: {error}") from None
     secret = told.get("secret") if isinstance(told, dict) else None
-    if not isinstance(secret, str) or not secret:
+    if not isinstance(secret, str) or not secret.strip():
         raise SpecificationError(
             f'{file.absolute()} has no secret: it must be {{"secret": "..."}}; ask your course for'
             " its course.json"

@@ -2,9 +2,22 @@
 
 import contextlib
 import os
-import shutil
-import tempfile
+import re
 from pathlib import Path
+
+from netlab.engines import files
+from netlab.errors import NetlabError
+
+ENGINE = r"(kernel|rootfs)-[0-9a-f]{12}"  # names of folders in the cache
+JAIL = r"jail-(python|netlab)-[0-9a-f]{12}"
+MAKING = r"making-[a-z0-9_]{8}"
+# Whatever else netlab puts there; the last is that of binder/start.
+OTHERS = r"lock|engine\.(json|stamp)|sweeps|evidence|graded|\.netlab-.*|does-not-run-here"
+TAG = "CACHEDIR.TAG"  # programs that make backups leave such a folder out
+TAG_TEXT = (
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# The cache of netlab: it may be removed, and is made again.\n"
+)
 
 
 def cache_folder():
@@ -14,18 +27,24 @@ def cache_folder():
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "netlab"
 
 
-def replace_text(path, text):
-    """Write a file in one step, in place of whatever is there: nobody reads half of it."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name, delete=False) as file:
-        file.write(text)
-    if path.is_dir() and not path.is_symlink():
-        remove_tree(path)
-    os.replace(file.name, path)
+def own_cache():
+    """The same, made where it is missing: for all who write to it or remove something from it.
 
-
-def remove_tree(folder):
-    """Delete a folder even where packages left folders read-only."""
-    for path, _, _ in os.walk(folder):
-        with contextlib.suppress(OSError):
-            os.chmod(path, 0o700)
-    shutil.rmtree(folder, ignore_errors=True)
+    Raises
+    ------
+    OSError
+        It cannot be made, or it is not netlab's: it has other things in it, and no engine.
+    """
+    folder = cache_folder()
+    if not folder.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+    if (folder / TAG).is_file():
+        return folder
+    names = [path.name for path in folder.iterdir()]
+    others = [one for one in names if not re.fullmatch(f"{ENGINE}|{JAIL}|{MAKING}|{OTHERS}", one)]
+    if not others:
+        with contextlib.suppress(NetlabError):  # the disk is full, or it may only be read
+            files.write(folder / TAG, TAG_TEXT)
+    elif not any(re.fullmatch(ENGINE, name) for name in names):
+        raise FileExistsError(0, f"it has other things in it, such as {min(others)}")
+    return folder

@@ -1,8 +1,10 @@
 """Keep what a failed run left, for whoever wants to know why it failed."""
 
-import shutil
+from netlab.engines import files as in_files
+from netlab.engines.cache import cache_folder, own_cache
 
-from netlab.engines.cache import cache_folder
+NAME = r"\d{8}-\d{6}-.+"  # of a folder: when it was, and something unique
+NEWEST = 50  # folders that are kept; older ones are removed
 
 
 def folder(name):
@@ -20,7 +22,7 @@ def keep_none():
 
 def save(name, files):
     """Write files to a folder of the cache; -> a sentence that says where they are,
-    or "" after `keep_none`.
+    or "" after `keep_none`. The fifty newest of such folders are kept.
 
     A cache that is full or may not be written to changes the sentence and raises nothing: the
     error that the evidence belongs to is the one to be seen.
@@ -36,6 +38,8 @@ def save(name, files):
         return ""
     place, made = folder(name), False
     try:
+        own_cache()
+        in_files.prune(place.parent, NAME, newest=NEWEST - 1)
         place.mkdir(parents=True)
         made = True
         for file, content in files.items():
@@ -45,6 +49,6 @@ def save(name, files):
             (place / file).write_bytes(data)
     except OSError as error:
         if made:
-            shutil.rmtree(place, ignore_errors=True)
+            in_files.remove_tree(place)
         return f"It could not be kept in {place}: {error.strerror}"
     return f"Everything it left is in {place}"

@@ -12,12 +12,12 @@ import functools
 import hashlib
 import json
 import os
-import threading
 import warnings
 from pathlib import Path
 
+from netlab.engines import files
 from netlab.engines.protocol import Record
-from netlab.errors import EngineError
+from netlab.errors import EngineError, NetlabError
 
 HOW_TO_GET_ONE = (
     "`netlab engine build` or `netlab engine import FILE` gives you an engine that runs it; `netlab"
@@ -105,7 +105,7 @@ def record_if_wanted(result):
     if wanted():
         try:
             record(result)
-        except OSError as error:
+        except NetlabError as error:
             text = f"this result is not recorded, as {folder()} cannot be written to: {error}"
             warnings.warn(text, stacklevel=2)
 
@@ -120,11 +120,7 @@ def write(result, path):
         "provenance": result.provenance,
         "raw": result.raw,
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # a sweep writes from several threads
-    part = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.part")
-    part.write_bytes(lzma.compress(json.dumps(content).encode()))
-    part.replace(path)
+    files.write(path, lzma.compress(json.dumps(content).encode()))
 
 
 def alike(one, other):

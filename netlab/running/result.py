@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from netlab.engines import evidence
+from netlab.engines import evidence, files
 from netlab.errors import NetlabError, ReadError
 from netlab.experiment import Experiment
 from netlab.readers._common import Printed
@@ -77,16 +77,20 @@ class Result:
         """Leave everything in a folder: raw output, commands, provenance, and the frames as CSV;
         `load` reads it.
         """
-        folder = Path(directory)
-        (folder / "raw").mkdir(parents=True, exist_ok=True)
-        for name, text in self.raw.items():
-            (folder / "raw" / f"{name}.txt").write_bytes(text.encode())
-        (folder / "experiment.json").write_text(self.experiment.to_json())
-        (folder / "commands.txt").write_text("".join(f"{command}\n" for command in self.commands))
-        (folder / "provenance.json").write_text(json.dumps(self.provenance, indent=1) + "\n")
+        texts = {
+            "experiment.json": self.experiment.to_json(),
+            "commands.txt": "".join(f"{command}\n" for command in self.commands),
+            "provenance.json": json.dumps(self.provenance, indent=1) + "\n",
+        }
         for name, table in self.tables.items():
             if isinstance(table, pd.DataFrame):
-                table.to_csv(folder / f"{name}.csv", index=False)
+                texts[f"{name}.csv"] = table.to_csv(index=False)
+        for name, text in texts.items():
+            files.write(Path(directory, name), text)
+        for name, text in self.raw.items():
+            if "/" in name:  # of a record that somebody else made
+                raise NetlabError(f"raw output {name!r}: this is no file name")
+            files.write(Path(directory, "raw", f"{name}.txt"), text)
 
 
 NEEDED = {"seed", "clock", "engine", "engine_digest", "kernel", "virtual_s", "wall_s"}
@@ -102,11 +106,11 @@ def load(directory):
     """
     folder = Path(directory)
     try:
-        experiment = Experiment.from_json((folder / "experiment.json").read_text())
+        experiment = Experiment.from_json((folder / "experiment.json").read_text(encoding="utf-8"))
         texts = sorted((folder / "raw").glob("*.txt"))
         raw = {path.stem: path.read_bytes().decode() for path in texts}
-        commands = (folder / "commands.txt").read_text().splitlines()
-        provenance = json.loads((folder / "provenance.json").read_text())
+        commands = (folder / "commands.txt").read_text(encoding="utf-8").splitlines()
+        provenance = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
         if lacking := NEEDED - (provenance if isinstance(provenance, dict) else {}).keys():
             raise ValueError(f"provenance.json lacks {', '.join(sorted(lacking))}")
         return Result(experiment, raw, commands, provenance)

@@ -8,13 +8,12 @@ import hashlib
 import os
 import shutil
 import tempfile
-import time
 import warnings
 from pathlib import Path
 
-from netlab.engines import recorded
-from netlab.engines.cache import cache_folder
-from netlab.errors import EngineError, ReadError
+from netlab.engines import files, recorded
+from netlab.engines.cache import cache_folder, own_cache
+from netlab.errors import EngineError, NetlabError, ReadError
 from netlab.running.cell_line import kernel_shell
 from netlab.running.result import Result
 
@@ -35,10 +34,7 @@ class UnfinishedSweep:
     def __init__(self, engine):
         self.engine, self.folder, self.kept = engine, cache_folder() / "sweeps", True
         self.again = 0  # how many were found among those of the notebook's complete sweeps
-        for path in self.folder.glob("*"):
-            with contextlib.suppress(OSError):  # another sweep may be at it
-                if time.time() - path.stat().st_mtime > WEEK_S:
-                    path.unlink()
+        files.prune(self.folder, r"[0-9a-f]{16}\.json\.xz", older_s=WEEK_S)
 
     def path(self, experiment):
         identity = f"{self.engine.name} {self.engine.digest}\n{experiment.to_json()}"
@@ -61,11 +57,13 @@ class UnfinishedSweep:
     def add(self, result):
         """Keep a result; where that is not possible, one warning says so, and the sweep goes on."""
         try:
+            own_cache()
             recorded.write(result, self.path(result.experiment))
-        except OSError as error:
+        except (OSError, NetlabError) as error:
             if self.kept:
+                why = getattr(error, "strerror", error)
                 warnings.warn(
-                    f"results cannot be kept in {self.folder} ({error.strerror}): interrupted, this"
+                    f"results cannot be kept in {self.folder} ({why}): interrupted, this"
                     " sweep will start anew. NETLAB_CACHE names another folder.",
                     stacklevel=3,
                 )

@@ -21,7 +21,7 @@ FILE = Path(__file__).parents[1] / "simpleperf.py"
 @functools.cache
 def program_text():
     """What the hosts run. Nothing of it changes when only its documentation does."""
-    return without_docstrings(FILE.read_text()) + "\n"
+    return without_docstrings(FILE.read_text(encoding="utf-8")) + "\n"
 
 
 @functools.cache

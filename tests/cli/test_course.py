@@ -169,3 +169,17 @@ def test_the_page_is_opened_only_where_there_is_a_screen(display, tmp_path):
     assert told.is_file() == bool(display)
     if display:
         assert told.read_text() == f"{(tmp_path / 'class.html').as_uri()}\n"
+
+
+@pytest.mark.parametrize("secret", ["", " "])
+def test_an_empty_secret_is_refused_by_name(secret, course, tmp_path):
+    """Every student's `mine` would refuse the course.json that is made of it."""
+    (tmp_path / "submitted").mkdir()
+    for command in ("release ps1", "grade ps1 submitted", "autograder ps1"):
+        words = command.replace("submitted", str(tmp_path / "submitted")).split()
+        done = netlab(*words, "--course", course, "-o", tmp_path / "out", "--secret", secret)
+        assert isinstance(done.exception, NetlabError) and "--secret" in str(done.exception)
+        assert not (tmp_path / "out").exists()
+    (course / "course.json").write_text(json.dumps({"secret": secret}))
+    done = netlab("release", "ps1", "--course", course, "-o", tmp_path / "out")
+    assert isinstance(done.exception, NetlabError) and "course.json" in str(done.exception)

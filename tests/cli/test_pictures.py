@@ -1,6 +1,7 @@
 """`netlab pictures` draws a picture beside each figure that a notebook stores, and none twice."""
 
 import base64
+import os
 import socket
 import struct
 
@@ -142,7 +143,7 @@ def test_a_notebook_that_cannot_be_written_is_refused_by_name(notebook, monkeypa
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(nbformat, "write", refuse)
+    monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(nl.NetlabError, match=r"a\.ipynb cannot be written: Permission denied"):
         renew("a.ipynb")
 

@@ -1,6 +1,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,8 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 from netlab.cli.commands import app
-from netlab.course import adapters
-from netlab.course.adapters import autograder, classroom, gradescope, nbgrader, otter, table
+from netlab.course import adapters, spreadsheet
+from netlab.course.adapters import autograder, classroom, gradescope, nbgrader, otter
+from netlab.course.grading.work import keep_class
 from netlab.course.sets import source
 from netlab.errors import NetlabError
 from tests.course import problem_set
@@ -127,8 +129,45 @@ def test_a_table_for_any_course_system(work, tmp_path):
         TOTALS
     )
     assert {row[0]: row[5] for row in rows}["ada"] == ""
-    assert all(not cell.startswith(table.FORMULA) for row in rows for cell in row)
+    assert not computing(text)
     assert all(one.isprintable() or one == "\n" for one in text.replace("\r\n", "\n"))
+
+
+def computing(text):
+    """The cells of a CSV text that begin as a formula does, wherever a spreadsheet may split it."""
+    pieces = [piece.strip(' "\ufeff') for piece in re.split("[;,\t\n\r\uff0c\uff1b]", text)]
+    return [piece for piece in pieces if piece[:1] in {*"=+-@|%\t\uff1d\uff0b\uff0d\uff20"} - {""}]
+
+
+@pytest.mark.parametrize("first", "-=+@|%\uff1d\uff0b\uff0d\uff20")
+def test_no_spreadsheet_computes_what_a_student_wrote(first):
+    for before in ("", " ", "x;", "x; ", "x,", 'x,"', "x\t", "x\n", "\ufeff", "'; "):
+        text = f"{before}{first}cmd|'/C calc'!A0"
+        rows = spreadsheet.text([["student", "reason"], ["ada", text], [text, 1.50]])
+        assert not computing(rows)
+        assert list(csv.reader(rows.splitlines()))[2][1] == "1.5"
+
+
+def test_only_the_last_gradings_marks_are_exported(work, tmp_path):
+    keep_class(work, {"0.json": ["same file as bob"], "1.json": []})
+    said = export("table", work, tmp_path / "marks.csv")
+    rows = list(csv.DictReader((tmp_path / "marks.csv").open(encoding="utf-8")))
+    assert [(row["student"], row["flags"]) for row in rows] == [
+        ("ada", "same file as bob"),
+        ("bob", "cell copied; number of ada: share"),
+    ]
+    assert "3 students' marks" in said and "left out" in said
+    assert len(list((work / "marks").glob("*.json"))) == 5
+    (work / "marks" / "1.json").unlink()
+    with pytest.raises(NetlabError, match=r"1\.json: .*grade again"):
+        export("table", work, tmp_path / "marks.csv")
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"marks": 5}', '{"marks": {"../0.json": []}}'])
+def test_a_damaged_list_of_a_class_is_refused(content, work, tmp_path):
+    (work / "class.json").write_text(content)
+    with pytest.raises(NetlabError, match=r"class\.json"):
+        export("table", work, tmp_path / "marks.csv")
 
 
 def test_results_for_gradescope(work, tmp_path):
@@ -366,8 +405,8 @@ def test_a_link_in_place_of_what_nbgrader_collects_is_not_followed(tmp_path):
     (tmp_path / "secret").write_text("2026-10-01 12:00:00 UTC")
     for name in nbgrader.KEPT:
         (tmp_path / name).symlink_to(tmp_path / "secret")
-        assert nbgrader.collected(tmp_path / name) == b""
-    assert nbgrader.collected(tmp_path / "secret").startswith(b"2026")
+        assert nbgrader.collected(tmp_path / name, tmp_path) == b""
+    assert nbgrader.collected(tmp_path / "secret", tmp_path).startswith(b"2026")
     assert nbgrader.timestamp(b"2026-10-01 12:00:00 UTC").year == 2026
     assert nbgrader.timestamp(b"") is nbgrader.timestamp(b"\xff") is None
 
@@ -470,7 +509,7 @@ def test_the_autograder_needs_both_wheels(tmp_path):
 def at_gradescope(archive, tmp_path, email="ada@example.org", notebooks=("ps0.ipynb",)):
     """Gradescope's folders, with a submission; -> what results.json says after a run."""
     home = tmp_path / "autograder"
-    (home / "submission").mkdir(parents=True)
+    (home / "submission").mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(archive) as found:
         found.extractall(home / "source")
     said = {"users": [{"email": email, "name": "Ada"}]}
@@ -479,6 +518,24 @@ def at_gradescope(archive, tmp_path, email="ada@example.org", notebooks=("ps0.ip
         (home / "submission" / name).write_text("%PDF")
     autograder.run(home)
     return json.loads((home / "results" / "results.json").read_text())
+
+
+@pytest.mark.parametrize("link", ["ps0.ipynb", "folder/ps0.ipynb", "pipe"])
+def test_at_gradescope_a_link_is_no_notebook(link, archive, tmp_path):
+    """It would be the teacher's own solution, which lies beside the submission there."""
+    submission = tmp_path / "autograder" / "submission"
+    submission.mkdir(parents=True)
+    at_gradescope(archive, tmp_path, notebooks=())
+    if link == "pipe":
+        os.mkfifo(submission / "ps0.ipynb")
+    elif "/" in link:
+        (submission / "folder").symlink_to("../source/set")
+    else:
+        (submission / link).symlink_to("../source/set/ps0.ipynb")
+    autograder.run(tmp_path / "autograder")
+    said = json.loads((tmp_path / "autograder/results/results.json").read_text())
+    assert said["score"] == 0 and said["tests"] == []
+    assert re.search("link|no file|0 notebooks", said["output"])
 
 
 @pytest.mark.parametrize(

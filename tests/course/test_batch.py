@@ -18,6 +18,7 @@ import pytest
 from netlab.course import adapters, invented
 from netlab.course.grading import report
 from netlab.course.grading.batch import Batch
+from netlab.course.grading.work import filed, held
 from netlab.course.mine import SECRET, parameters
 from netlab.course.sets import source
 from netlab.engines.workers import Workers
@@ -90,6 +91,7 @@ def test_a_batch_that_is_interrupted_goes_on_and_ends_with_the_same_marks(course
     code = f"""
 import sys
 from netlab.course.grading.batch import Batch
+from netlab.course.grading.work import filed, held
 Batch({str(path)!r}, {str(submitted)!r}, {str(tmp_path)!r}).grade()
 """
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
@@ -259,3 +261,52 @@ def test_nothing_to_grade_is_said(what, course, tmp_path):
         folder.mkdir()
     with pytest.raises(NetlabError, match="there"):
         Batch(course[0], folder, tmp_path / "work").grade()
+
+
+@pytest.mark.parametrize("name", ["marks", "feedback", "class.html", "runs"])
+def test_a_folder_of_somebody_elses_is_no_place_for_marks(name, tmp_path):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "mine").write_text("mine")
+    with pytest.raises(NetlabError, match=f"--work .*{name}"), held(tmp_path):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_one_grader_at_a_time_works_in_a_folder(tmp_path):
+    work = tmp_path / "work"
+    with held(work), pytest.raises(NetlabError, match="another"), held(work):
+        pass
+    with held(work):
+        pass
+
+
+def test_a_students_file_has_a_name_that_is_safe_and_nobody_elses():
+    assert (
+        filed("ada.lovelace") == "ada.lovelace" and filed("emma@uni.example") == "emma@uni.example"
+    )
+    ids = [".", "..", ".a", "...", "a/b", "a\\b", "a\0b", "", "a" * 255, "a" * 254 + "b", "\udce9"]
+    ids += ["ada", "Ada", "ADA", "ada ", "\xe9", "\xc9", "e\u0301", "-a", "%2E", "con.", "ä" * 100]
+    names = [filed(one) for one in ids]
+    assert len({name.lower() for name in names}) == len(names)
+    for name in names:
+        assert len(f"{name}.ipynb".encode()) < 200 and not name.startswith(".")
+        assert not {*name} & {"/", "\\", "\0"} and name.isascii() and name
+
+
+def test_pages_and_tables_are_utf_8_whatever_the_locale(tmp_path):
+    """In the POSIX locale, Python's own encoding would be ASCII."""
+    code = (
+        "import pathlib\n"
+        "from netlab.course.grading import report\n"
+        "from netlab.course.sets import source\n"
+        "from netlab.course.grading.marking import without_marks\n"
+        f"assignment = source.read(pathlib.Path({str(small.write(tmp_path))!r}))\n"
+        "marks = [without_marks('j\\xf8rn', assignment, 'unreadable', '\\u2014')]\n"
+        f"report.write(marks, pathlib.Path({str(tmp_path)!r}, 'marks.csv'))\n"
+        f"report.feedback(marks, pathlib.Path({str(tmp_path)!r}))\n"
+    )
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run([sys.executable, "-c", code], env=os.environ | locale, stderr=-1)
+    assert done.returncode == 0, done.stderr.decode()
+    for name in ("marks.csv", "class.html"):
+        assert "j\xf8rn" in (tmp_path / name).read_text(encoding="utf-8")

@@ -7,35 +7,46 @@ are `printable`, and flags, which may name somebody, go to instructors only.
 import contextlib
 import json
 import math
+import re
 from importlib import import_module
 from pathlib import Path
 
 from netlab.course.checks.verdicts import printable
+from netlab.course.grading.work import read_class
+from netlab.engines import files
 from netlab.errors import NetlabError
 
 READERS = ("nbgrader", "gradescope", "otter", "classroom", "table")
 
 
-def read(work, assignment):
-    """The marks of a problem set that `netlab course grade` left in a folder, by their files, in
-    the order of the students' ids.
+def read(work, assignment, say=lambda text: None):
+    """The marks of the last `netlab course grade` of a problem set, by their files, in the order of
+    the students' ids, with the flags about neighbours. Those of earlier gradings are left out.
 
     Parameters
     ----------
     work : path
-        The folder with marks/ in it.
+        The folder with marks/ in it. One without the list of its class, class.json, was made by an
+        earlier netlab: all marks in it are taken.
     assignment : str
         The problem set's name.
+    say : callable
+        Called with a text: how many marks were left out.
 
     Raises
     ------
     NetlabError
         There are none, or a file has other contents.
     """
-    found = {}
-    for path in sorted(Path(work, "marks").glob("*.json")):
+    found, there = {}, sorted(Path(work, "marks").glob("*.json"))
+    flags = read_class(work)
+    listed = there if flags is None else [Path(work, "marks", name) for name in flags]
+    if left_out := len({*there} - {*listed}):
+        say(f"{left_out} students' marks in {work} are of earlier gradings, and are left out")
+    for path in listed:
         try:
             marks = json.loads(path.read_text(encoding="utf-8"))
+            marks["flags"] += flags[path.name] if flags else []
             right = sound(marks)
         except (OSError, ValueError, LookupError, TypeError, RecursionError):
             right = False
@@ -100,7 +111,7 @@ def remarks(marks):
     return "\n".join(filter(None, lines))
 
 
-def export(to, assignment, work, output, course=None):
+def export(to, assignment, work, output, course=None, say=lambda text: None):
     """Write the marks of a problem set in another program's format; -> how many students'.
 
     Parameters
@@ -115,6 +126,8 @@ def export(to, assignment, work, output, course=None):
         What is written: see the module of that name.
     course : path, optional
         nbgrader's course folder with the source.
+    say : callable
+        Called with a text: how many marks of earlier gradings were left out.
 
     Raises
     ------
@@ -123,7 +136,7 @@ def export(to, assignment, work, output, course=None):
     if to not in READERS:
         raise NetlabError(f"to {to!r}: allowed are {', '.join(READERS)}")
     module = import_module(f"{__name__}.{to}")
-    marks = read(work, assignment)
+    marks = read(work, assignment, say)
     try:
         written = module.write(marks, Path(output), course)
     except OSError as error:
@@ -145,6 +158,8 @@ class Failures:
         except OSError:
             raise
         except Exception as error:
+            if isinstance(error.__cause__, OSError):  # so did `files.write`
+                raise
             said = error if isinstance(error, NetlabError) else type(error).__name__
             self.why[student] = printable(f"{said}")
 
@@ -158,7 +173,7 @@ class Failures:
 
 
 def write_json(path, data):
-    """Write a file of JSON, and the folder that it is in."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a file of JSON, in place of one with the same first key."""
     text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    ours = re.compile(rb'\{\s*"%s"' % next(iter(data)).encode()).match
+    files.write(path, text + "\n", "--output", ours)

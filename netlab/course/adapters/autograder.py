@@ -12,6 +12,8 @@ import zipfile
 from pathlib import Path
 
 from netlab.course.adapters import gradescope, write_json
+from netlab.course.mine import course
+from netlab.engines import files
 from netlab.errors import NetlabError
 
 SETUP = """#!/usr/bin/env bash
@@ -65,7 +67,7 @@ def build(path, wheels, output, secret=None):
         A wheel is missing, or there are several; or the file cannot be written.
     """
     path, output = Path(path), Path(output)
-    files = {"setup.sh": SETUP.encode(), "run_autograder": RUN.encode()}
+    members = {"setup.sh": SETUP.encode(), "run_autograder": RUN.encode()}
     for kind in ("netlab", "netlab_engine"):
         found = sorted(Path(wheels).glob(f"{kind}-*.whl"))
         if len(found) != 1:
@@ -73,22 +75,26 @@ def build(path, wheels, output, secret=None):
                 f"--wheels {wheels}: {len(found)} files {kind}-*.whl in it, and one is needed:"
                 " `make wheel` writes them to dist/"
             )
-        files[found[0].name] = found[0].read_bytes()
-    files[f"set/{path.name}"] = path.read_bytes()
+        members[found[0].name] = found[0].read_bytes()
+    members[f"set/{path.name}"] = path.read_bytes()
     if secret is not None:
-        files["set/course.json"] = json.dumps({"secret": secret}).encode()
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, data in files.items():
-                about = zipfile.ZipInfo(name)  # of 1980, as no date is given
-                about.compress_type = zipfile.ZIP_DEFLATED
-                mode = 0o755 if name in ("setup.sh", "run_autograder") else 0o644
-                about.external_attr = mode << 16
-                archive.writestr(about, data)
-    except OSError as error:
-        raise NetlabError(f"--output {output}: {error.strerror}; name another file") from error
+        members["set/course.json"] = json.dumps({"secret": secret}).encode()
+    with (
+        files.replacing(output, "--output", is_autograder) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for name, data in members.items():
+            about = zipfile.ZipInfo(name)  # of 1980, as no date is given
+            about.compress_type = zipfile.ZIP_DEFLATED
+            mode = 0o755 if name in ("setup.sh", "run_autograder") else 0o644
+            about.external_attr = mode << 16
+            archive.writestr(about, data)
     return output
+
+
+def is_autograder(head):
+    """Does a file begin as those of `build` do?"""
+    return head.startswith(b"PK") and head[30:].startswith(b"setup.sh")
 
 
 def run(home):
@@ -111,14 +117,12 @@ def grade(home):
     from netlab.course.grading.batch import Batch
 
     (path,) = (home / "source" / "set").glob("*.ipynb")
-    secret = None
-    if (home / "source" / "set" / "course.json").exists():
-        secret = json.loads((home / "source" / "set" / "course.json").read_text())["secret"]
-    student, notebook = who(home), handed_in(home / "submission", path.name)
+    secret, _ = course(path.parent)
+    student, data = who(home), handed_in(home / "submission", path.name)
     with tempfile.TemporaryDirectory(prefix="netlab-") as work:
         place = Path(work, "submitted", student, path.stem, path.name)
         place.parent.mkdir(parents=True)
-        place.write_bytes(notebook.read_bytes())
+        place.write_bytes(data)
         batch = Batch(path, Path(work, "submitted"), Path(work, "work"), secret, jobs=1)
         (marks,) = batch.grade()
     return marks
@@ -138,12 +142,17 @@ def who(home):
 
 
 def handed_in(folder, name):
-    """The notebook: the one with the set's name, or the only one."""
-    found = [file for file in sorted(folder.rglob("*.ipynb")) if file.is_file()]
+    """The bytes of the notebook: the one with the set's name, or the only one."""
+    found = [one for one in sorted(folder.rglob("*.ipynb")) if one.is_symlink() or not one.is_dir()]
     found = [file for file in found if file.name == name] or found
     if len(found) != 1:
         raise NetlabError(f"There are {len(found)} notebooks: hand in one, {name}.")
-    return found[0]
+    try:
+        return files.read_file(found[0], folder)
+    except OSError as error:
+        raise NetlabError(f"{found[0].name} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise NetlabError(f"{found[0].name} {error}.") from error
 
 
 if __name__ == "__main__":

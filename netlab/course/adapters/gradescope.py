@@ -17,9 +17,9 @@ def write(marks, output, course=None):
 def results(marks):
     """What results.json says."""
     return {
+        "output_format": "text",
         "score": marks["points"],
         "output": remarks(marks),
-        "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "tests": [
@@ -42,9 +42,9 @@ def results(marks):
 def failed(why):
     """What results.json says where nothing could be graded."""
     return {
+        "output_format": "text",
         "score": 0,
         "output": f"This was not graded. {why}",
-        "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "tests": [],

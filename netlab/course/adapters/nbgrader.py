@@ -16,9 +16,9 @@ import sys
 from pathlib import Path
 
 from netlab.course.adapters import Failures, feedback, remarks
-from netlab.course.grading.batch import read_file
 from netlab.course.handed_in import repair
 from netlab.course.sets import source
+from netlab.engines import files
 from netlab.errors import NetlabError, needs_notebooks
 
 with needs_notebooks("course", "what makes and grades problem sets"):
@@ -26,6 +26,7 @@ with needs_notebooks("course", "what makes and grades problem sets"):
     from nbgrader import preprocessors as of_nbgrader
     from nbgrader.api import Gradebook
     from nbgrader.utils import parse_utc
+    from sqlalchemy.exc import SQLAlchemyError
 
 RECORDING = [  # of generate_assignment, up to where it records what it found, in its order
     "LockCells",
@@ -47,9 +48,18 @@ def write(marks, output, course=None):
     name = next(iter(marks.values()))["assignment"]
     home = output if (output / "source").is_dir() else None
     assignment = source.read(source.find(name, course or home))
+    database = output / "gradebook.db"
+    files.check(database, "--output", lambda head: head.startswith(b"SQLite format 3\0"))
+    made = not database.exists()
     output.mkdir(parents=True, exist_ok=True)
-    url = f"sqlite:///{output.absolute() / 'gradebook.db'}"
-    record(assignment, url)
+    url = f"sqlite:///{database.absolute()}"
+    try:
+        record(assignment, url)
+    except SQLAlchemyError as error:
+        if made:
+            database.unlink(missing_ok=True)
+        why = " ".join(str(error.__cause__ or error).split())
+        raise NetlabError(f"--output {database}: {why}; name another place") from error
     failures = Failures()
     with Gradebook(url) as gradebook:
         for path, one in marks.items():
@@ -71,12 +81,11 @@ def write_one(gradebook, assignment, path, marks, output):
     handed_in = output / PLACE.format(stage="submitted", student=student, name=name)
     cells = repaired(path.parents[1] / "handed-in" / f"{path.stem}.ipynb", assignment)
     notebook = autograded(assignment, cells, marks)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.ipynb").write_text(source.text(notebook), encoding="utf-8")
-    kept = {file: collected(handed_in / file) for file in KEPT}
+    files.write(folder / f"{name}.ipynb", source.text(notebook), "--output")
+    kept = {file: collected(handed_in / file, output / "submitted") for file in KEPT}
     for file, data in kept.items():
         if data:
-            (folder / file).write_bytes(data)
+            files.write(folder / file, data, "--output")
     enter(gradebook, assignment, marks, cells, timestamp(kept[KEPT[0]]))
 
 
@@ -111,10 +120,10 @@ def alembic_found():
         os.environ["PATH"] = before
 
 
-def collected(path):
+def collected(path, submitted):
     """What `collect` left beside a notebook; nothing, where somebody put a link or a pipe there."""
     try:
-        return read_file(path)
+        return files.read_file(path, submitted)
     except (OSError, ValueError):
         return b""
 

@@ -6,18 +6,17 @@ import contextlib
 import hashlib
 import json
 import os
-import stat
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from urllib.parse import quote
 
 from netlab.course import ids
 from netlab.course.checks.verdicts import printable
 from netlab.course.grading import marking
 from netlab.course.grading.runs import Runs
+from netlab.course.grading.work import filed, held, keep_class
 from netlab.course.mine import SECRET, parameters
 from netlab.course.sets import source
-from netlab.engines.cache import replace_text
+from netlab.engines import files
 from netlab.engines.guest import host_checks
 from netlab.engines.jail.contents import contents
 from netlab.engines.workers import Workers
@@ -26,8 +25,6 @@ from netlab.running.progress import line, shown
 
 WORKER_S = 1200.0  # a process that takes longer for a student is ended [wall s]
 CHUNK = 20  # students whose solutions are worked out in one jail
-MOST_BYTES = 20_000_000  # of a notebook
-LONGEST_NAME = 150  # characters of a file's, where it is that of a student
 GUESTS = 3  # at most, of a notebook: its jail, an experiment, and a jail of its algorithm
 SAME_ID = (
     "Something was handed in twice under your id, in folders whose names mean the same: your"
@@ -76,8 +73,11 @@ class Batch:
         """
         students = self.students()
         parameters(self.assignment.name, "anybody", SECRET)  # a broken table is no student's fault
-        for folder in ("marks", "reference", "handed-in"):
-            (self.work / folder).mkdir(parents=True, exist_ok=True)
+        with held(self.work):
+            return self.grade_all(students)
+
+    def grade_all(self, students):
+        """Grade these students, in a folder that nobody else works in."""
         handed_in = {student: self.taken(student) for student in students}
         todo = [one for one in students if not self.done(one, handed_in[one])]
         with ThreadPoolExecutor(self.jobs) as pool:
@@ -95,8 +95,13 @@ class Batch:
                 self.workers.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
-        marks = [json.loads(self.marks(student).read_text()) for student in students]
+        places = [self.marks(student) for student in students]
+        marks = [json.loads(place.read_text(encoding="utf-8")) for place in places]
+        own = [len(one["flags"]) for one in marks]
         self.compare_neighbours(marks)
+        flags = [one["flags"][count:] for one, count in zip(marks, own, strict=True)]
+        listed = {place.name: flag for place, flag in zip(places, flags, strict=True)}
+        keep_class(self.work, listed)
         return marks
 
     def students(self):
@@ -126,7 +131,7 @@ class Batch:
         path = self.submitted / student / name / f"{name}.ipynb"
         try:
             parameters(name, student, self.secret or SECRET)
-            data = read_file(path)
+            data = files.read_file(path, self.submitted)
         except FileNotFoundError:
             return None, f"there is no {name}/{name}.ipynb: nothing was handed in under this name"
         except OSError as error:
@@ -136,7 +141,7 @@ class Batch:
         except ValueError as error:
             return None, f"{name}.ipynb {error}"
         place = self.work / "handed-in" / f"{filed(student)}.ipynb"
-        place.write_bytes(data)
+        files.write(place, data)
         return place, marking.identity(self.key, student, data)
 
     def marks(self, student):
@@ -145,7 +150,7 @@ class Batch:
     def done(self, student, handed_in):
         """Is this very submission graded?"""
         with contextlib.suppress(OSError, ValueError):
-            kept = json.loads(self.marks(student).read_text())
+            kept = json.loads(self.marks(student).read_text(encoding="utf-8"))
             return handed_in[0] is not None and kept["key"] == handed_in[1]
         return False
 
@@ -203,7 +208,7 @@ class Batch:
     def lacks(self, student, why="it was not worked out"):
         """Why a student has no answers of the solution; "" for who has."""
         try:
-            kept = json.loads(self.reference(student).read_text())
+            kept = json.loads(self.reference(student).read_text(encoding="utf-8"))
             return "" if kept.get("key") == self.key else kept.get("failure", why)
         except (OSError, ValueError):
             return why or "it was not worked out"
@@ -212,7 +217,7 @@ class Batch:
         """Grade one student, unless the solution fails; whatever happens, there are marks."""
         if place is None:
             marks = marking.without_marks(student, self.assignment, "nothing to grade", key)
-            return replace_text(self.marks(student), json.dumps(marks | {"key": None}))
+            return files.write(self.marks(student), json.dumps(marks | {"key": None}))
         self.marks(student).unlink(missing_ok=True)
         failure = failure and f"the solution fails with this student's numbers: {failure}"
         for _ in range(0 if failure else TRIES):
@@ -229,7 +234,7 @@ class Batch:
                 return None
         why = failure.splitlines()[-1]  # of a traceback: the error
         marks = marking.pending(student, self.assignment, why, evidence=failure)
-        return replace_text(self.marks(student), json.dumps(marks | {"key": None}))
+        return files.write(self.marks(student), json.dumps(marks | {"key": None}))
 
     def work_on(self, times=1, **job):
         """Have a process do a job, in so many times the time for one; -> what went wrong, or "" """
@@ -273,32 +278,3 @@ class Batch:
 
 def answers(marks):
     return [(one["id"], answer) for one in marks["exercises"] for answer in one["answers"]]
-
-
-def filed(student):
-    """A student's name as the name of a file, whatever it is."""
-    name = quote(os.fsencode(student), safe=" @+,=").replace(".", "%2E") or "%00"
-    if len(name) > LONGEST_NAME:  # of 255 that a file system takes, with what is put behind it
-        name = f"{name[:LONGEST_NAME]} {hashlib.sha256(name.encode()).hexdigest()[:16]}"
-    return name
-
-
-def read_file(path):
-    """A file that is a file, and not too large.
-
-    Raises
-    ------
-    OSError, ValueError
-        It cannot be read, or is something else.
-    """
-    for part in (path.parents[1], path.parent, path):
-        if part.is_symlink():
-            raise ValueError("is a link, or lies in one: hand in the file itself")
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise ValueError("is no file")
-        if found.st_size > MOST_BYTES:
-            raise ValueError(f"has {found.st_size} bytes; at most {MOST_BYTES} are read")
-        return file.read(MOST_BYTES + 1)

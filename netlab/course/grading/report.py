@@ -1,15 +1,13 @@
 """Marks as people read them: a table of the class, and a page for each student."""
 
-import csv
-import io
 from pathlib import Path
 from urllib.parse import quote
 
-from netlab.course.adapters.table import plain
+from netlab.course import spreadsheet
 from netlab.course.checks.verdicts import printable
-from netlab.course.grading.batch import filed
-from netlab.engines.cache import replace_text
-from netlab.errors import NetlabError, needs_notebooks
+from netlab.course.grading.work import filed
+from netlab.engines import files
+from netlab.errors import needs_notebooks
 
 COLUMNS = ("student", "assignment", "points", "max_points", "flags", "reason")
 WORDS = {"right": "right", "close": "close", "wrong": "not right", "nothing": "no answer"}
@@ -18,28 +16,28 @@ TEMPLATE = Path(__file__).with_name("feedback.html")
 
 def table(marks):
     """The class as CSV, one row for each student."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(COLUMNS)
-    for one in marks:
-        cells = [one["student"], one["assignment"], f"{one['points']:g}", f"{one['max_points']:g}"]
-        rows.writerow(map(plain, [*cells, "; ".join(one["flags"]), one["reason"]]))
-    return text.getvalue()
+    rows = [[*COLUMNS]]
+    rows += [
+        [*(one[name] for name in COLUMNS[:4]), "; ".join(one["flags"]), one["reason"]]
+        for one in marks
+    ]
+    return spreadsheet.text(rows)
 
 
 def write(marks, path):
-    """Write the table to a CSV file.
+    """Write the table to a CSV file, in place of an earlier table.
 
     Raises
     ------
     NetlabError
-        It cannot be written.
+        It cannot be written, or another file is there.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_text(path, table(marks))
-    except OSError as error:
-        raise NetlabError(f"-o {path}: {error.strerror}; name another file") from None
+    files.write(path, table(marks), "--output", is_table)
+
+
+def is_table(head):
+    """Does a file begin as those of `write` do?"""
+    return head.startswith(",".join(COLUMNS).encode())
 
 
 def feedback(marks, folder):
@@ -58,17 +56,16 @@ def feedback(marks, folder):
     with needs_notebooks("course", "what makes and grades problem sets"):
         import jinja2
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    page, listed = environment.from_string(TEMPLATE.read_text()), []
-    (folder / "feedback").mkdir(parents=True, exist_ok=True)
+    page, listed = environment.from_string(TEMPLATE.read_text(encoding="utf-8")), []
     for one in marks:
         name = f"feedback/{filed(one['student'])}.html"
         shown = shortened(one)
         title = f"{one['assignment']}: {printable(one['student'])}"
-        replace_text(folder / name, page.render(title=title, marks=shown, words=WORDS))
+        files.write(folder / name, page.render(title=title, marks=shown, words=WORDS))
         listed.append(shown | {"page": quote(name)})
     index = folder / "class.html"
     title = f"{marks[0]['assignment']}: all marks" if marks else "no marks"
-    replace_text(index, page.render(title=title, students=listed))
+    files.write(index, page.render(title=title, students=listed))
     return index
 
 

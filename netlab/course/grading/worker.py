@@ -13,8 +13,7 @@ from pathlib import Path
 from netlab.course.grading import marking
 from netlab.course.grading.runs import Runs
 from netlab.course.sets import source
-from netlab.engines import evidence
-from netlab.engines.cache import replace_text
+from netlab.engines import evidence, files
 
 
 def main():
@@ -25,13 +24,13 @@ def main():
         found = marking.reference(assignment, job["students"], runs, job["secret"])
         for student, answers, failure in found:
             kept = {"failure": failure} if failure else {"key": job["key"], "answers": answers}
-            replace_text(Path(job["to"][student]), json.dumps(kept))
+            files.write(Path(job["to"][student]), json.dumps(kept))
     else:
         evidence.keep_none()
-        right = json.loads(Path(job["reference"]).read_text())["answers"]
+        right = json.loads(Path(job["reference"]).read_text(encoding="utf-8"))["answers"]
         data = Path(job["notebook"]).read_bytes()
         marks = marking.grade(data, job["student"], assignment, right, runs, job["secret"])
-        replace_text(Path(job["to"]), json.dumps(marks | {"key": job["key"]}, indent=1))
+        files.write(Path(job["to"]), json.dumps(marks | {"key": job["key"]}, indent=1))
 
 
 def end_with_parent():

@@ -134,7 +134,8 @@ def build_kernel(folder, tarball):
     step("... for older C libraries", ["objcopy", "--redefine-sym", OLDER_LIBC, shim])
     step("... linked", ["gcc", "-shared", "-o", out / "shim.so", shim])
     licence = ("COPYING", "LICENSES/preferred/GPL-2.0", "LICENSES/exceptions/Linux-syscall-note")
-    (out / "copyright").write_text("\n".join((source / name).read_text() for name in licence))
+    texts = [(source / name).read_text(encoding="utf-8") for name in licence]
+    (out / "copyright").write_text("\n".join(texts), encoding="utf-8")
     return out
 
 

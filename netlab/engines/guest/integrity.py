@@ -11,7 +11,8 @@ import os
 import stat
 from pathlib import Path
 
-from netlab.engines.cache import replace_text
+from netlab.engines.files import write
+from netlab.errors import NetlabError
 
 
 def digest_of(*parts):
@@ -85,7 +86,7 @@ def damage(build, stamp):
     """
     appearance, kept = appearance_of(build), ""
     with contextlib.suppress(OSError, ValueError):
-        kept = stamp.read_text()
+        kept = stamp.read_text(encoding="utf-8")
     if kept.partition("\n")[0] == appearance:
         return []
     parts = [
@@ -103,8 +104,10 @@ def damage(build, stamp):
                 f"{folder.name} has the digest {digest} and not {was}"
             ]
     if not wrong:
-        with contextlib.suppress(OSError):  # the cache is full, or somebody else's
-            replace_text(stamp, f"{appearance}\n{json.dumps(contents)}")
+        with contextlib.suppress(OSError):  # an empty folder of that name
+            stamp.rmdir()
+        with contextlib.suppress(NetlabError):  # the cache is full, or somebody else's
+            write(stamp, f"{appearance}\n{json.dumps(contents)}")
     return wrong
 
 

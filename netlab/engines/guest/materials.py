@@ -2,10 +2,10 @@
 licences and their exact sources are, and these sources.
 """
 
-import shutil
 from pathlib import Path
 from urllib.parse import quote
 
+from netlab.engines.files import check, write
 from netlab.engines.guest import packages, store
 
 BILL = "engine.cdx.json"
@@ -49,7 +49,7 @@ def bill_of_materials(build):
     changes = [path for path in store.KERNEL_RECIPE if path.suffix == ".patch"]
     linux["pedigree"] = {
         "patches": [
-            {"type": "unofficial", "diff": {"text": {"content": path.read_text()}}}
+            {"type": "unofficial", "diff": {"text": {"content": path.read_text(encoding="utf-8")}}}
             for path in changes
         ]
     }
@@ -100,6 +100,9 @@ def fetch_sources(folder):
     EngineError
         Some cannot be had, or have other bytes; it names them.
     """
+    own = {folder / path.name: path.read_bytes() for path in store.RECIPE}
+    for path, data in own.items():  # a file with other contents stays
+        check(path, "FOLDER", data.startswith)
     lock = packages.read_lock()
     files = [file for source in lock["sources"] for file in source["files"]]
     paths = packages.fetch(
@@ -109,7 +112,7 @@ def fetch_sources(folder):
         "Sources",
         f"The others are in {folder}; the same command goes on from there.",
     )
-    for path in store.RECIPE:
-        shutil.copy(path, folder)
-        paths.append(folder / path.name)
+    for path, data in own.items():
+        write(path, data, "FOLDER", data.startswith)
+    paths += own
     return len(paths), sum(path.stat().st_size for path in paths)

@@ -39,7 +39,7 @@ def read_lock():
         ``tarball_sha256``, of what is in the package), ``sources`` (each with ``name``,
         ``version`` and ``files``: ``path``, ``size``, ``sha256``).
     """
-    return json.loads(LOCK.read_text())
+    return json.loads(LOCK.read_text(encoding="utf-8"))
 
 
 def fetch(files, folder, snapshot, title, otherwise=IMPORT):
@@ -115,7 +115,7 @@ def mirror():
         sites = mmdebstrap_mirrors()
     for site, _ in Counter(sites).most_common(1):
         if site.startswith("mirror+file:"):  # a list of mirrors, as in Debian's cloud images
-            listed = Path(site.removeprefix("mirror+file:")).read_text()
+            listed = Path(site.removeprefix("mirror+file:")).read_text(encoding="utf-8")
             site = re.findall(r"^[^#\s]\S*", listed, re.M)[0]
         return site.rstrip("/")
     return None
@@ -129,7 +129,7 @@ def mmdebstrap_mirrors():
         hook = f'--setup-hook=cat "$1/etc/apt/sources.list" >{shlex.quote(str(listed))}; exit 1'
         options = ["--mode=chrootless", "--variant=extract", hook]
         steps.output_of("mmdebstrap", *options, "trixie", f"{folder}/root")
-        return re.findall(r"^deb (?:\[.*\] )?(\S+)", listed.read_text(), re.M)[:1]
+        return re.findall(r"^deb (?:\[.*\] )?(\S+)", listed.read_text(encoding="utf-8"), re.M)[:1]
 
 
 def snapshot_archive(moment):

@@ -9,6 +9,7 @@ import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from netlab.engines import files
 from netlab.engines.guest import packages, steps, store
 from netlab.engines.guest.build import tarball_in
 from netlab.engines.guest.integrity import hash_of
@@ -37,7 +38,7 @@ def renew(series=None):
     EngineError
         The mirror cannot be reached, has a wrong signature, or lacks a package.
     """
-    requested = store.HERE.joinpath("rootfs.txt").read_text().splitlines()
+    requested = store.HERE.joinpath("rootfs.txt").read_text(encoding="utf-8").splitlines()
     requested = sorted(name for name in requested if not name.startswith("#"))
     series = series or packages.read_lock()["kernel"]["name"].removeprefix("linux-source-")
     with tempfile.TemporaryDirectory(prefix="netlab-lock-") as name:
@@ -51,7 +52,7 @@ def renew(series=None):
             "kernel": kernel | {"tarball_sha256": hash_of(tarball(kernel, moment, folder))},
             "sources": apt.sources([*chosen, kernel]),
         }
-    packages.LOCK.write_text(text_of(lock))
+    files.write(packages.LOCK, text_of(lock))
     return lock
 
 
@@ -125,7 +126,7 @@ class Apt:
         """A moment at which Debian's snapshot archive has all of this: the day after the newest
         of the lists was signed. What these name stays in the archive for longer than that.
         """
-        texts = [path.read_text() for path in self.lists.glob("*InRelease")]
+        texts = [path.read_text(encoding="utf-8") for path in self.lists.glob("*InRelease")]
         dates = [re.search(r"^Date: (.*)", text, re.M)[1] for text in texts]
         signed = max(datetime.strptime(date, "%a, %d %b %Y %H:%M:%S %Z") for date in dates)
         return (signed + timedelta(days=1)).strftime("%Y%m%dT%H%M%SZ")

@@ -14,7 +14,8 @@ import re
 import tempfile
 from pathlib import Path
 
-from netlab.engines.cache import cache_folder, remove_tree, replace_text
+from netlab.engines import files
+from netlab.engines.cache import ENGINE, MAKING, cache_folder, own_cache
 from netlab.engines.guest import integrity
 from netlab.engines.guest.integrity import digest_of, hash_of, joined, kernel_digest
 from netlab.errors import EngineError
@@ -158,7 +159,7 @@ def read_record(path):
     OSError, ValueError
         It cannot be read, or something in it is missing or is not what it must be.
     """
-    record = json.loads(path.read_text())
+    record = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(record, dict):
         raise ValueError("it is no JSON object")
     for key in ("recipe", "kernel", "kernel_binary", "rootfs"):
@@ -179,9 +180,10 @@ def read_record(path):
 
 def use(record):
     """Make this the engine in use."""
-    replace_text(
-        cache_folder() / "engine.json", json.dumps(record, indent=1, sort_keys=True) + "\n"
-    )
+    place = cache_folder() / "engine.json"
+    with contextlib.suppress(OSError):  # an empty folder of that name
+        place.rmdir()
+    files.write(place, json.dumps(record, indent=1, sort_keys=True) + "\n")
     return current()
 
 
@@ -202,11 +204,11 @@ def work_folder():
     """
     cache = cache_folder()
     try:
-        cache.mkdir(parents=True, exist_ok=True)
-        lock = open(cache / "lock", "w")  # noqa: SIM115
+        lock = open(own_cache() / "lock", "a")  # noqa: SIM115
     except OSError as error:
         raise EngineError(
-            f"no engine can be kept in {cache}: {error.strerror}. NETLAB_CACHE names another folder"
+            f"no engine can be kept in {cache}: {error.strerror}. NETLAB_CACHE names another"
+            " folder, a new or an empty one"
         ) from None
     with lock:
         try:
@@ -215,13 +217,12 @@ def work_folder():
             print("Another build is under way: waiting for it.", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
         # of a process that was killed: we hold its lock now
-        for leftover in cache.glob("making-*"):
-            remove_tree(leftover)
+        files.prune(cache, MAKING)
         folder = Path(tempfile.mkdtemp(prefix="making-", dir=cache))
         try:
             yield folder
         finally:
-            remove_tree(folder)
+            files.remove_tree(folder)
 
 
 def install(folder, name, digest):
@@ -239,13 +240,10 @@ def install(folder, name, digest):
 
 
 def remove():
-    """Delete every engine in the cache."""
+    """Delete the engines in the cache, and nothing else there."""
     cache = cache_folder()
     if not cache.exists():
         return
     with work_folder() as folder:
-        for path in [cache / "engine.json", cache / "engine.stamp", *cache.glob("kernel-*")]:
-            if os.path.lexists(path):
-                os.rename(path, folder / path.name)
-        for path in cache.glob("rootfs-*"):
+        for path in files.named(cache, rf"{ENGINE}|engine\.(json|stamp)"):
             os.rename(path, folder / path.name)

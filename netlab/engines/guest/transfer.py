@@ -2,13 +2,16 @@
 be computed anew is.
 """
 
+import contextlib
 import json
 import os
 import subprocess
 import tempfile
+import zlib
 from pathlib import Path
 
 from netlab.engines.cache import cache_folder
+from netlab.engines.files import replacing
 from netlab.engines.guest import materials, store
 from netlab.engines.guest.integrity import kernel_digest, tree_digest
 from netlab.errors import EngineError
@@ -26,38 +29,30 @@ def export(path):
     Raises
     ------
     EngineError
-        There is none, it is damaged, or the file cannot be written.
+        There is none, or it is damaged.
+    NetlabError
+        The file cannot be written, or another file is there.
     """
-    build, path = store.current(), Path(path)
-    partial = path.with_name(path.name + ".part")
+    build = store.current()
     bill = json.dumps(materials.bill_of_materials(build), indent=1) + "\n"
-    try:
-        with tempfile.TemporaryDirectory() as beside:
-            Path(beside, materials.BILL).write_text(bill)
-            tar(
-                "--create",
-                *REPRODUCIBLE,
-                "--gzip",
-                "--file",
-                partial.absolute(),
-                "--directory",
-                beside,
-                materials.BILL,
-                "--directory",
-                cache_folder(),
-                build.linux.parent.name,
-                build.rootfs.name,
-                "engine.json",
-            )
-        os.replace(partial, path)
-    except OSError as error:
-        raise EngineError(
-            f"{path} could not be written: {error}. Name a file in a folder of yours that has 100"
-            " MB free."
-        ) from None
-    finally:
-        partial.unlink(missing_ok=True)
+    with (
+        replacing(path, "FILE", is_export) as file,
+        tempfile.TemporaryDirectory() as beside,
+    ):
+        Path(beside, materials.BILL).write_text(bill, encoding="utf-8")
+        parts = build.linux.parent.name, build.rootfs.name, "engine.json"
+        words = ["--create", *REPRODUCIBLE, "--gzip", "--file", "-"]
+        words += ["--directory", beside, materials.BILL, "--directory", cache_folder()]
+        tar(*words, *parts, stdout=file)
     return build
+
+
+def is_export(head):
+    """Does a file begin as those of `export` do?"""
+    with contextlib.suppress(zlib.error):
+        name = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(head, len(materials.BILL))
+        return name == materials.BILL.encode()
+    return False
 
 
 def import_file(path, accept):
@@ -150,8 +145,9 @@ def refuse_links_that_lead_out(folder, build):
                 raise ValueError(f"{link.relative_to(folder)} leads out of the engine")
 
 
-def tar(*words):
+def tar(*words, stdout=subprocess.DEVNULL):
     """Run tar, which keeps modes and times, and never writes outside the folder it unpacks into."""
-    done = subprocess.run(["tar", *map(str, words)], capture_output=True, text=True)
+    command = ["tar", *map(str, words)]
+    done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, errors="replace")
     if done.returncode:
         raise OSError(done.stderr.strip().partition("\n")[0])

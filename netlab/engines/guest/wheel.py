@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import json
 import lzma
+import os
 import re
 import shutil
 import tempfile
@@ -16,6 +17,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
+from netlab.engines import files
 from netlab.engines.cache import cache_folder
 from netlab.engines.guest import store, transfer
 from netlab.errors import EngineError
@@ -77,7 +79,9 @@ def write(folder):
     Raises
     ------
     EngineError
-        There is none, it is damaged, or the file cannot be written.
+        There is none, or it is damaged.
+    NetlabError
+        The file cannot be written, or another file is there.
     """
     with tempfile.TemporaryDirectory(prefix="netlab-") as work:
         exported = Path(work, "engine.tar.gz")
@@ -103,15 +107,17 @@ def write(folder):
     hashes = [f"{path},{recorded_hash(data)},{len(data)}\n" for path, data in contents.items()]
     contents[record] = "".join([*hashes, f"{record},,\n"]).encode()
     path = Path(folder, f"{name}-{tag}.whl")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(path, "w") as wheel:
+    with files.replacing(path, "FOLDER", is_wheel) as file:
+        with zipfile.ZipFile(file, "w") as wheel:
             for member, data in contents.items():
                 wheel.writestr(zipfile.ZipInfo(member), data)  # of 1980, as no date is given
-        path.chmod(0o644)  # it is made to be handed on, whatever the umask says
-    except OSError as error:
-        raise EngineError(f"{path} could not be written: {error}") from None
+        os.fchmod(file.fileno(), 0o644)  # made to be handed on, whatever the umask says
     return path
+
+
+def is_wheel(head):
+    """Does a file begin as those of `write` do?"""
+    return head.startswith(b"PK") and head[30:].startswith(PACKAGE.encode())
 
 
 def glibc_minor(build):

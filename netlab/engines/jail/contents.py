@@ -16,7 +16,8 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from netlab.engines.cache import cache_folder
+from netlab.engines.cache import JAIL, cache_folder
+from netlab.engines.files import named
 from netlab.engines.guest.store import work_folder
 from netlab.errors import EngineError, needs_notebooks
 
@@ -72,7 +73,7 @@ def made(name, make):
             try:
                 make(work / name)
                 open_to_all(work / name)
-                for old in cache_folder().glob("jail-*"):
+                for old in named(cache_folder(), JAIL):
                     if time.time() - old.stat().st_mtime > UNUSED_S:
                         os.rename(old, work / f"old-{old.name}")  # deleted with it
                 os.rename(work / name, place)

@@ -22,10 +22,10 @@ def test_the_work_folder_leaves_nothing_half_made(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt), store.work_folder() as folder:
         (folder / "half").mkdir()
         raise KeyboardInterrupt
-    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
-    (tmp_path / "making-killed").mkdir()  # as kill -9 leaves it
+    assert {path.name for path in tmp_path.iterdir()} == {"CACHEDIR.TAG", "lock"}
+    (tmp_path / "making-killed_0").mkdir()  # as kill -9 leaves it
     with store.work_folder():
-        assert not (tmp_path / "making-killed").exists()
+        assert not (tmp_path / "making-killed_0").exists()
 
 
 def test_an_installed_part_replaces_one_that_is_not_the_same(tmp_path, monkeypatch):
@@ -41,7 +41,7 @@ def test_an_installed_part_replaces_one_that_is_not_the_same(tmp_path, monkeypat
             place = store.install(folder / "part", "rootfs-1", tree_digest)
         assert place == tmp_path / "rootfs-1" and (place / "file").read_text() == "new"
         assert ((place / "file").stat().st_ino == inode) == (old == text)
-    assert {path.name for path in tmp_path.iterdir()} == {"lock", "rootfs-1"}
+    assert {path.name for path in tmp_path.iterdir()} == {"CACHEDIR.TAG", "lock", "rootfs-1"}
 
 
 def test_a_cache_that_cannot_be_made_is_an_error_in_words(tmp_path, monkeypatch):
@@ -53,12 +53,12 @@ def test_a_cache_that_cannot_be_made_is_an_error_in_words(tmp_path, monkeypatch)
 
 def test_a_damaged_engine_can_be_removed(tmp_path, monkeypatch):
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
-    for name in ("kernel-1", "rootfs-1", "engine.json"):
+    for name in ("kernel-0123456789ab", "rootfs-0123456789ab", "engine.json"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "file").write_text("")
     (tmp_path / "engine.stamp").symlink_to("nowhere")
     store.remove()
-    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+    assert {path.name for path in tmp_path.iterdir()} == {"CACHEDIR.TAG", "lock"}
 
 
 def test_a_tree_digest_sees_paths_modes_links_and_contents(tmp_path):

@@ -72,7 +72,7 @@ def refused(file, match, cache):
     with pytest.raises(nl.EngineError, match=match) as error:
         transfer.import_file(file, accept)
     assert str(file) in str(error.value)
-    assert {path.name for path in cache.glob("*")} == before | {"lock"}
+    assert {path.name for path in cache.glob("*")} == before | {"CACHEDIR.TAG", "lock"}
     return str(error.value)
 
 
@@ -89,6 +89,7 @@ def test_an_exported_engine_is_the_same_engine_elsewhere(exported, elsewhere, mo
         "engine.stamp",
         "kernel",
         "rootfs",
+        "CACHEDIR.TAG",
         "lock",
     }
     (there.rootfs / "etc/hostname").write_text("damaged\n")
@@ -101,7 +102,7 @@ def test_an_exported_engine_is_the_same_engine_elsewhere(exported, elsewhere, mo
     assert there.digest == here.digest and there.about == here.about
     assert here.digest in again.stdout
     assert netlab("engine", "remove", cache=elsewhere).returncode == 0
-    assert [path.name for path in elsewhere.iterdir()] == ["lock"]
+    assert {path.name for path in elsewhere.iterdir()} == {"CACHEDIR.TAG", "lock"}
 
 
 def test_an_exported_engine_carries_a_list_of_what_it_is_made_of(exported):
@@ -145,9 +146,10 @@ def test_a_damaged_engine_is_not_exported(opened, kept, tmp_path):
 
 
 def test_a_file_that_cannot_be_written_is_said(tmp_path):
-    done = netlab("engine", "export", tmp_path / "no" / "out.tar.gz", cache=store.cache_folder())
+    (tmp_path / "file").touch()
+    done = netlab("engine", "export", tmp_path / "file" / "out.tar.gz", cache=store.cache_folder())
     assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert "could not be written" in done.stderr and "No such file" in done.stderr
+    assert "cannot be written" in done.stderr and "Not a directory" in done.stderr
 
 
 def test_an_altered_root_file_system_is_refused(opened, kept, tmp_path, elsewhere):
@@ -287,7 +289,7 @@ def test_an_engine_that_gives_other_numbers_than_the_published_one_is_refused(
     assert "is not put in use" in done.stderr and "gives other bytes" in done.stderr.replace(
         "\n", " "
     )
-    assert [path.name for path in elsewhere.iterdir()] == ["lock"]
+    assert {path.name for path in elsewhere.iterdir()} == {"CACHEDIR.TAG", "lock"}
 
 
 def test_a_refused_engine_leaves_the_one_in_use(other_numbers, opened, monkeypatch):

@@ -119,7 +119,7 @@ def refused(package, cache, match):
     with pytest.raises(nl.EngineError, match=match) as error:
         wheel.current()
     assert str(package) in str(error.value)
-    assert {path.name for path in cache.glob("*")} <= {"lock"}
+    assert {path.name for path in cache.glob("*")} <= {"CACHEDIR.TAG", "lock"}
 
 
 @pytest.mark.parametrize("key", ["recipe", "digest"])
@@ -168,7 +168,7 @@ def test_a_wheel_that_cannot_be_written_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "made"))
     small(tmp_path / "made")
     (tmp_path / "dist").write_text("")
-    with pytest.raises(nl.EngineError, match=r"netlab_engine-.*whl could not be written"):
+    with pytest.raises(nl.NetlabError, match=r"netlab_engine-.*whl cannot be written"):
         wheel.write(tmp_path / "dist")
 
 

@@ -1,0 +1,169 @@
+"""Write, read and remove files: each is whole or absent, and what netlab did not make stays."""
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import stat
+import time
+from pathlib import Path
+
+from netlab.errors import NetlabError
+
+HEAD_BYTES = 65_536  # of a file that is there already, for the question whose it is
+
+
+@contextlib.contextmanager
+def replacing(path, option="", ours=None, remedy="name another place"):
+    """A binary file to write to, which takes its place when it is complete.
+
+    Until then it lies beside that place under another name; if anything fails, it is removed, and
+    what was there before stays. Its mode is that of the file it replaces, or the umask's.
+
+    Parameters
+    ----------
+    path : path
+        Its folder is made, if missing. A folder, a link, a device or a pipe of this name is
+        refused: nothing is ever written through a link.
+    option : str
+        The option of a command that named the path, for messages.
+    ours : callable, optional
+        Takes the first bytes of the file that is there; false: it is somebody else's, and is
+        refused. None: any file is replaced.
+    remedy : str
+        What to do where it cannot be written, for messages.
+
+    Raises
+    ------
+    NetlabError
+        It cannot be written there.
+    """
+    path = Path(path)
+    with refusals(path, option, remedy):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = replaceable(path, ours)
+        part = path.with_name(f".netlab-{secrets.token_hex(8)}.part")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(part, flags, 0o666)
+        try:
+            with open(descriptor, "wb") as file:
+                if mode is not None:
+                    os.fchmod(descriptor, mode)
+                yield file
+            os.replace(part, path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+
+def check(path, option="", ours=None, remedy="name another place"):
+    """Refuse what `replacing` would refuse, before the work is done of which the file tells."""
+    with refusals(path, option, remedy):
+        replaceable(Path(path), ours)
+
+
+@contextlib.contextmanager
+def refusals(path, option, remedy):
+    """Around what is done to a file: an OSError becomes a NetlabError."""
+    try:
+        yield
+    except OSError as error:
+        place, why = f"{option} {path}".lstrip(), error.strerror or error
+        raise NetlabError(f"{place} cannot be written: {why}; {remedy}") from error
+
+
+def replaceable(path, ours):
+    """The mode of the file that is there, None where there is none; or an OSError."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    kinds = {stat.S_IFDIR: "it is a folder", stat.S_IFLNK: "it is a link"}
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(0, kinds.get(stat.S_IFMT(found.st_mode), "it is a pipe or a device"))
+    if not os.access(path, os.W_OK):
+        raise PermissionError(0, "it is write-protected")
+    if ours and found.st_size:
+        with path.open("rb") as file:
+            if not ours(file.read(HEAD_BYTES)):
+                raise FileExistsError(0, "it is there already, and netlab did not write it")
+    return stat.S_IMODE(found.st_mode)
+
+
+def write(path, data, *words, **options):
+    """Write bytes, or a text in UTF-8, to a file: all of it, or nothing; see `replacing`."""
+    with replacing(path, *words, **options) as file:
+        # a surrogate, of a file name that is not UTF-8, is escaped
+        file.write(data if isinstance(data, bytes) else data.encode(errors="backslashreplace"))
+
+
+def read_file(path, below, most_bytes=20_000_000):
+    """The bytes of a stranger's file.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    below : path
+        The folder that it must lie in; from there to the file, no link is followed.
+    most_bytes : int
+
+    Raises
+    ------
+    OSError, ValueError
+        It cannot be read; or it is a link, a pipe or a device, or too large.
+    """
+    parts = path.relative_to(below).parts
+    for count in range(1, len(parts) + 1):
+        if Path(below, *parts[:count]).is_symlink():
+            raise ValueError("is a link, or lies in one: hand in the file itself")
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError("is no file")
+        if found.st_size > most_bytes:
+            raise ValueError(f"has {found.st_size} bytes; at most {most_bytes} are read")
+        return file.read(most_bytes + 1)
+
+
+def remove_tree(folder):
+    """Remove a folder that this process made, even where parts of it are read-only."""
+    for path, _, _ in os.walk(folder):
+        with contextlib.suppress(OSError):
+            os.chmod(path, 0o700)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def prune(folder, name, older_s=0.0, newest=0):
+    """Remove what netlab made in a folder of its cache.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+    name : str
+        A regular expression for the whole name; everything else in the folder stays.
+    older_s : float
+        Only what was last changed longer ago. [s]
+    newest : int
+        How many of the newest are kept in any case.
+    """
+    found = []
+    for path in named(folder, name):
+        with contextlib.suppress(OSError):  # another process may be at it
+            found.append((path.lstat().st_mtime, path))
+    for changed, path in sorted(found, reverse=True)[newest:]:
+        if time.time() - changed < older_s:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            remove_tree(path)
+        else:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def named(folder, name):
+    """The paths in a folder whose whole names match a regular expression, sorted."""
+    with contextlib.suppress(OSError):
+        return [path for path in sorted(folder.iterdir()) if re.fullmatch(name, path.name)]
+    return []

@@ -1,0 +1,304 @@
+"""Every command that writes, at every place that one may name: nothing that was there is lost, and
+what is refused is refused in a sentence. Only grading and running are replaced, as they take long.
+"""
+
+import contextlib
+import json
+import os
+import resource
+import shutil
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from netlab.cli.commands import main
+from netlab.course import invented
+from netlab.course.grading import marking
+from netlab.course.grading.batch import Batch
+from netlab.course.grading.work import filed, held, keep_class
+from netlab.course.sets import source
+from netlab.engines import recorded
+from tests.course import small
+from tests.course.test_adapters import EVERYBODY, RUNNER
+from tests.engines.guest.engines_in_files import small as small_engine
+
+TREASURE = "a year of work\n"
+RECORD = Path("data/records/c5c31f25827656cc.json.xz").absolute()
+# OUT is the place; each command also has the file in it that it would write.
+FILES = {
+    "grade": ("course grade ps1 submitted --work work --course course -o OUT", ""),
+    "table": ("course export ps1 marked --to table -o OUT", ""),
+    "classroom": ("course export ps1 marked --to classroom -o OUT", ""),
+    "autograder": ("course autograder ps1 --wheels dist --course course -o OUT", ""),
+    "engine export": ("engine export OUT", ""),
+}
+FOLDERS = {
+    "release": ("course release ps1 --course course -o OUT", "ps1.ipynb"),
+    "solution": ("course solution ps1 --course course -o OUT", "ps1-rubric.md"),
+    "demo": ("course demo --course course --no-show --students 2 -o OUT", "marks.csv"),
+    "nbgrader": (
+        "course export ps1 marked --to nbgrader --course course -o OUT",
+        "autograded/ada/ps1/ps1.ipynb",
+    ),
+    "gradescope": ("course export ps1 marked --to gradescope -o OUT", "ada/results.json"),
+    "otter": ("course export ps1 marked --to otter -o OUT", "ada.json"),
+    "student-copy": ("student-copy nb.ipynb -o OUT", "notebooks/nb.ipynb"),
+    "pages": ("pages nb.ipynb -o OUT", "nb.html"),
+    "run": ("run experiment.json --engine recorded -o OUT", "commands.txt"),
+    "engine wheel": ("engine wheel OUT", None),
+}
+COMMANDS = FILES | FOLDERS
+
+
+@contextlib.contextmanager
+def full_disk():
+    """No file may get longer than 50 bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@contextlib.contextmanager
+def nobody():
+    """Root, for whom no folder is closed, becomes nobody."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+def of_ps1(marks):
+    return {"notices": []} | marks | {"assignment": "ps1"}
+
+
+def left_by_grading(folder, students=("ada", "bob")):
+    """What grading leaves of a class."""
+    with held(folder):
+        for one in EVERYBODY:
+            path = folder / "marks" / f"{filed(one['student'])}.json"
+            path.write_text(json.dumps(of_ps1(one)))
+        keep_class(folder, {f"{filed(one)}.json": [] for one in students})
+
+
+@pytest.fixture(scope="module")
+def inputs():
+    """What the commands read, in a folder that anybody may read."""
+    home = Path(tempfile.mkdtemp(prefix="outputs-"))
+    home.chmod(0o755)
+    small.write(home / "course")
+    (home / "submitted" / "ada").mkdir(parents=True)
+    left_by_grading(home / "marked")
+    (home / "dist").mkdir()
+    for name in ("netlab-1-py3-none-any.whl", "netlab_engine-1-py3-none-any.whl"):
+        (home / "dist" / name).write_bytes(b"PK")
+    nbformat.write(nbformat.v4.new_notebook(), home / "nb.ipynb")
+    described = json.dumps(recorded.read(RECORD)["experiment"])
+    (home / "experiment.json").write_text(described)
+    small_engine(home / "cache")
+    yield home
+    shutil.rmtree(home)
+
+
+@pytest.fixture
+def place(inputs, monkeypatch):
+    """A folder with something in it, to work in."""
+    folder = Path(tempfile.mkdtemp(prefix="outputs-"))
+    folder.chmod(0o755)
+    for path in inputs.iterdir():
+        (folder / path.name).symlink_to(path)
+    (folder / "treasure").mkdir()
+    (folder / "treasure" / "book.txt").write_text(TREASURE)
+    (folder / "thesis.tex").write_text(TREASURE)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("NETLAB_CACHE", str(inputs / "cache"))
+    for name, value in (RUNNER | {"ASSIGNMENT": "ps1"}).items():
+        monkeypatch.setenv(name, value)
+
+    def prepare(batch, path, submitted, work, *_):
+        batch.work, batch.assignment = Path(work), source.read(Path(path))
+
+    def grade(batch):
+        with held(batch.work):
+            return [
+                marking.without_marks(one["student"], batch.assignment, "unreadable", "a reason")
+                | {"points": one["points"]}
+                for one in EVERYBODY[:2]
+            ]
+
+    monkeypatch.setattr(Batch, "__init__", prepare)
+    monkeypatch.setattr(Batch, "grade", grade)
+    of_demo = invented.handed_in
+
+    def handed_in(assignment, count):
+        work = zip(of_demo(assignment, count), EVERYBODY[:2], strict=True)
+        return [(one["student"], kind, made) for (_, kind, made), one in work]
+
+    monkeypatch.setattr(invented, "handed_in", handed_in)
+    monkeypatch.setattr(invented, "misjudged", lambda *_: [])
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def netlab(capsys, monkeypatch):
+    """Call `netlab`; -> its status, and what it says when it refuses."""
+
+    def call(command, out):
+        words = [out if word == "OUT" else word for word in command.split()]
+        monkeypatch.setattr(sys, "argv", ["netlab", *map(str, words)])
+        status = 0
+        try:
+            main()
+        except SystemExit as left:
+            status = left.code or 0
+        return status, capsys.readouterr().err
+
+    return call
+
+
+def seen(folder):
+    """Everything in a folder: kind and contents by path; links are not followed."""
+    found = {}
+    for path in folder.rglob("*"):
+        mode = path.lstat().st_mode
+        if stat.S_ISREG(mode):
+            found[path] = path.read_bytes()
+        else:
+            found[path] = os.readlink(path) if path.is_symlink() else stat.S_IFMT(mode)
+    return found
+
+
+def lost(before, folder):
+    after = seen(folder)
+    assert not [path for path in after if path.name.endswith(".part")]
+    return {path for path, what in before.items() if after.get(path) != what}
+
+
+def is_refused(status, said):
+    assert status == 1 and said.startswith("netlab: ") and said.count("\n") == 1, said
+    return True
+
+
+def existing_folder(out):
+    shutil.copytree("treasure", out)
+
+
+def existing_file(out):
+    shutil.copy("thesis.tex", out)
+
+
+def link_to_a_file(out):
+    out.symlink_to(Path("thesis.tex").absolute())
+
+
+def link_to_a_folder(out):
+    out.symlink_to(Path("treasure").absolute())
+
+
+def link_to_nothing(out):
+    out.symlink_to(Path("not-there").absolute())
+
+
+def pipe(out):
+    os.mkfifo(out)
+
+
+THERE = [existing_folder, existing_file, link_to_a_file, link_to_a_folder, link_to_nothing, pipe]
+
+
+@pytest.mark.parametrize("command", FILES)
+def test_a_file_takes_the_place_of_nothing_that_is_not_its_own(command, place, netlab):
+    for make in THERE:
+        make(place / make.__name__)
+    before = seen(place)
+    for out in [*(make.__name__ for make in THERE), ".", "/"]:
+        assert is_refused(*netlab(FILES[command][0], out))
+        assert lost(before, place) == set()
+
+
+@pytest.mark.parametrize("command", FILES)
+def test_an_earlier_file_of_the_same_command_is_replaced(command, place, netlab):
+    for _ in range(2):
+        assert netlab(FILES[command][0], "out") == (0, "")
+    assert (place / "out").stat().st_mode & 0o777 == 0o666 & ~umask()
+
+
+def umask():
+    return int(Path("/proc/self/status").read_text().partition("Umask:")[2].split()[0], 8)
+
+
+@pytest.mark.parametrize("command", FOLDERS)
+def test_a_file_or_a_pipe_is_no_folder(command, place, netlab):
+    for make in (existing_file, link_to_a_file, link_to_nothing, pipe):
+        make(place / make.__name__)
+        before = seen(place)
+        if make is not link_to_nothing:
+            assert is_refused(*netlab(FOLDERS[command][0], make.__name__))
+        assert lost(before, place) == set()
+
+
+@pytest.mark.parametrize("command", FOLDERS)
+def test_what_else_is_in_a_folder_stays(command, place, netlab):
+    for make in (existing_folder, link_to_a_folder):
+        make(place / make.__name__)
+    before = seen(place)
+    for out in ("existing_folder", "link_to_a_folder", "."):
+        status, said = netlab(FOLDERS[command][0], out)
+        assert status == 0 or is_refused(status, said)
+        assert lost(before, place) == set()
+
+
+@pytest.mark.parametrize("command", [name for name in FOLDERS if FOLDERS[name][1]])
+def test_what_has_the_name_of_a_file_to_be_written_stays(command, place, netlab):
+    words, name = FOLDERS[command]
+    # a file of nbgrader's is made anew; and its gradebook takes seconds
+    makers = [link_to_a_file] if command == "nbgrader" else THERE
+    for make in makers:
+        target = place / f"in_{make.__name__}" / name
+        target.parent.mkdir(parents=True)
+        make(target)
+    before = seen(place)
+    for make in makers:
+        assert is_refused(*netlab(words, f"in_{make.__name__}"))
+        assert lost(before, place) == set()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_full_disk_leaves_the_old_and_nothing_half(command, place, netlab):
+    words, _ = COMMANDS[command]
+    before = seen(place)
+    with full_disk():
+        assert is_refused(*netlab(words, "out"))
+    assert lost(before, place) == set()
+    assert not (place / "out").is_file()
+    if command in FILES:
+        assert netlab(words, "out") == (0, "")
+        before = seen(place)
+        with full_disk():
+            assert is_refused(*netlab(words, "out"))
+        assert lost(before, place) == set()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_folder_without_rights_is_refused(command, place, netlab):
+    words, _ = COMMANDS[command]
+    (place / "closed").mkdir(mode=0o555)
+    (place / "dark").mkdir(mode=0o000)
+    before = seen(place)
+    netlab(words, "warm")  # what is imported now, nobody need not be able to read
+    for out in ("closed/out", "dark/out"):
+        with nobody():
+            refusal = netlab(words, out)
+        assert is_refused(*refusal)
+    assert lost(before, place) == set()

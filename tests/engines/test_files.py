@@ -1,0 +1,124 @@
+"""Files are whole or absent, and what netlab did not make stays."""
+
+import os
+import time
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+
+import netlab as nl
+from netlab.cli import notebook_file
+from netlab.engines import cache, evidence, files
+from netlab.engines.guest import store
+from netlab.running.unfinished import UnfinishedSweep
+from tests.cli.test_outputs import full_disk
+
+FOREIGN = (  # names that begin as netlab's do
+    *("kernel-6.1", "kernel-0123456789abc", "rootfs-old", "jail-notes", "jail-python-mine"),
+    *("making-of", "making-a-film-1", "sweeps/thesis.json.xz", "evidence/photo.jpg"),
+)
+
+
+def fill(folder):
+    for name in FOREIGN:
+        place = folder / name if "/" in name else folder / name / "file"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("mine")
+        for path in (place, place.parent):
+            os.utime(path, (0, 0))
+
+
+def mine(folder):
+    return sum(path.read_text() == "mine" for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A cache with other things in it."""
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    fill(tmp_path)
+    return tmp_path
+
+
+def test_nothing_is_kept_in_or_removed_from_a_folder_with_other_things(home):
+    (home / "engine.json").write_text("mine")
+    before = sorted(home.rglob("*"))
+    for use in (store.remove, lambda: store.work_folder().__enter__()):
+        with pytest.raises(nl.EngineError, match="other things"):
+            use()
+    assert "other things" in evidence.save("20260101-000000-1", {"a": "text"})
+    assert sorted(home.rglob("*")) == before and mine(home) == len(FOREIGN) + 1
+
+
+def test_names_that_netlab_does_not_make_stay_beside_an_engine(home):
+    for name in ("kernel", "rootfs"):
+        (home / f"{name}-0123456789ab").mkdir()
+    for number in range(evidence.NEWEST + 5):
+        evidence.save(f"20260101-000000-{number:06d}", {"a": "text"})
+    store.remove()
+    UnfinishedSweep(SimpleNamespace(name="guest", digest="0"))
+    assert mine(home) == len(FOREIGN) and not (home / "kernel-0123456789ab").exists()
+    assert not (home / cache.TAG).exists()  # or no program would back these things up
+
+
+def test_the_fifty_newest_folders_of_evidence_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "new"))
+    for number in range(60):
+        name = f"20260101-0000{number:02d}-guest"
+        evidence.save(name, {"console": "text"})
+        os.utime(evidence.folder(name), (number, number))
+    kept = sorted(path.name for path in (tmp_path / "new/evidence").iterdir())
+    assert len(kept) == 50 and kept[-1] == "20260101-000059-guest"
+
+
+def test_an_old_cache_of_netlabs_is_taken_over(tmp_path, monkeypatch):
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    (tmp_path / "lock").write_text("")
+    (tmp_path / "jail-python-0123456789ab").mkdir()
+    assert cache.own_cache() == tmp_path and (tmp_path / cache.TAG).is_file()
+
+
+def test_the_mode_is_the_umasks_or_that_of_the_old_file(tmp_path):
+    before = os.umask(0o027)
+    try:
+        files.write(tmp_path / "a", "one")
+        (tmp_path / "a").chmod(0o604)
+        files.write(tmp_path / "a", "two")
+        files.write(tmp_path / "b", "one")
+    finally:
+        os.umask(before)
+    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in "ab"]
+    assert modes == [0o604, 0o640] and (tmp_path / "a").read_text() == "two"
+
+
+def test_whatever_fails_leaves_the_old_file(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError), files.replacing(path) as file:
+        file.write(b"new")
+        _ = 1 / 0
+    with pytest.raises(nl.NetlabError, match=r"-o .*file cannot be written"), full_disk():
+        files.write(path, "new" * 1000, "-o")
+    assert path.read_text() == "old" and [one.name for one in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_full_disk_leaves_a_notebook_as_it_was(tmp_path):
+    path = tmp_path / "nb.ipynb"
+    notebook_file.write(nbformat.v4.new_notebook(), path)
+    before = path.read_bytes()
+    link = tmp_path / "link.ipynb"
+    link.symlink_to(path)
+    with pytest.raises(nl.NetlabError, match=r"nb\.ipynb cannot be written"), full_disk():
+        notebook_file.write(nbformat.v4.new_notebook(), link)
+    assert path.read_bytes() == before
+    notebook_file.write(nbformat.v4.new_notebook(), link)
+    assert link.is_symlink()
+
+
+def test_only_what_is_old_and_has_the_name_is_pruned(tmp_path):
+    for name, age_s in (("aa", 100), ("bb", 5), ("other", 100)):
+        (tmp_path / name).write_text("")
+        os.utime(tmp_path / name, (time.time() - age_s,) * 2)
+    files.prune(tmp_path, "[a-z]{2}", older_s=50)
+    assert {path.name for path in tmp_path.iterdir()} == {"bb", "other"}
