@@ -65,7 +65,8 @@ def graded(assignment, layer, right, runs):
 @pytest.mark.parametrize("name", chosen())
 def test_wrong_solutions_get_what_they_are_worth(name, tmp_path):
     assignment, runs = source.read(source.find(name)), Runs(tmp_path)
-    right = marking.reference(assignment, [STUDENT], runs)[STUDENT].answers
+    ((_, right, failure),) = marking.reference(assignment, [STUDENT], runs)
+    assert not failure
     unlike = []
     for layer in layers([one for one in WRONG if one.name.startswith(name)]):
         rows = graded(assignment, layer, right, runs)
