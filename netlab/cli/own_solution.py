@@ -11,6 +11,8 @@ from netlab.course.mine import COURSE
 from netlab.course.sets import source
 from netlab.errors import NetlabError, needs_notebooks
 
+RUBRIC = "**Rubric.**"  # begins what a model answer is worth
+
 
 def own_solution(assignment, student, secret=None):
     """A student's own solution, with outputs; -> its files' bytes by name.
@@ -36,6 +38,8 @@ def own_solution(assignment, student, secret=None):
     for raw, cell in zip(notebook["cells"], assignment.cells, strict=True):
         if cell.id == f"{assignment.name}-name":
             raw["source"] = f"student = {student!r}"
+        elif cell.model:
+            raw["source"] = raw["source"].partition(RUBRIC)[0].rstrip()
     with tempfile.TemporaryDirectory(prefix="netlab-") as folder:
         if secret is not None:
             Path(folder, COURSE).write_text(json.dumps({"secret": secret}), encoding="utf-8")

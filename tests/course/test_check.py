@@ -223,7 +223,7 @@ def test_tables_are_compared_by_column():
     assert check(right[["bps", "flow"]].assign(more=0), right).verdict == "right"
     assert check({"flow": [1, 2], "bps": np.array([1e6, 2e6])}, right).verdict == "right"
     found = check(right.assign(bps=[1e6, 16e6]), right, "bit/s")
-    assert outcome(found) == ("wrong", 0.75) and "column bps, 1 of 2" in found.hint
+    assert outcome(found) == ("wrong", 0.8125) and "column bps, 1 of 2" in found.hint
     assert "row 1: you gave 16 000 000 bit/s: bits or bytes" in found.hint
     found = check(right[["flow"]], right)
     assert outcome(found) == ("wrong", 0.5) and "column bps is missing" in found.hint

@@ -25,6 +25,7 @@ from netlab.errors import SpecificationError
 OMITTED = object()
 PLAUSIBLE = "plausible, not checked"
 UNUSUAL = "possible, but farther off than usual; not checked"
+PARTS = {"list": "items", "dict": "items", "function": "results", "table": "columns"}
 AS_ASKED = "as the text asks"
 
 
@@ -147,19 +148,28 @@ def compare(given, right, spec):
         return found
     mistakes = (spec.get("mistakes") or {}).items()
     if hints := [hint for hint, one in mistakes if is_mistake(given, one, right, spec)]:
-        share = found.share if right["kind"] == "table" else parts_right(given, right, spec)
-        return Check("wrong", share, you_gave(given, spec) + "; or: ".join(hints))
+        return Check(
+            "wrong", parts_right(given, right, spec), you_gave(given, spec) + "; or: ".join(hints)
+        )
     return found
 
 
 def parts_right(given, right, spec):
     """Share of the parts of an answer that are right, though a mistake has spoiled others."""
     kind = right["kind"]
-    if kind != given["kind"] or kind not in ("list", "dict", "function"):
+    if kind != given["kind"] or kind not in PARTS:
         return 0
-    own, wanted = (one["results" if kind == "function" else "items"] for one in (given, right))
+    own, wanted = (one[PARTS[kind]] for one in (given, right))
+    if kind == "table":
+        pairs = [(by_name(own, name) or [], cells) for name, cells in wanted.items()]
+        return sum(same_items(*pair, spec) for pair in pairs) / max(len(pairs), 1)
     if kind == "dict":
         own, wanted = [by_name(own, name) for name in wanted], [*wanted.values()]
+    return same_items(own, wanted, spec)
+
+
+def same_items(own, wanted, spec):
+    """Share of the items that are right."""
     good = sum(part(one, it, spec).verdict == "right" for one, it in zip(own, wanted, strict=False))
     return good / max(len(own), len(wanted), 1)
 

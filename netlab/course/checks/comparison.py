@@ -27,6 +27,7 @@ KINDS = {
     "other": "something else",
 }
 CHOICES = "truth", "text"
+UNITS = {"_bps": "bit/s", "_s": "s", "_bytes": "byte"}  # by a column's ending
 LONGEST_SHOWN = 60  # characters of a choice
 UNWRITTEN = "NotImplementedError"
 STUB = "not written yet, raise NotImplementedError() still stands in it"
@@ -219,8 +220,14 @@ def as_form(item):
     return {"kind": kind, "value": item}
 
 
+def unit_of_column(name):
+    return next((unit for ending, unit in UNITS.items() if str(name).endswith(ending)), "")
+
+
 def compare_tables(given, right, spec):
-    """Columns by name, rows in their order: the share is that of the cells that are right."""
+    """Columns by name, rows in their order: the share is the mean of the columns', and theirs is
+    the mean of their cells'.
+    """
     wanted = right["columns"]
     if given["kind"] == "list":
         if len(wanted) != 1:
@@ -241,9 +248,10 @@ def compare_tables(given, right, spec):
             continue
         own = columns[name]
         size = max(len(own), rows)
-        found = [part(one, it, spec) for one, it in zip(own, cells, strict=False)]
+        measured = {"unit": unit_of_column(name)} | spec
+        found = [part(one, it, measured) for one, it in zip(own, cells, strict=False)]
         good = sum(one.verdict == "right" for one in found)
-        shares.append(good / size if size else 1)
+        shares.append(sum(one.share for one in found) / size if size else 1)
         if len(own) != rows:
             hints.append(f"the table has {len(own)} rows, and another number was asked for")
         elif good < size:

@@ -92,7 +92,7 @@ def matched(given, right, spec):
                 found += 1
                 break
     strange = [trace["name"] for trace in left if trace["name"]]
-    return found, f"; none of them is yours called {', '.join(strange[:3])}" if strange else ""
+    return found, f"; not among them: yours called {', '.join(strange[:3])}" if strange else ""
 
 
 def factor(given, right, letter):

@@ -199,11 +199,14 @@ def answered(text):
 
 
 def name_the_run(rows, exercise, right):
-    """Say of numbers that were read off a run when it is not the run that was asked for."""
+    """Say of numbers and figures that were made of a run when it is not the run that was asked
+    for.
+    """
     wrong = [row for row in rows if row["verdict"] in ("close", "wrong")]
     runs = [row["name"] for row in wrong if right[row["name"]]["kind"] == "experiment"]
     for row in wrong:
-        if runs and exercise.answers[row["name"]].get("exact"):
+        drawn = right[row["name"]]["kind"] == "figure"
+        if runs and (drawn or exercise.answers[row["name"]].get("exact")):
             said = f"{row['hint']}; look at the run first, too: {', '.join(runs)}"
             row["hint"] = printable(said)
 
