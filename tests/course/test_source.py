@@ -249,7 +249,7 @@ def test_a_secret_goes_with_the_release(tmp_path):
     run("release", "ps0", "-o", tmp_path / "b", "--course", course)
     assert json.loads((tmp_path / "b" / "course.json").read_text()) == {"secret": "of the course"}
     (course / "course.json").write_text('{"secret": 5}')
-    with pytest.raises(NetlabError, match="with a text"):
+    with pytest.raises(NetlabError, match="no secret"):
         run("release", "ps0", "-o", tmp_path / "c", "--course", course)
 
 
