@@ -4,7 +4,7 @@ Each is an edit of the solution: by cell, pieces of its source and what stands t
 (as a text) the whole source. `points` are those of the exercises that it spoils, and `hints` a few
 words that each answer's hint must have. Both were decided before anything was graded: an answer
 of which only the unit is wrong is worth a quarter, one that was rounded a half, another quantity
-nothing; and of lists, tables and runs the parts that are right count.
+nothing; and of lists, tables and runs the parts count.
 """
 
 from dataclasses import dataclass
@@ -694,7 +694,7 @@ PS7 = [
         "ps7 all at once",
         "forgot start=1",
         {"ps7-four": {", start=1": ""}},
-        {"ps7-four-check": 0.6 + 2 * 1.25 / 3},
+        {"ps7-four-check": 0.6 + 2 * (1 + 0.125 + 0.25) / 3},  # the call is close
         {"four": "start", "table": "run first"},
     ),
     Wrong(
