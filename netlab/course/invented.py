@@ -207,7 +207,7 @@ def unfinished(assignment, student, exercise):
 
 def unreadable(assignment, student, exercise):
     work = Work(assignment, student)
-    work.points, work.notebook = 0, {"cells": "lost"}
+    work.points, work.least, work.notebook = 0, 0, {"cells": "lost"}
     return work
 
 

@@ -94,7 +94,8 @@ def test_a_notebook_that_is_no_file_is_named(what, kind, tmp_path, command):
     BAD[kind](file)
     more = ["-o", tmp_path / "out"] if what in ("pages", "student-copy") else []
     status, out, err = command(*what.split(), file, *more)
-    assert status in (1, 2) and out == "" and "file.ipynb" in err and "Traceback" not in err
+    assert status in (1, 2) and out == "" and "Traceback" not in err
+    assert "file.ipynb" in re.sub(r"[\s│]", "", err)  # typer breaks long paths in a box
     assert not (tmp_path / "out").exists()
 
 
@@ -134,5 +135,5 @@ def test_a_negative_rate_names_its_file(tmp_path, command):
     doc["end"]["streams"][0]["receiver"]["bits_per_second"] = -5
     (tmp_path / "out.json").write_text(json.dumps(doc))
     status, out, err = command("fairness", tmp_path / "out.json")
-    assert is_refusal(status, out, err)
-    assert "out.json: bits_per_second = -5: this must be a number from 0" in err
+    assert status == 0 and "there is no receiver's figure" in out
+    assert err.startswith("netlab: ") and "out.json: " in err and "bits_per_second = -5" in err

@@ -325,7 +325,7 @@ def handed(tmp_path, notebook):
 
 
 def test_ready_to_hand_in(handed):
-    assert handed() == ([], "ps0.ipynb: ready to hand in\n")
+    assert handed() == ([], "you will be graded as ada\nps0.ipynb: ready to hand in\n")
 
 
 def test_what_the_check_finds_in_a_release(assignment, tmp_path):

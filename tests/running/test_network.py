@@ -291,6 +291,7 @@ def left():
 def test_a_network_that_is_dropped_leaves_nothing_and_warns(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     Network(wan("100mbit")).close()  # what is opened once, such as random numbers' file
+    gc.collect()  # what other tests left
     before = left()
     net = Network(wan("100mbit"))
     job = net.run("h1", "echo done", echo=False)

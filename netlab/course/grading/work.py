@@ -71,11 +71,12 @@ def filed(student):
     """A student's name as the name of a file, whatever it is; another one for each name, even where
     capitals are the same as small letters.
     """
-    name = quote(os.fsencode(student), safe=" @+,=")
+    data = student.encode(errors="surrogateescape")  # as in the file system, in any locale
+    name = quote(data, safe=" @+,=")
     if name.startswith("."):
         name = f"%2E{name[1:]}"
     if student != student.lower() or len(name) > LONGEST_NAME or not name:
-        digest = hashlib.sha256(os.fsencode(student)).hexdigest()
+        digest = hashlib.sha256(data).hexdigest()
         name = f"{name[:LONGEST_NAME]} {digest[:16]}"
     return name
 
