@@ -20,7 +20,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from netlab.algorithms.base import CongestionControl, called, made_with
-from netlab.algorithms.unchanged import refuse_changed
+from netlab.algorithms.unchanged import FUNCTIONS, refuse_changed
 from netlab.description import Description, short
 
 MOST_CHARACTERS = 100_000
@@ -342,6 +342,7 @@ def source_of(value):
             " cell of a notebook, or in a file"
         ) from None
     for node in ast.walk(ast.parse(whole)):
-        if getattr(node, "name", "") == value.__name__ and first_line(node) == max(first, 1):
+        stated = isinstance(node, (ast.ClassDef, *FUNCTIONS))
+        if stated and node.name == value.__name__ and first_line(node) == max(first, 1):
             refuse_changed(value, node, whole)
     return textwrap.dedent("".join(lines)).rstrip()

@@ -5,13 +5,16 @@ imported, or its methods and attributes set from elsewhere.
 import __future__
 
 import ast
+import enum
 import functools
 import types
+import warnings
 
 FUTURE = functools.reduce(
     int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 )
 MISSING = object()
+FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef
 
 
 def refuse_changed(value, node, text):
@@ -45,44 +48,69 @@ def refuse_changed(value, node, text):
 def changed_parts(cls, node, text):
     """The names of methods and attributes that are not what the class statement says."""
     stored = [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and is_stored(one)]
+    counted = {  # attributes that it sets itself, such as Mine.made += 1
+        one.attr
+        for one in ast.walk(node)
+        if isinstance(one, ast.Attribute) and is_stored(one) and not is_self(one.value)
+    }
+    methods = {}
+    for part in functions(node):
+        methods.setdefault(part.name, []).append(part)
+    for name, parts in methods.items():  # one of a property's, one of an if's
+        live = vars(cls).get(name, MISSING)
+        if all(differs(live, part, text, node.decorator_list) for part in parts):
+            yield f"{cls.__name__}.{name}"
     for part in node.body:
-        if isinstance(part, ast.FunctionDef):
-            if differs(vars(cls).get(part.name, MISSING), part, text):
-                yield f"{cls.__name__}.{part.name}"
-        elif isinstance(part, ast.Assign | ast.AnnAssign) and part.value:
+        if isinstance(part, ast.Assign | ast.AnnAssign) and part.value:
             targets = part.targets if isinstance(part, ast.Assign) else [part.target]
-            names = [one.id for one in targets if isinstance(one, ast.Name)]
-            for name in names:
+            names = {one.id for one in targets if isinstance(one, ast.Name)} - counted
+            for name in sorted(names):
                 live = vars(cls).get(name, MISSING)
                 if stored.count(name) == 1 and not is_literal(part.value, live):
                     yield f"{cls.__name__}.{name}"
-    written = {*stored, *(one.name for one in node.body if isinstance(one, ast.FunctionDef))}
     for name, live in vars(cls).items():
         added = isinstance(live, types.FunctionType) and not node.decorator_list
-        if added and name.startswith(("on_", "start")) and name not in written:
+        if added and name.startswith(("on_", "start")) and name not in {*stored, *methods}:
             yield f"{cls.__name__}.{name}"
+
+
+def functions(node):
+    """The function statements in the body of a class, in its `if` and `try`, too."""
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, FUNCTIONS):
+            yield part
+        elif not isinstance(part, ast.ClassDef | ast.expr):
+            yield from functions(part)
+
+
+def is_self(node):
+    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def is_stored(name):
     return isinstance(name.ctx, ast.Store)
 
 
-def differs(value, node, text):
-    """Is this function not the one of a statement? What a decorator made of it is not looked at."""
+def differs(value, node, text, decorators=()):
+    """Is this function not the one of a statement? What a decorator made of it, or one of its
+    class, may be another function of the file.
+    """
     value = getattr(value, "__func__", getattr(value, "fget", value))
     if not isinstance(value, types.FunctionType):
         return False
-    code = value.__code__
-    if node.decorator_list and code.co_name != node.name:
+    code, decorated = value.__code__, [*decorators, *node.decorator_list]
+    if decorated and code.co_name != node.name:
         return False
     if any("@" in name for name in code.co_names + code.co_varnames):
         return False  # pytest has written its asserts anew
     first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-    known = compiled(text, code.co_flags & FUTURE).get((node.name, first))
+    known, own = compiled(text, code.co_flags & FUTURE), meaning(code)
+    if own not in known.get((node.name, first), ()):
+        return not decorated or not any(own in found for found in known.values())
     given = node.args.defaults, value.__defaults__ or ()
     named = node.args.kw_defaults, (value.__kwdefaults__ or {}).values()
     named = [one for one in named[0] if one], named[1]
-    return known != meaning(code) or not all(
+    return not all(
         is_literal(written, live)
         for written, found in (given, named)
         for written, live in zip(written, found, strict=False)
@@ -91,6 +119,8 @@ def differs(value, node, text):
 
 def is_literal(node, live):
     """Is this the value of an expression? True where that would have to be computed."""
+    if isinstance(live, enum.Enum):
+        return True
     try:
         return meaning(ast.literal_eval(node)) == meaning(live) or not isinstance(
             live, None | bool | int | float | str | bytes | tuple
@@ -101,12 +131,18 @@ def is_literal(node, live):
 
 @functools.lru_cache(maxsize=32)
 def compiled(text, flags):
-    """What each function of a file or cell does, by its name and first line."""
+    """What each function of a file or cell does, by its name and first line: compiled as a file,
+    and as a notebook does it, statement by statement, which can give other byte code.
+    """
     flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # as in a notebook's cell
-    found, codes = {}, [compile(text, "algorithm", "exec", flags, dont_inherit=True)]
+    tree = ast.parse(text)
+    trees = [tree, *(ast.Module([one], []) for one in tree.body)]
+    found = {}
+    with warnings.catch_warnings(action="ignore"):  # Python has said them before
+        codes = [compile(one, "algorithm", "exec", flags, dont_inherit=True) for one in trees]
     while codes:
         code = codes.pop()
-        found[code.co_name, code.co_firstlineno] = meaning(code)
+        found.setdefault((code.co_name, code.co_firstlineno), set()).add(meaning(code))
         codes += [one for one in code.co_consts if isinstance(one, types.CodeType)]
     return found
 
