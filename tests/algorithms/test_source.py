@@ -468,3 +468,34 @@ def test_keys_that_are_no_text_are_refused():
     for steps in ({1: 0.5}, [{"a": {None: 1}}], {(1, 2): 3}):
         with pytest.raises(ValueError, match="key"):
             algorithm(Keys(steps))
+
+
+HONEST = """
+import math
+class Mine(nl.CongestionControl):
+    asked = 0
+
+    def __init__(self):
+        self._gain = 1.0
+
+    @property
+    def gain(self):
+        return self._gain
+
+    @gain.setter
+    def gain(self, value):
+        self._gain = value
+
+    def on_ack(self, tcp, acked):
+        Mine.asked += 1
+        tcp.cwnd += math.exp(-self.gain) * acked / tcp.cwnd
+"""
+
+
+def test_a_cell_that_imports_what_its_class_uses_has_changed_nothing():
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    for text in ("import netlab as nl", HONEST, "Mine.asked += 1"):
+        shell.run_cell(text, store_history=True).raise_error()
+    assert "math.exp" in algorithm(shell.user_ns["Mine"]).source
