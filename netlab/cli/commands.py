@@ -207,7 +207,7 @@ def simpleperf(words: Annotated[list[str] | None, typer.Argument(metavar="OPTION
             word.lstrip("-\u2013\u2014").encode("utf-8" if word.isascii() else "idna")
         except UnicodeError:  # bytes that are no UTF-8, or a name that no host can have
             raise NetlabError(
-                f"simpleperf: {word[:80]!r} is no option and no value of one"
+                f"simpleperf: {word[:80]!r} is no option or host: see `netlab simpleperf -h`"
             ) from None
     raise typer.Exit(simpleperf_main(words or []))
 

@@ -246,7 +246,7 @@ def roster_of(course, secret, file=None):
         return kept[1] if kept[0] == secret else None
     if secret is None:
         raise NetlabError(
-            "--roster: ids are hidden behind the course's secret, and it has none; write"
+            "--roster needs a secret, with which ids are hidden, and the course has none; write"
             ' {"secret": "..."} to course.json in the course folder'
         )
     try:

@@ -34,11 +34,10 @@ def normalised(student):
 
     Notes
     -----
-    Capital and small letters are the same, and so are the ways to write a character that Unicode
-    calls compatible (NFKC, then case folding: ``É`` in one or two code points, full-width digits,
-    ``ß`` and ``ss``). Turkish i with and without its dot
-    are the same. White space at the ends is removed, that
-    inside is one blank; characters that cannot be seen are left out.
+    Capital and small letters are the same (case folding, so ``ß`` and ``ss``, too), and so are
+    characters that Unicode calls compatible (NFKC: ``É`` in one or two code points, full-width
+    digits). Turkish i with and without its dot are the same. White space at the ends is removed;
+    inside, it becomes one blank. Characters that cannot be seen are left out.
     """
     allowed = "write your student id, as your course knows you, in the first cell"
     if not isinstance(student, str):
@@ -74,7 +73,7 @@ def compared(student):
 
 
 def digest(student, secret):
-    """What stands for a student's id in the roster of a course."""
+    """A slow hash of a student's id, which stands for it in the roster of a course."""
     salt = f"netlab roster {secret}".encode()
     return hashlib.scrypt(normalised(student).encode(), salt=salt, dklen=12, **COST).hex()
 

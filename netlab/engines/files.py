@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from netlab.errors import NetlabError
+from netlab.readers._common import read_file
 
 HEAD_BYTES = 65_536  # of a file that is there already, for the question whose it is
 
@@ -98,33 +99,26 @@ def write(path, data, *words, **options):
         file.write(data if isinstance(data, bytes) else data.encode(errors="backslashreplace"))
 
 
-def read_file(path, below, most_bytes=20_000_000):
+def read_below(path, folder, most_bytes=20_000_000):
     """The bytes of a stranger's file.
 
     Parameters
     ----------
     path : pathlib.Path
-    below : path
-        The folder that it must lie in; from there to the file, no link is followed.
+    folder : path
+        The file must lie in it; from there to the file, no link is followed.
     most_bytes : int
 
     Raises
     ------
-    OSError, ValueError
+    OSError
         It cannot be read; or it is a link, a pipe or a device, or too large.
     """
-    parts = path.relative_to(below).parts
+    parts = path.relative_to(folder).parts
     for count in range(1, len(parts) + 1):
-        if Path(below, *parts[:count]).is_symlink():
-            raise ValueError("is a link, or lies in one: hand in the file itself")
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise ValueError("is no file")
-        if found.st_size > most_bytes:
-            raise ValueError(f"has {found.st_size} bytes; at most {most_bytes} are read")
-        return file.read(most_bytes + 1)
+        if Path(folder, *parts[:count]).is_symlink():
+            raise OSError(0, "it is a link, or lies in one: hand in the file itself")
+    return read_file(path, most_bytes, os.O_NOFOLLOW)
 
 
 def remove_tree(folder):

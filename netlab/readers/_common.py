@@ -27,6 +27,7 @@ _LOOK = re.compile(r"at (\d+[.,]\d+)")  # bash has the decimal point of its loca
 # No tool here counts with more than 64 bits.
 LIMIT = 2**64 - 1
 LARGEST_BYTES = 500_000_000  # of a file that is read
+_PASSED = re.compile(r"/dev/stdin|/(dev|proc/self)/fd/\d+")  # `|` and `<(...)` of a shell
 _TOLD = 3  # doubts that a warning names
 
 
@@ -85,24 +86,34 @@ class Printed(str):
     __slots__ = ()
 
 
-def read_file(path):
-    """The bytes of a file that somebody named.
+def read_file(path, most_bytes=LARGEST_BYTES, flags=0):
+    """The bytes of a file, or of a pipe that a shell has opened for this process.
+
+    Parameters
+    ----------
+    path : path
+    most_bytes : int
+    flags : int
+        More flags for `os.open`.
 
     Raises
     ------
     OSError
-        It cannot be read, is a folder, a pipe or a device, or has more than `LARGEST_BYTES`.
+        It cannot be read, is a folder, a named pipe or a device, or has more than `most_bytes`.
     """
-    # a pipe without a writer would not be opened before there is one
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    # a named pipe without a writer would not be opened before there is one
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
     with open(descriptor, "rb") as file:
         found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "This is a pipe or a device, and no file", str(path))
-        if found.st_size > LARGEST_BYTES:
-            many = f"This has {found.st_size:,} bytes, and at most {LARGEST_BYTES:,} are read"
+        passed = stat.S_ISFIFO(found.st_mode) and _PASSED.fullmatch(os.fsdecode(path))
+        if not (stat.S_ISREG(found.st_mode) or passed):
+            raise OSError(errno.EINVAL, "this is a pipe or a device, and no file", str(path))
+        os.set_blocking(descriptor, True)
+        data = b"" if found.st_size > most_bytes else file.read(most_bytes + 1)
+        if max(found.st_size, len(data)) > most_bytes:
+            many = f"this has more than the {most_bytes / 1e6:g} MB that are read at most"
             raise OSError(errno.EFBIG, many, str(path))
-        return file.read(LARGEST_BYTES)
+        return data
 
 
 def looks(text):

@@ -52,7 +52,10 @@ def split_outputs(source):
     else:
         parts = _at(text, _PING) or [run for part in _at(text, _IPERF) for run in _runs(part)]
     if not parts:
-        raise ReadError("There is no output of iperf3, iperf or ping in this text.", text)
+        raise ReadError(
+            "There is no output of iperf3, iperf or ping in this text. Give all that they printed.",
+            text,
+        )
     return parts
 
 

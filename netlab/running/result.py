@@ -89,7 +89,7 @@ class Result:
             files.write(Path(directory, name), text)
         for name, text in self.raw.items():
             if "/" in name:  # of a record that somebody else made
-                raise NetlabError(f"raw output {name!r}: this is no file name")
+                raise NetlabError(f"raw output {name!r} cannot be a file: its name has a slash")
             files.write(Path(directory, "raw", f"{name}.txt"), text)
 
 

@@ -6,12 +6,15 @@ import json
 import os
 import random
 import re
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import netlab as nl
 from netlab.cli import main
+from netlab.readers._common import read_file
 from tests.readers import mutations
 
 EXPERIMENT = nl.Experiment(nl.wan("100mbit", "20ms"), nl.Iperf3("h1", "h2"), nl.Ping("h1", "h2"))
@@ -99,12 +102,26 @@ def test_a_notebook_that_is_no_file_is_named(what, kind, tmp_path, command):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("place", ["/dev/stdin", "/dev/fd/0"])
+def test_a_pipe_of_a_shell_is_read_and_not_for_ever(place):
+    """`cat out.json | netlab fairness /dev/stdin`, and `netlab fairness <(cat out.json)`."""
+    words = [sys.executable, "-m", "netlab", "fairness", place]
+    report = (Path(__file__).parents[1] / "data/iperf3/3.12-server-tcp-2.json").read_bytes()
+    ran = subprocess.run(words, input=report, capture_output=True, timeout=60)
+    assert ran.returncode == 0 and place.encode() in ran.stdout and b"Jain's index" in ran.stdout
+    with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as endless:
+        descriptor = endless.stdout.fileno()
+        with pytest.raises(OSError, match="MB"):
+            read_file(f"/dev/fd/{descriptor}", most_bytes=100_000)
+        endless.kill()
+
+
 def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path, command):
     file = tmp_path / "report.json"
     file.touch()
     os.truncate(file, 10**12)
     status, out, err = command("fairness", file)
-    assert is_refusal(status, out, err) and "report.json: " in err and "bytes" in err
+    assert is_refusal(status, out, err) and "report.json: " in err and "MB" in err
 
 
 def test_damaged_reports(tmp_path, command):

@@ -148,11 +148,9 @@ def handed_in(folder, name):
     if len(found) != 1:
         raise NetlabError(f"There are {len(found)} notebooks: hand in one, {name}.")
     try:
-        return files.read_file(found[0], folder)
+        return files.read_below(found[0], folder)
     except OSError as error:
         raise NetlabError(f"{found[0].name} cannot be read: {error.strerror}.") from error
-    except ValueError as error:
-        raise NetlabError(f"{found[0].name} {error}.") from error
 
 
 if __name__ == "__main__":

@@ -76,7 +76,9 @@ def write_one(gradebook, assignment, path, marks, output):
     """Write one student's marks and notebook."""
     name, student = assignment.name, marks["student"]
     if student in (".", "..") or set("/\\\0<>&\"'") & set(student):
-        raise NetlabError(f"{student!a}: no id that nbgrader can have")
+        raise NetlabError(
+            f"nbgrader cannot have the id {student!a}: rename the folder, without < > & and quotes"
+        )
     folder = output / PLACE.format(stage="autograded", student=student, name=name)
     handed_in = output / PLACE.format(stage="submitted", student=student, name=name)
     cells = repaired(path.parents[1] / "handed-in" / f"{path.stem}.ipynb", assignment)
@@ -123,8 +125,8 @@ def alembic_found():
 def collected(path, submitted):
     """What `collect` left beside a notebook; nothing, where somebody put a link or a pipe there."""
     try:
-        return files.read_file(path, submitted)
-    except (OSError, ValueError):
+        return files.read_below(path, submitted)
+    except OSError:
         return b""
 
 

@@ -131,15 +131,13 @@ class Batch:
         path = self.submitted / student / name / f"{name}.ipynb"
         try:
             parameters(name, student, self.secret or SECRET)
-            data = files.read_file(path, self.submitted)
+            data = files.read_below(path, self.submitted)
         except FileNotFoundError:
             return None, f"there is no {name}/{name}.ipynb: nothing was handed in under this name"
         except OSError as error:
             return None, f"{name}.ipynb cannot be read: {error.strerror}"
         except NetlabError as error:
             return None, f"the name of the folder is no student id: {error}"
-        except ValueError as error:
-            return None, f"{name}.ipynb {error}"
         place = self.work / "handed-in" / f"{filed(student)}.ipynb"
         files.write(place, data)
         return place, marking.identity(self.key, student, data)
@@ -189,8 +187,8 @@ class Batch:
         _, failed = self.solve([NOBODY])
         for failure in failed.values():
             raise NetlabError(
-                f"the solution could not be worked out, for nobody: {failure}. Mend the set, or see"
-                " with `netlab doctor` whether engines work here"
+                f"the solution could not be worked out for any student: {failure}. Mend the set, or"
+                " see with `netlab doctor` whether engines work here"
             )
 
     def solve(self, students):

@@ -94,7 +94,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
             else:
                 if message.get("student") != current:
                     if message.get("student") not in following[:1]:
-                        raise NetlabError("the notebook told of a student whose turn it is not")
+                        raise NetlabError("the notebook answered for another student")
                     current, spent = following.pop(0), {}
                     found[current] = Executed()
                     jail.line.wall_limit_s = jail.line.wall_s + JAIL_WALL_S
@@ -106,7 +106,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
             raise
         end = error
     except (KeyError, TypeError, ValueError) as error:
-        end = NetlabError(f"the notebook sent what is no message\n{error!r}")
+        end = NetlabError(f"the notebook sent a message that cannot be read\n{error!r}")
     finally:
         jail.close()
     if end:
@@ -147,7 +147,7 @@ def understood(text):
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
-        raise NetlabError("the notebook sent what is no message")
+        raise NetlabError("the notebook sent a message that cannot be read")
     return message
 
 

@@ -102,5 +102,5 @@ def read_class(work):
     except FileNotFoundError:
         return None
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        raise NetlabError(f"{path}: no list of a class; remove the file, and grade again") from None
+        raise NetlabError(f"{path} is damaged: remove it, and grade the class again") from None
     return found

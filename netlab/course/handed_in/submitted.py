@@ -4,13 +4,12 @@ notebook is refused in words.
 
 import contextlib
 import json
-import os
 import re
-import stat
 from dataclasses import dataclass, field, replace
 
 from netlab.course.checks.verdicts import printable
 from netlab.errors import NetlabError
+from netlab.readers._common import read_file
 
 LARGEST_BYTES = 20_000_000
 MOST_CELLS = 2_000
@@ -88,22 +87,13 @@ def whatever_it_is():
 
 
 def own_file(path):
-    """The bytes of a notebook on one's own machine, of which more are read than any may have.
-
-    Raises
-    ------
-    NetlabError
-        It cannot be read, or is a folder, a pipe or a device.
-    """
+    """The bytes of a notebook on one's own machine; a `NetlabError`, where they cannot be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise NetlabError(f"{path} is no file: give the notebook that you want to hand in")
-        with open(descriptor, "rb") as file:
-            return file.read(LARGEST_BYTES + 1)
+        return read_file(path)
     except OSError as error:
-        raise NetlabError(f"{path} cannot be read: {error.strerror}") from None
+        raise NetlabError(
+            f"{path} cannot be read: {error.strerror}; give the notebook that you want to hand in"
+        ) from None
 
 
 def read(data):

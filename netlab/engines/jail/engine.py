@@ -70,7 +70,7 @@ class JailedControl:
         try:
             failed = json.loads(packet).get("failed") if number == PARENT else {"what": "no answer"}
         except (ValueError, AttributeError, RecursionError):
-            failed = {"what": "it sent what is no message"}
+            failed = {"what": "it sent a message that cannot be read"}
         if failed is not None:
             what = failed.get("what") if isinstance(failed, dict) else failed
             lines = failed.get("lines") if isinstance(failed, dict) else None

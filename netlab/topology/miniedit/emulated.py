@@ -43,5 +43,5 @@ def _number(name, text):
         if not value.is_finite() or abs(value.adjusted()) > 400:
             raise InvalidOperation
     except InvalidOperation:
-        raise SpecificationError(f"{name} = {text[:40]!r}: a number") from None
+        raise SpecificationError(f"{name} = {text[:40]!r}: write a number, such as 5") from None
     return f"{value:f}"
