@@ -301,7 +301,7 @@ def exported(course):
 
 
 def test_an_id_that_nbgrader_cannot_have_is_named_and_the_others_are_there(work, tmp_path):
-    with pytest.raises(NetlabError, match=r"1 of 5 students'.*\n- =cmd.*no id"):
+    with pytest.raises(NetlabError, match=r"1 of 5 students'.*\n- =cmd.*cannot have the id"):
         export("nbgrader", work, tmp_path / "new", "--course", str(problem_set_of(tmp_path)))
     there = sorted(path.name for path in (tmp_path / "new" / "autograded").iterdir())
     assert there == ["ada", "bob", "eve", "none"]

@@ -232,4 +232,4 @@ def test_netlab_engine_build_ends_in_words(behaviour, tmp_path):
     assert done.returncode == 1 and "Traceback" not in said, said
     assert "adduser_" in said and "netlab engine import FILE" in said, said
     assert ("refused" in said) == (behaviour == "falsifies"), said
-    assert [path.name for path in (tmp_path / "cache").iterdir()] == ["lock"]
+    assert sorted(path.name for path in (tmp_path / "cache").iterdir()) == ["CACHEDIR.TAG", "lock"]
