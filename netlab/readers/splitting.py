@@ -36,6 +36,7 @@ def split_outputs(source):
 
     Examples
     --------
+    >>> from netlab import readers
     >>> one = '''PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.
     ... 64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=40.0 ms
     ...
@@ -43,7 +44,7 @@ def split_outputs(source):
     ... 1 packets transmitted, 1 received, 0% packet loss, time 0ms
     ... rtt min/avg/max/mdev = 40.000/40.000/40.000/0.000 ms
     ... '''
-    >>> [read_ping(text).meta["received"] for text in split_outputs(one + one)]
+    >>> [readers.read_ping(text).meta["received"] for text in readers.split_outputs(one + one)]
     [1, 1]
     """
     text = read_text(source)

@@ -24,12 +24,10 @@ ENVIRONMENT = "canary-of-the-environment"
 NEIGHBOUR = "canary-of-the-neighbour"
 HONEST = "ada", "=cmd()", "zoë " + "ø" * 40
 LONG = "\N{PILE OF POO}" * 60  # 240 bytes, and 720 when each is written as %F0
+SAME_NAMES = {"=cmd()\n": "=cmd()", " ada": "ada", "\u202eada": "ada"}  # by the id they write
 BAD_NAMES = [
     *(
-        "=cmd()\n",
-        " ada",
         "a\nb",
-        "\u202eada",
         "\u200b",
         "x" * 240,
         "\x1b[2J",
@@ -122,7 +120,7 @@ class Class:
         neighbour = self.assignment.solution()
         small.cell(neighbour, "why")["source"] = NEIGHBOUR
         small.cell(neighbour, "name")["source"] += f"  # {NEIGHBOUR}"
-        for student in (*HONEST, LONG, *BAD_NAMES):
+        for student in (*HONEST, LONG, *SAME_NAMES, *BAD_NAMES):
             self.put(student, neighbour)
         self.cells = chosen(attacks.CELLS)
         for name, lines in self.cells.items():
@@ -208,7 +206,7 @@ def graded(tmp_path_factory):
 
 
 def test_everybody_has_a_row_of_finite_numbers(graded):
-    everybody = {*HONEST, LONG, *graded.attackers}
+    everybody = {*HONEST, LONG, *SAME_NAMES, *graded.attackers}
     assert graded.marks.keys() == everybody
     for marks in graded.marks.values():
         numbers = [marks["points"], marks["max_points"], marks["manual_points"]]
@@ -234,6 +232,12 @@ def test_nobody_has_undeserved_points(graded):
         if graded.marks[name]["points"] != attacks.DESERVED.get(name, 0)
     }
     assert wrong == {}
+
+
+def test_another_spelling_of_an_id_is_told(graded):
+    for name, student in SAME_NAMES.items():
+        assert f"same id as {student}" in graded.marks[name]["flags"]
+        assert graded.marks[name]["notices"]
 
 
 def test_a_copied_name_is_told(graded):
