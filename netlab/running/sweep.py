@@ -5,7 +5,7 @@ import itertools
 import platform
 import warnings
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from functools import cache
 
 import pandas as pd
@@ -118,10 +118,11 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
             for future in futures:
                 future.cancel()
             if own:
-                running = sum(future.running() for future in futures)
+                running = [future for future in futures if future.running()]
                 if running and isinstance(error, KeyboardInterrupt):
-                    tell_interrupted(running)
-                own.shutdown()
+                    tell_interrupted(len(running))
+                while wait(running, timeout=1).not_done:  # without an end, a signal can be missed
+                    pass
         except KeyboardInterrupt:  # a second one
             stop.now()
         for future in futures:

@@ -306,11 +306,14 @@ def test_ctrl_c_says_what_it_waits_for_and_the_second_ends_it(tmp_path):
     guests = tmp_path / f"netlab-{os.getuid()}"
     while process.poll() is None and not list(guests.glob("guest-*/j/agent.py")):
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    assert re.search(r"still under way.*Ctrl-C again", process.stdout.readline())
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    assert process.wait(120) != 0, "hours of work were ended"
+    try:
+        process.send_signal(signal.SIGINT)
+        assert re.search(r"still under way.*Ctrl-C again", process.stdout.readline())
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(120) != 0, "hours of work were ended"
+    finally:
+        process.kill()
     until = time.monotonic() + 60  # the watcher of each guest deletes its folder
     while list(guests.glob("guest-*")) and time.monotonic() < until:
         time.sleep(0.1)
