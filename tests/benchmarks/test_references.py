@@ -72,7 +72,7 @@ def test_the_solution_answers_for_everybody(name, tmp_path):
         (assignment, students),
     ):
         for at in range(0, len(who), TOGETHER):
-            found = marking.reference(of_set, who[at : at + TOGETHER], runs)
+            found = [*marking.reference(of_set, who[at : at + TOGETHER], runs)]
             failures |= {student: why for student, _, why in found if why}
             print(
                 f"{name}: {at + len(found)} of {len(who)} tried, {len(failures)} failures",
