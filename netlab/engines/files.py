@@ -42,7 +42,10 @@ def replacing(path, option="", ours=None, remedy="name another place"):
     """
     path = Path(path)
     with refusals(path, option, remedy):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise NotADirectoryError(0, f"{path.parent} is not a folder") from None
         mode = replaceable(path, ours)
         part = path.with_name(f".netlab-{secrets.token_hex(8)}.part")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -149,7 +149,7 @@ def test_a_file_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").touch()
     done = netlab("engine", "export", tmp_path / "file" / "out.tar.gz", cache=store.cache_folder())
     assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert "cannot be written" in done.stderr and "Not a directory" in done.stderr
+    assert "cannot be written" in done.stderr and "file is not a folder" in done.stderr
 
 
 def test_an_altered_root_file_system_is_refused(opened, kept, tmp_path, elsewhere):
