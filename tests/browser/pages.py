@@ -14,7 +14,7 @@ from pathlib import Path
 
 import nbformat
 from selenium import webdriver
-from selenium.common import TimeoutException
+from selenium.common import StaleElementReferenceException, TimeoutException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
@@ -164,7 +164,8 @@ class Page:
 
     def until(self, found, seconds=30):
         """What `found` gives, as soon as it is true."""
-        return WebDriverWait(self.chrome, seconds, 0.05).until(lambda _: found())
+        drawn_anew = [StaleElementReferenceException]
+        return WebDriverWait(self.chrome, seconds, 0.05, drawn_anew).until(lambda _: found())
 
     def script(self, text, *arguments):
         return self.chrome.execute_script(text, *arguments)

@@ -165,7 +165,7 @@ def test_a_panel_whose_kernel_was_restarted_says_so(page):
     next(one for one in page.all(".lm-MenuBar-item") if one.text == "Kernel").click()
     page.until(lambda: page.all("[data-command='kernelmenu:restart']"))[0].click()
     page.until(lambda: page.all(".jp-Dialog .jp-mod-accept"))[0].click()
-    page.until(lambda: "run this cell again" in page.explorers[FAIRNESS].text, 60)
+    page.until(lambda: "run this cell again" in page.explorers[FAIRNESS].text, 120)
     assert not page.button(FAIRNESS, "Measuring ...").is_enabled()
 
 
