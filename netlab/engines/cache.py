@@ -12,7 +12,8 @@ ENGINE = r"(kernel|rootfs)-[0-9a-f]{12}"  # names of folders in the cache
 JAIL = r"jail-(python|netlab)-[0-9a-f]{12}"
 MAKING = r"making-[a-z0-9_]{8}"
 # Whatever else netlab puts there; the last is that of binder/start.
-OTHERS = r"lock|engine\.(json|stamp)|sweeps|evidence|graded|\.netlab-.*|does-not-run-here"
+OTHERS = r"engine\.(json|stamp)|sweeps|evidence|graded|does-not-run-here"
+BEFORE_TAG = r"lock|\.netlab-.*"  # of netlab, where a full disk kept it from writing the next
 TAG = "CACHEDIR.TAG"  # programs that make backups leave such a folder out
 TAG_TEXT = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
@@ -33,18 +34,20 @@ def own_cache():
     Raises
     ------
     OSError
-        It cannot be made, or it is not netlab's: it has other things in it, and no engine.
+        It cannot be made, or it is not netlab's: it has other things in it and no engine, or only
+        things with names that anybody may give, such as sweeps.
     """
     folder = cache_folder()
     if not folder.exists():
         folder.mkdir(parents=True, exist_ok=True)
     if (folder / TAG).is_file():
         return folder
-    names = [path.name for path in folder.iterdir()]
+    names = [path.name for path in folder.iterdir() if not re.fullmatch(BEFORE_TAG, path.name)]
     others = [one for one in names if not re.fullmatch(f"{ENGINE}|{JAIL}|{MAKING}|{OTHERS}", one)]
+    engine, jail = (any(re.fullmatch(kind, one) for one in names) for kind in (ENGINE, JAIL))
+    if names and not engine and (others or not jail):
+        raise FileExistsError(0, f"it has other things in it, such as {min(others or names)}")
     if not others:
         with contextlib.suppress(NetlabError):  # the disk is full, or it may only be read
             files.write(folder / TAG, TAG_TEXT)
-    elif not any(re.fullmatch(ENGINE, name) for name in names):
-        raise FileExistsError(0, f"it has other things in it, such as {min(others)}")
     return folder

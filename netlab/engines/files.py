@@ -12,7 +12,8 @@ from pathlib import Path
 from netlab.errors import NetlabError
 from netlab.readers._common import read_file
 
-HEAD_BYTES = 65_536  # of a file that is there already, for the question whose it is
+NOT_OURS = "it is another file, or was changed since netlab wrote it"
+HEAD_BYTES = 65_536  # of a file, which tell whose it is
 
 
 @contextlib.contextmanager
@@ -30,7 +31,7 @@ def replacing(path, option="", ours=None, remedy="name another place"):
     option : str
         The option of a command that named the path, for messages.
     ours : callable, optional
-        Takes the first bytes of the file that is there; false: it is somebody else's, and is
+        Takes the file that is there, open; false: it is somebody else's, or was changed, and is
         refused. None: any file is replaced.
     remedy : str
         What to do where it cannot be written, for messages.
@@ -77,6 +78,11 @@ def refusals(path, option, remedy):
         raise NetlabError(f"{place} cannot be written: {why}; {remedy}") from error
 
 
+def begins_as(is_ours):
+    """A question to the first bytes of a file, as one to the open file, for `replacing`."""
+    return lambda file: is_ours(file.read(HEAD_BYTES))
+
+
 def replaceable(path, ours):
     """The mode of the file that is there, None where there is none; or an OSError."""
     try:
@@ -90,8 +96,8 @@ def replaceable(path, ours):
         raise PermissionError(0, "it is write-protected")
     if ours and found.st_size:
         with path.open("rb") as file:
-            if not ours(file.read(HEAD_BYTES)):
-                raise FileExistsError(0, "it is there already, and netlab did not write it")
+            if not ours(file):
+                raise FileExistsError(0, NOT_OURS)
     return stat.S_IMODE(found.st_mode)
 
 

@@ -34,7 +34,10 @@ class UnfinishedSweep:
     def __init__(self, engine):
         self.engine, self.folder, self.kept = engine, cache_folder() / "sweeps", True
         self.again = 0  # how many were found among those of the notebook's complete sweeps
-        files.prune(self.folder, r"[0-9a-f]{16}\.json\.xz", older_s=WEEK_S)
+        if self.folder.is_dir():
+            with contextlib.suppress(OSError):  # the folder is not netlab's
+                own_cache()
+                files.prune(self.folder, r"[0-9a-f]{16}\.json\.xz", older_s=WEEK_S)
 
     def path(self, experiment):
         identity = f"{self.engine.name} {self.engine.digest}\n{experiment.to_json()}"

@@ -20,8 +20,8 @@ FOREIGN = (  # names that begin as netlab's do
 )
 
 
-def fill(folder):
-    for name in FOREIGN:
+def fill(folder, names=FOREIGN):
+    for name in names:
         place = folder / name if "/" in name else folder / name / "file"
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text("mine")
@@ -49,6 +49,25 @@ def test_nothing_is_kept_in_or_removed_from_a_folder_with_other_things(home):
             use()
     assert "other things" in evidence.save("20260101-000000-1", {"a": "text"})
     assert sorted(home.rglob("*")) == before and mine(home) == len(FOREIGN) + 1
+
+
+NAMED_ALIKE = (  # by a student: what netlab would remove from a cache of its own
+    "sweeps/0123456789abcdef.json.xz",
+    *(f"evidence/20260101-0000{number:02d}-photo.jpg" for number in range(60)),
+    "making-pictures/file",
+)
+
+
+@pytest.mark.parametrize("name", ["sweeps", "evidence", "making-pictures", "graded", ""])
+def test_a_folder_with_names_that_anybody_may_give_is_not_netlabs(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+    fill(tmp_path, [one for one in NAMED_ALIKE if one.startswith(name)] or [f"{name}/file"])
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(nl.EngineError, match="other things"):
+        store.work_folder().__enter__()
+    assert "other things" in evidence.save("20260101-000000-1", {"a": "text"})
+    UnfinishedSweep(SimpleNamespace(name="guest", digest="0"))
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_names_that_netlab_does_not_make_stay_beside_an_engine(home):

@@ -5,7 +5,7 @@ licences and their exact sources are, and these sources.
 from pathlib import Path
 from urllib.parse import quote
 
-from netlab.engines.files import check, write
+from netlab.engines.files import begins_as, check, write
 from netlab.engines.guest import packages, store
 
 BILL = "engine.cdx.json"
@@ -102,7 +102,7 @@ def fetch_sources(folder):
     """
     own = {folder / path.name: path.read_bytes() for path in store.RECIPE}
     for path, data in own.items():  # a file with other contents stays
-        check(path, "FOLDER", data.startswith)
+        check(path, "FOLDER", begins_as(data.startswith))
     lock = packages.read_lock()
     files = [file for source in lock["sources"] for file in source["files"]]
     paths = packages.fetch(
@@ -113,6 +113,6 @@ def fetch_sources(folder):
         f"The others are in {folder}; the same command goes on from there.",
     )
     for path, data in own.items():
-        write(path, data, "FOLDER", data.startswith)
+        write(path, data, "FOLDER", begins_as(data.startswith))
     paths += own
     return len(paths), sum(path.stat().st_size for path in paths)

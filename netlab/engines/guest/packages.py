@@ -43,7 +43,7 @@ def read_lock():
 
 
 def fetch(files, folder, snapshot, title, otherwise=IMPORT):
-    """Bring files of Debian's archive into a folder; those that are there already stay.
+    """Bring files of Debian's archive into a folder; whatever is there already stays.
 
     Parameters
     ----------
@@ -65,11 +65,14 @@ def fetch(files, folder, snapshot, title, otherwise=IMPORT):
     Raises
     ------
     EngineError
-        Some cannot be had, or have other bytes; it names them.
+        Some cannot be had, or have other bytes, or another file has the name of one; it names
+        them.
     """
     folder.mkdir(parents=True, exist_ok=True)
     wanted = {folder / Path(file["path"]).name: file for file in files}
     missing = {path: file for path, file in wanted.items() if not sound(path, file)}
+    for path in filter(os.path.lexists, missing):
+        raise EngineError(f"{path} is there already and {OTHER_BYTES}; move it away")
     reasons = {path: [] for path in missing}
     for site in filter(None, (mirror(), snapshot_archive(snapshot))):
         for path, reason in download(site, missing, title).items():
@@ -148,16 +151,30 @@ def snapshot_archive(moment):
 
 
 def download(site, files, title):
-    """Fetch files by path; leaves those that have the right bytes.
+    """Fetch files by path, all in one folder; leaves those that have the right bytes.
 
     Returns
     -------
     dict
         By path: why it did not come.
     """
+    with tempfile.TemporaryDirectory(prefix=".netlab-", dir=next(iter(files)).parent) as fresh:
+        parts = {Path(fresh, path.name): file for path, file in files.items()}
+        said, reasons = fetched(site, parts, title), {}
+        for path, (part, file) in zip(files, parts.items(), strict=True):
+            if sound(part, file):
+                os.rename(part, path)
+                continue
+            reason = " ".join(said.get(quote(path.name), "it did not come").split())
+            other = re.match("Hash Sum mismatch|File has unexpected size|Maximum file size", reason)
+            reasons[path] = OTHER_BYTES if other else reason
+    return reasons
+
+
+def fetched(site, files, title):
+    """Have apt fetch files by path; -> by name what it says of those that did not come."""
     words = []
     for path, file in files.items():
-        path.unlink(missing_ok=True)
         words += [f"{site}/{quote(file['path'])}", path]
         words += [f"SHA256:{file['sha256']}", f"Checksum-FileSize:{file['size']}"]
     command = [APT_HELPER, "-o", "APT::Sandbox::User=", "download-file", *map(str, words)]
@@ -183,13 +200,4 @@ def download(site, files, title):
             raise
         errors.seek(0)
         # by the file's name: the rest is another address where the server redirects
-        said = dict(re.findall(r"^E: Failed to fetch \S*/(\S+)\s+(.*)", errors.read(), re.M))
-    reasons = {}
-    for path, file in files.items():
-        path.with_name(f"{path.name}.FAILED").unlink(missing_ok=True)
-        if not sound(path, file):
-            path.unlink(missing_ok=True)
-            reason = " ".join(said.get(quote(path.name), "it did not come").split())
-            other = re.match("Hash Sum mismatch|File has unexpected size|Maximum file size", reason)
-            reasons[path] = OTHER_BYTES if other else reason
-    return reasons
+        return dict(re.findall(r"^E: Failed to fetch \S*/(\S+)\s+(.*)", errors.read(), re.M))

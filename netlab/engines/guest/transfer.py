@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 
 from netlab.engines.cache import cache_folder
-from netlab.engines.files import replacing
+from netlab.engines.files import begins_as, replacing
 from netlab.engines.guest import materials, store
 from netlab.engines.guest.integrity import kernel_digest, tree_digest
 from netlab.errors import EngineError
@@ -36,7 +36,7 @@ def export(path):
     build = store.current()
     bill = json.dumps(materials.bill_of_materials(build), indent=1) + "\n"
     with (
-        replacing(path, "FILE", is_export) as file,
+        replacing(path, "FILE", begins_as(is_export)) as file,
         tempfile.TemporaryDirectory() as beside,
     ):
         Path(beside, materials.BILL).write_text(bill, encoding="utf-8")

@@ -107,7 +107,7 @@ def write(folder):
     hashes = [f"{path},{recorded_hash(data)},{len(data)}\n" for path, data in contents.items()]
     contents[record] = "".join([*hashes, f"{record},,\n"]).encode()
     path = Path(folder, f"{name}-{tag}.whl")
-    with files.replacing(path, "FOLDER", is_wheel) as file:
+    with files.replacing(path, "FOLDER", files.begins_as(is_wheel)) as file:
         with zipfile.ZipFile(file, "w") as wheel:
             for member, data in contents.items():
                 wheel.writestr(zipfile.ZipInfo(member), data)  # of 1980, as no date is given

@@ -175,6 +175,18 @@ def test_a_download_that_was_interrupted_goes_on(site, tree, files, tmp_path, mo
     assert len(asked) == 1 and "cherry" in asked[0], "what was there already is not fetched again"
 
 
+def test_a_file_of_the_same_name_that_was_there_stays(site, tree, tmp_path):
+    (tmp_path / "fetched").mkdir()
+    with serve(site) as (mirror, asked):
+        tree(mirror)
+        (mine,) = (tmp_path / "fetched").glob("cherry*")
+        mine.write_text("mine")
+        with pytest.raises(EngineError, match=f"{mine.name}.*move it away".replace("+", r"\+")):
+            tree(mirror)
+        assert mine.read_text() == "mine" and len(asked) == 3
+    assert len([*mine.parent.iterdir()]) == 3
+
+
 def test_what_nobody_has_is_named_with_what_to_do(tmp_path, tree):
     (tmp_path / "empty").mkdir()
     with serve(tmp_path / "empty") as (mirror, _), serve(tmp_path / "empty") as (snapshot, _):
