@@ -76,7 +76,14 @@ class Result:
     def save(self, directory):
         """Leave everything in a folder: raw output, commands, provenance, and the frames as CSV;
         `load` reads it.
+
+        Raises
+        ------
+        NetlabError
+            It cannot be written; or the folder has another result, or files that somebody changed:
+            then nothing is written.
         """
+        folder = Path(directory)
         texts = {
             "experiment.json": self.experiment.to_json(),
             "commands.txt": "".join(f"{command}\n" for command in self.commands),
@@ -85,12 +92,31 @@ class Result:
         for name, table in self.tables.items():
             if isinstance(table, pd.DataFrame):
                 texts[f"{name}.csv"] = table.to_csv(index=False)
-        for name, text in texts.items():
-            files.write(Path(directory, name), text)
         for name, text in self.raw.items():
             if "/" in name:  # of a record that somebody else made
                 raise NetlabError(f"raw output {name!r} cannot be a file: its name has a slash")
-            files.write(Path(directory, "raw", f"{name}.txt"), text)
+            texts[f"raw/{name}.txt"] = text
+        refuse_others(folder, texts)
+        for name, text in texts.items():
+            files.write(folder / name, text)
+
+
+def refuse_others(folder, texts):
+    """Raise, if a folder has files of another result, which would be lost or taken for this one's.
+
+    The times in provenance.json differ each time.
+    """
+    others = {path.relative_to(folder).as_posix() for path in folder.glob("raw/*.txt")} - {*texts}
+    for name, text in texts.items():
+        files.check(folder / name)
+        if (folder / name).exists() and name != "provenance.json":
+            data = text.encode(errors="backslashreplace")  # as `files.write` does
+            others |= {name} if (folder / name).read_bytes() != data else set()
+    if others:
+        raise NetlabError(
+            f"{folder / min(others)} is there already, and is of another result, or was changed;"
+            " save to a new folder"
+        )
 
 
 NEEDED = {"seed", "clock", "engine", "engine_digest", "kernel", "virtual_s", "wall_s"}

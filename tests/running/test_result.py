@@ -2,10 +2,14 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
 import netlab as nl
+from netlab.engines import recorded
+from netlab.running.result import Result
+from tests.cli.test_outputs import lost, seen
 
 LINK_BPS = 100e6
 BUCKET = dict(burst=5_000_000)  # which is full at the start
@@ -176,6 +180,39 @@ def test_what_was_printed_is_saved_to_the_byte(tmp_path):
     run.save(tmp_path)
     assert nl.load(tmp_path).raw == run.raw == {"1-shell-h1": "a\r\nb\rc\n\ufffd"}
     assert json.loads((tmp_path / "provenance.json").read_text()) == run.provenance
+
+
+def of_records():
+    """Two results, without an engine."""
+    for path in sorted(Path("data/records").glob("*.json.xz"))[:2]:
+        kept = recorded.read(path)
+        experiment = nl.Experiment.from_json(json.dumps(kept["experiment"]))
+        yield Result(experiment, kept["raw"], kept["commands"], kept["provenance"])
+
+
+def test_a_result_is_saved_over_itself_and_over_nothing_else(tmp_path):
+    one, other = of_records()
+    for _ in range(2):
+        one.save(tmp_path / "kept")
+    before = seen(tmp_path)
+    with pytest.raises(nl.NetlabError, match=r"is there already.*new folder"):
+        other.save(tmp_path / "kept")
+    assert lost(before, tmp_path) == set() and nl.load(tmp_path / "kept").raw == one.raw
+    (tmp_path / "mine").mkdir()
+    for file in ("commands.txt", "pings.csv"):
+        shutil.rmtree(tmp_path / "mine")
+        if file == "pings.csv":  # annotated
+            one.save(tmp_path / "mine")
+        (tmp_path / "mine").mkdir(exist_ok=True)
+        (tmp_path / "mine" / file).write_text("mine")
+        before = seen(tmp_path)
+        with pytest.raises(nl.NetlabError, match=rf"{file} is there already.*new folder"):
+            one.save(tmp_path / "mine")
+        assert lost(before, tmp_path) == set()
+    (tmp_path / "notes/raw").mkdir(parents=True)
+    (tmp_path / "notes/raw/mine.txt").write_text("mine")  # `load` would take it for an output
+    with pytest.raises(nl.NetlabError, match=r"raw/mine\.txt is there already"):
+        one.save(tmp_path / "notes")
 
 
 def test_an_output_that_is_the_name_of_a_file_is_not_opened(tmp_path, monkeypatch):
