@@ -114,7 +114,8 @@ def check(
 
     findings = examine(notebook)
     if named := student(notebook):
-        typer.echo(f"you will be graded as {printable(named)}")
+        known = "it must be the one that your course knows you by"
+        typer.echo(f"the id in this notebook: {printable(named)}; {known}")
     for finding in findings:
         typer.echo(f"{finding.cell or 'notebook'}: {finding.flag}. {finding.text}")
     if not findings:
@@ -154,13 +155,14 @@ def grade(
     """
     from netlab.course.grading import report
     from netlab.course.grading.batch import Batch
+    from netlab.course.grading.work import as_written
     from netlab.course.sets import source
 
-    files.check(output, "--output", report.is_table)
-    path, chosen = source.find(name, course), secret_of(course, secret)
     work = work or output.parent / f"{name}-marks"
+    files.check(output, "--output", as_written(work))
+    path, chosen = source.find(name, course), secret_of(course, secret)
     marks = Batch(path, submitted, work, chosen, jobs).grade()
-    report.write(marks, output)
+    report.write(marks, output, work)
     page = report.feedback(marks, work)
     typer.echo(f"{len(marks)} students' marks: {printable(str(output))}")
     typer.echo(f"all on a page, and one for each student: {printable(str(page))}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from netlab.cli.written import write_all
+from netlab.engines import files
 from netlab.errors import NetlabError
 
 DONE = {  # what the kinds of `netlab.course.invented` are, for who looks on
@@ -59,26 +59,32 @@ def demo(
     from netlab.course import invented
     from netlab.course.grading import report
     from netlab.course.grading.batch import Batch
+    from netlab.course.grading.work import as_written, held, write_out
     from netlab.course.sets import source
 
-    path = source.find(name, course)
-    class_ = list(invented.handed_in(source.read(path), count))
+    assignment = source.find(name, course)
+    class_ = list(invented.handed_in(source.read(assignment), count))
     submitted, work = output / "submitted", output / f"{name}-marks"
-    write_all(
-        output,
-        {submitted / student / name / f"{name}.ipynb": work.text for student, _, work in class_},
-    )
-    marks = Batch(path, submitted, work).grade()
-    report.write(marks, output / "marks.csv")
+    table = output / f"{name}-marks.csv"
+    files.check(table, "--output", as_written(work))
+    new = {submitted / who / name / f"{name}.ipynb": made.text for who, _, made in class_}
+    for path in {*submitted.glob(f"*/{name}/{name}.ipynb")} - {*new}:  # of a demonstration?
+        files.check(path, "--output", as_written(work))
+    with held(work):
+        for path, text in new.items():
+            write_out(work, path, text)
+    marks = Batch(assignment, submitted, work).grade()
+    report.write(marks, table, work)
     page = report.feedback(marks, work).absolute()
     given = {one["student"]: one["points"] for one in marks}
     typer.echo(f"{'student':<8} {'handed in':<42} {'worth':>6} {'given':>6}")
     for student, kind, work in class_:
         typer.echo(f"{student:<8} {DONE[kind]:<42} {work.points:>6g} {given[student]:>6g}")
-    typer.echo(f"\nThe table: {output / 'marks.csv'}\nAll marks on a page: {page}")
+    typer.echo(f"\nThe table: {table}\nAll marks on a page: {page}")
     if show:
         open_page(page)
-    if invented.misjudged(marks, {student: work for student, _, work in class_}):
+    intended = {student: made for student, _, made in class_}
+    if invented.misjudged([one for one in marks if one["student"] in intended], intended):
         raise NetlabError("not everybody got what the work is worth: see the table above")
 
 

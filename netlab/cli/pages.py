@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from netlab.cli import pictures
 from netlab.cli.notebook_file import read
-from netlab.engines.files import write
+from netlab.engines.files import begins_as, write
 from netlab.errors import NetlabError, needs_notebooks
 
 with needs_notebooks():
@@ -231,5 +231,5 @@ def pages(notebooks, folder, warn=warnings.warn):
         text, _ = exporter.from_notebook_node(notebook, about)
         text = harmless(text, exporter.warn)
         page = folder / f"{path.stem}.html"
-        write(page, text, "--output", is_page, "name another folder")
+        write(page, text, "--output", begins_as(is_page), "name another folder")
         yield page

@@ -9,6 +9,7 @@ import re
 import unicodedata
 
 from netlab.course.mine import SECRET, parameters
+from netlab.engines import files
 
 NAMES = (
     *("ada", "bela", "chen", "dido", "emre", "farah", "goran", "hana", "ivo", "jamila"),
@@ -311,8 +312,7 @@ def write(assignment, folder, count, seed=1):
     intended = {}
     for student, _, work in handed_in(assignment, count, seed):
         path = folder / student / assignment.name / f"{assignment.name}.ipynb"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(work.text)
+        files.write(path, work.text)
         intended[student] = work
     return intended
 

@@ -112,8 +112,14 @@ def test_a_roster_tells_who_is_in_the_course_and_names_nobody(tmp_path, course, 
         small.cell(notebook, "name")["source"] = f'student = "{student}"'
         (out / "ps1.ipynb").write_text(json.dumps(notebook))
         said[student] = netlab("check", out / "ps1.ipynb").output
-    assert "graded as emma\n" in said["EMMA "] and "no such id" not in said["EMMA "]
-    assert "graded as emma2\n" in said["emma2"] and "ps1-name: no such id." in said["emma2"]
+    assert (
+        said["EMMA "].startswith("the id in this notebook: emma; it must be")
+        and "no such id" not in said["EMMA "]
+    )
+    assert (
+        said["emma2"].startswith("the id in this notebook: emma2; ")
+        and "ps1-name: no such id." in said["emma2"]
+    )
     monkeypatch.chdir(out)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -139,16 +145,26 @@ def test_the_demonstration_gives_what_the_work_is_worth(tmp_path, course, monkey
     page = folder / "ps1-marks/class.html"
     assert rest[-1] == f"All marks on a page: {page}"
     assert page.is_file()
-    assert (folder / "submitted/ada/ps1/ps1.ipynb").is_file()
+    notebook = folder / "submitted/ada/ps1/ps1.ipynb"
+    before = notebook.read_text()
+    source = course / "source/ps1/ps1.ipynb"  # the set is changed, and the class smaller
+    source.write_text(source.read_text().replace("About 5 minutes", "About 6 minutes"))
+    found = netlab("demo", "-o", folder, "--students", 1, "--course", course)
+    assert found.exit_code == 0, found.output
+    assert notebook.read_text() == before.replace("About 5 minutes", "About 6 minutes") != before
 
 
 def test_the_demonstration_overwrites_nobody(tmp_path, course):
     handed_in(tmp_path, "ada", {"a real": "submission"})
     found = netlab("demo", "-o", tmp_path, "--students", 1, "--course", course)
     assert isinstance(found.exception, NetlabError)
-    assert "ada/ps1/ps1.ipynb is there already and says something else" in str(found.exception)
+    assert "ada/ps1/ps1.ipynb cannot be written: it is another file" in str(found.exception)
     kept = tmp_path / "submitted/ada/ps1/ps1.ipynb"
     assert json.loads(kept.read_text()) == {"a real": "submission"}
+    (tmp_path / "submitted/ada").rename(tmp_path / "submitted/carl")  # whom it does not invent
+    found = netlab("demo", "-o", tmp_path, "--students", 1, "--course", course)
+    assert "carl/ps1/ps1.ipynb cannot be written" in str(found.exception)
+    assert not (tmp_path / "submitted/ada").exists()
 
 
 def test_every_kind_of_invented_work_is_told_in_words():

@@ -39,7 +39,7 @@ FILES = {
 FOLDERS = {
     "release": ("course release ps1 --course course -o OUT", "ps1.ipynb"),
     "solution": ("course solution ps1 --course course -o OUT", "ps1-rubric.md"),
-    "demo": ("course demo --course course --no-show --students 2 -o OUT", "marks.csv"),
+    "demo": ("course demo --course course --no-show --students 2 -o OUT", "ps1-marks.csv"),
     "nbgrader": (
         "course export ps1 marked --to nbgrader --course course -o OUT",
         "autograded/ada/ps1/ps1.ipynb",
@@ -234,8 +234,46 @@ def test_an_earlier_file_of_the_same_command_is_replaced(command, place, netlab)
     assert (place / "out").stat().st_mode & 0o777 == 0o666 & ~umask()
 
 
+@pytest.mark.parametrize("command", [name for name in FOLDERS if name != "run"])
+def test_a_command_can_be_repeated(command, place, netlab):
+    for _ in range(2):
+        assert netlab(FOLDERS[command][0], "out") == (0, "")
+
+
 def umask():
     return int(Path("/proc/self/status").read_text().partition("Umask:")[2].split()[0], 8)
+
+
+EDITED = {  # what people do to a file, and what spreadsheets do when they save it
+    "a corrected mark": lambda data: data.replace(b"0", b"9", 1),
+    "a comment at the end": lambda data: data + b"a comment\n",
+    "another end of line": lambda data: data.replace(b"\n", b"\r\n"),
+    "a mark of the order of bytes": lambda data: b"\xef\xbb\xbf" + data,
+    "semicolons": lambda data: data.replace(b",", b";"),
+}
+
+
+@pytest.mark.parametrize("how", EDITED)
+@pytest.mark.parametrize("command", ["grade", "table", "gradescope", "otter", "demo"])
+def test_marks_that_somebody_edited_are_not_overwritten(command, how, place, netlab):
+    words, name = COMMANDS[command]
+    assert netlab(words, "out") == (0, "")
+    path = place / "out" / name
+    path.write_bytes(EDITED[how](path.read_bytes()))
+    before = seen(place)
+    status, said = netlab(words, "out")
+    assert is_refused(status, said) and "changed since netlab wrote it" in said
+    assert lost(before, place) == set()
+    path.rename(place / "mine")
+    assert netlab(words, "out") == (0, "")
+
+
+def test_the_table_of_another_set_is_not_overwritten(place, netlab):
+    assert netlab("course grade ps1 submitted --course course -o OUT", "marks.csv") == (0, "")
+    before = seen(place)
+    words = "course grade ps1 submitted --work second --course course -o OUT"
+    assert is_refused(*netlab(words, "marks.csv"))
+    assert lost(before, place) == set()
 
 
 @pytest.mark.parametrize("command", FOLDERS)

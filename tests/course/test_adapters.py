@@ -163,7 +163,29 @@ def test_only_the_last_gradings_marks_are_exported(work, tmp_path):
         export("table", work, tmp_path / "marks.csv")
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"marks": 5}', '{"marks": {"../0.json": []}}'])
+@pytest.mark.parametrize("to", ["nbgrader", "gradescope", "otter", "classroom"])
+def test_what_a_student_is_told_because_of_others_is_exported(to, work, tmp_path, monkeypatch):
+    for name, value in RUNNER.items():
+        monkeypatch.setenv(name, value)
+    told = "Something was handed in twice under your id"
+    flags = {"0.json": ["same id as ADA"], "1.json": []}
+    keep_class(work, flags, {"0.json": [told], "1.json": []})
+    out = tmp_path / "out"
+    target = out / "result.json" if to == "classroom" else out
+    export(to, work, target, "--course", str(problem_set_of(tmp_path)))
+    found = [path for path in out.rglob("*.*") if path.suffix in (".json", ".ipynb", ".md")]
+    whose = [path for path in found if told in path.read_text()]
+    (path,) = whose  # ada's, and not bob's
+    assert to == "classroom" or {"0", "ada"} & {*path.parts, path.stem}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "[]", '{"marks": 5}', '{"marks": {"../0.json": []}}'),
+        *('{"marks": {"0.json": []}, "notices": 5}', '{"marks": {"0.json": []}, "notices": []}'),
+    ],
+)
 def test_a_damaged_list_of_a_class_is_refused(content, work, tmp_path):
     (work / "class.json").write_text(content)
     with pytest.raises(NetlabError, match=r"class\.json"):
@@ -217,6 +239,15 @@ def test_results_for_otter(work, tmp_path):
         most = sum(case["test_case"]["points"] for case in cases)
         found[EVERYBODY[int(path.stem)]["student"]] = (got, most)
     assert found == close(TOTALS)
+
+
+def test_an_owner_with_two_folders_is_not_decided_for(work, tmp_path, monkeypatch):
+    for name, value in RUNNER.items():
+        monkeypatch.setenv(name, value)
+    (work / "marks" / "Ada.json").write_text(json.dumps(marks("Ada", (0, 0))))
+    with pytest.raises(NetlabError, match="'ada' is the id of 2 folders"):
+        export("classroom", work, tmp_path / "result.json")
+    assert not (tmp_path / "result.json").exists()
 
 
 def test_results_for_classroom_50(work, tmp_path, monkeypatch):

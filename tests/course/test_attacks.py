@@ -265,7 +265,7 @@ def test_no_secret_comes_out(graded):
 def test_pages_and_table_are_written_whatever_the_names(graded, tmp_path):
     everybody = list(graded.marks.values())
     report.feedback(everybody, tmp_path)
-    report.write(everybody, tmp_path / "marks.csv")
+    report.write(everybody, tmp_path / "marks.csv", tmp_path / "work")
     pages = [one.read_text() for one in (tmp_path / "feedback").iterdir()]
     assert len(pages) == len(everybody)
     assert not any(secret in page for page in pages for secret in (CANARY, ENVIRONMENT))

@@ -239,11 +239,19 @@ def test_another_id_in_the_notebook_is_a_flag_and_the_first_thing_that_is_said(t
 
 
 def test_two_folders_of_one_id_are_told_to_both(troubled):
-    _, _, marks = troubled
+    folder, _, marks = troubled
     one, other = f"ren{E_ACUTE}", "RENE\u0301 "
     assert f"same id as {other.strip()}" in marks[one]["flags"]
     assert f"same id as {one}" in marks[other]["flags"]
     assert marks[one]["notices"] and marks[one]["notices"] == marks[other]["notices"]
+    read = {one["student"]: one for one in adapters.read(folder / "work", "ps1").values()}
+    for name in (one, other):  # on the page, and for every export
+        assert marks[name]["notices"][0] in adapters.remarks(read[name])
+        page = (folder / "feedback" / f"{filed(name)}.html").read_text()
+        assert marks[name]["notices"][0] in page
+    assert {name: one["flags"] for name, one in read.items()} == {
+        name: one["flags"] for name, one in marks.items()
+    }
 
 
 def test_a_class_of_one_whose_solution_fails_is_no_broken_set(troubled):
@@ -302,7 +310,8 @@ def test_pages_and_tables_are_utf_8_whatever_the_locale(tmp_path):
         "from netlab.course.grading.marking import without_marks\n"
         f"assignment = source.read(pathlib.Path({str(small.write(tmp_path))!r}))\n"
         "marks = [without_marks('j\\xf8rn', assignment, 'unreadable', '\\u2014')]\n"
-        f"report.write(marks, pathlib.Path({str(tmp_path)!r}, 'marks.csv'))\n"
+        f"folder = pathlib.Path({str(tmp_path)!r})\n"
+        "report.write(marks, folder / 'marks.csv', folder)\n"
         f"report.feedback(marks, pathlib.Path({str(tmp_path)!r}))\n"
     )
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

@@ -325,7 +325,11 @@ def handed(tmp_path, notebook):
 
 
 def test_ready_to_hand_in(handed):
-    assert handed() == ([], "you will be graded as ada\nps0.ipynb: ready to hand in\n")
+    flags, said = handed()
+    assert flags == [] and said.endswith("\nps0.ipynb: ready to hand in\n")
+    assert said.startswith(
+        "the id in this notebook: ada; it must be the one that your course knows"
+    )
 
 
 def test_what_the_check_finds_in_a_release(assignment, tmp_path):

@@ -39,14 +39,16 @@ def read(work, assignment, say=lambda text: None):
         There are none, or a file has other contents.
     """
     found, there = {}, sorted(Path(work, "marks").glob("*.json"))
-    flags = read_class(work)
-    listed = there if flags is None else [Path(work, "marks", name) for name in flags]
+    of_class = read_class(work)
+    listed = there if of_class is None else [Path(work, "marks", name) for name in of_class]
     if left_out := len({*there} - {*listed}):
         say(f"{left_out} students' marks in {work} are of earlier gradings, and are left out")
     for path in listed:
         try:
             marks = json.loads(path.read_text(encoding="utf-8"))
-            marks["flags"] += flags[path.name] if flags else []
+            flags, notices = of_class[path.name] if of_class else ([], [])
+            marks["flags"] += flags
+            marks["notices"] = [*marks.get("notices", ()), *notices]
             right = sound(marks)
         except (OSError, ValueError, LookupError, TypeError, RecursionError):
             right = False
@@ -174,6 +176,9 @@ class Failures:
 
 def write_json(path, data):
     """Write a file of JSON, in place of one with the same first key."""
-    text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
     ours = re.compile(rb'\{\s*"%s"' % next(iter(data)).encode()).match
-    files.write(path, text + "\n", "--output", ours)
+    files.write(path, json_text(data), "--output", files.begins_as(ours))
+
+
+def json_text(data):
+    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -80,7 +80,7 @@ def build(path, wheels, output, secret=None):
     if secret is not None:
         members["set/course.json"] = json.dumps({"secret": secret}).encode()
     with (
-        files.replacing(output, "--output", is_autograder) as file,
+        files.replacing(output, "--output", files.begins_as(is_autograder)) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         for name, data in members.items():

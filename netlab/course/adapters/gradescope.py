@@ -2,7 +2,8 @@
 `extra_data`, which students do not see.
 """
 
-from netlab.course.adapters import Failures, feedback, remarks, title, write_json
+from netlab.course.adapters import Failures, feedback, json_text, remarks, title
+from netlab.course.grading.work import write_out
 
 
 def write(marks, output, course=None):
@@ -10,7 +11,8 @@ def write(marks, output, course=None):
     failures = Failures()
     for path, one in marks.items():
         with failures.of(one["student"]):
-            write_json(output / path.stem / "results.json", results(one))
+            to = output / path.stem / "results.json"
+            write_out(path.parents[1], to, json_text(results(one)))
     failures.tell(len(marks))
 
 

@@ -49,7 +49,8 @@ def write(marks, output, course=None):
     home = output if (output / "source").is_dir() else None
     assignment = source.read(source.find(name, course or home))
     database = output / "gradebook.db"
-    files.check(database, "--output", lambda head: head.startswith(b"SQLite format 3\0"))
+    is_database = files.begins_as(lambda head: head.startswith(b"SQLite format 3\0"))
+    files.check(database, "--output", is_database)
     made = not database.exists()
     output.mkdir(parents=True, exist_ok=True)
     url = f"sqlite:///{database.absolute()}"

@@ -2,10 +2,12 @@
 also Otter's client for R writes.
 
 A test case of Otter's passes or fails. So each exercise has two: one that passes and is worth the
-points that were given, and one that fails and is worth those that were not.
+points that were given, and one that fails and is worth those that were not. What is said about all
+of it is a case without points.
 """
 
-from netlab.course.adapters import Failures, feedback, write_json
+from netlab.course.adapters import Failures, feedback, json_text, remarks
+from netlab.course.grading.work import write_out
 
 
 def write(marks, output, course=None):
@@ -13,13 +15,15 @@ def write(marks, output, course=None):
     failures = Failures()
     for path, one in marks.items():
         with failures.of(one["student"]):
-            write_json(output / f"{path.stem}.json", results(one))
+            write_out(path.parents[1], output / f"{path.stem}.json", json_text(results(one)))
     failures.tell(len(marks))
 
 
 def results(marks):
     """What the JSON says."""
-    return {"test_file_results": [test_file(each) for each in marks["exercises"]]}
+    told = case("remarks", 0, True, remarks(marks))
+    first = {"filename": "remarks.py", "points": None, "test_case_results": [told]}
+    return {"test_file_results": [first, *map(test_file, marks["exercises"])]}
 
 
 def test_file(exercise):

@@ -2,16 +2,14 @@
 exercise. Manual exercises have an empty column, to be filled in.
 """
 
-import re
-
 from netlab.course import spreadsheet
-from netlab.engines import files
+from netlab.course.grading.work import write_out
 
 
 def write(marks, output, course=None):
     """Write the table to a file; `marks` are those of `netlab.course.adapters.read`."""
-    text = spreadsheet.text(table(marks.values()))
-    files.write(output, text, "--output", re.compile(b"student,points,max_points,").match)
+    work = next(iter(marks)).parents[1]
+    write_out(work, output, spreadsheet.text(table(marks.values())))
 
 
 def table(marks):

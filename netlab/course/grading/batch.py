@@ -97,11 +97,12 @@ class Batch:
                 raise
         places = [self.marks(student) for student in students]
         marks = [json.loads(place.read_text(encoding="utf-8")) for place in places]
-        own = [len(one["flags"]) for one in marks]
+        own = [(len(one["flags"]), len(one["notices"])) for one in marks]
         self.compare_neighbours(marks)
-        flags = [one["flags"][count:] for one, count in zip(marks, own, strict=True)]
-        listed = {place.name: flag for place, flag in zip(places, flags, strict=True)}
-        keep_class(self.work, listed)
+        flags, notices = {}, {}
+        for place, one, (flag, notice) in zip(places, marks, own, strict=True):
+            flags[place.name], notices[place.name] = one["flags"][flag:], one["notices"][notice:]
+        keep_class(self.work, flags, notices)
         return marks
 
     def students(self):

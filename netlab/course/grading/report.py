@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from netlab.course import spreadsheet
 from netlab.course.checks.verdicts import printable
-from netlab.course.grading.work import filed
+from netlab.course.grading.work import filed, write_out
 from netlab.engines import files
 from netlab.errors import needs_notebooks
 
@@ -24,20 +24,15 @@ def table(marks):
     return spreadsheet.text(rows)
 
 
-def write(marks, path):
-    """Write the table to a CSV file, in place of an earlier table.
+def write(marks, path, work):
+    """Write the table to a CSV file, in place of an earlier table of this folder of marks.
 
     Raises
     ------
     NetlabError
-        It cannot be written, or another file is there.
+        It cannot be written; or another file is there, or a table that somebody has changed.
     """
-    files.write(path, table(marks), "--output", is_table)
-
-
-def is_table(head):
-    """Does a file begin as those of `write` do?"""
-    return head.startswith(",".join(COLUMNS).encode())
+    write_out(work, path, table(marks))
 
 
 def feedback(marks, folder):

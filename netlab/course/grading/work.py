@@ -1,5 +1,6 @@
-"""The folder that grading leaves: marks/, reference/, handed-in/, feedback/, runs/, class.html, and
-class.json, which lists whose marks are of the last grading.
+"""The folder that grading leaves: marks/, reference/, handed-in/, feedback/, runs/, class.html,
+class.json, which lists whose marks are of the last grading, and written.txt, which knows the files
+that were made of them elsewhere.
 """
 
 import contextlib
@@ -14,8 +15,9 @@ from netlab.engines import files
 from netlab.errors import NetlabError
 
 CLASS = "class.json"
+WRITTEN = "written.txt"  # the SHA-256 of each file that `write_out` wrote
 PARTS = ("marks", "reference", "handed-in")  # every such folder has them
-OTHERS = ("feedback", "runs", "class.html", CLASS)
+OTHERS = ("feedback", "runs", "class.html", CLASS, WRITTEN)
 LONGEST_NAME = 150  # characters of a file's, where it is that of a student
 
 
@@ -81,13 +83,16 @@ def filed(student):
     return name
 
 
-def keep_class(work, flags):
-    """Write the list of a class: the file of each student's marks, with the flags about others."""
-    files.write(Path(work, CLASS), json.dumps({"marks": flags}, indent=1))
+def keep_class(work, flags, notices=None):
+    """Write the list of a class: the file of each student's marks, with the flags about others, and
+    what the student is told because of them.
+    """
+    kept = {"marks": flags, "notices": notices or {}}
+    files.write(Path(work, CLASS), json.dumps(kept, indent=1))
 
 
 def read_class(work):
-    """What `keep_class` wrote; None in a folder of an earlier netlab.
+    """What `keep_class` wrote: (flags, notices) by file; None in a folder of an earlier netlab.
 
     Raises
     ------
@@ -96,11 +101,50 @@ def read_class(work):
     """
     path = Path(work, CLASS)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))["marks"]
-        if not all(Path(name).name == name and isinstance(found[name], list) for name in found):
-            raise ValueError
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        flags, notices = kept["marks"], kept.get("notices", {})
+        found = {name: (flags[name], notices.get(name, [])) for name in flags}
+        for name, parts in found.items():
+            if Path(name).name != name or not all(isinstance(part, list) for part in parts):
+                raise ValueError
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise NetlabError(f"{path} is damaged: remove it, and grade the class again") from None
     return found
+
+
+def as_written(work):
+    """-> a function: is an open file, to the byte, one that `write_out` wrote from this folder?"""
+    known = noted(work).split()
+    return lambda file: sha256(file) in known
+
+
+def sha256(file):
+    return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def noted(work):
+    """The text of WRITTEN: a digest on each line."""
+    with contextlib.suppress(OSError, ValueError):
+        return Path(work, WRITTEN).read_text(encoding="utf-8")
+    return ""
+
+
+def write_out(work, path, data):
+    """Write a file that is made of this folder's marks, as bytes or a text, for ``--output``. One
+    that was written so before, and is as it was, is replaced.
+
+    Raises
+    ------
+    NetlabError
+        It cannot be written; or there is another file, or one that somebody has worked in.
+    """
+    # a surrogate, of a file name that is not UTF-8, is escaped
+    data = data if isinstance(data, bytes) else data.encode(errors="backslashreplace")
+    known, digest = noted(work), hashlib.sha256(data).hexdigest()
+    if digest not in known:  # first, as this may be interrupted
+        with contextlib.suppress(NetlabError):  # the folder may only be read
+            files.write(Path(work, WRITTEN), f"{known}{digest}\n")
+    ours = [*known.split(), digest]
+    files.write(path, data, "--output", lambda file: sha256(file) in ours)
