@@ -38,8 +38,13 @@ def renew(notebooks):
         Per notebook its path, how many figures it stores, and how many of their pictures are new.
     """
     for path in map(Path, notebooks):
-        notebook = read(path)
+        notebook, before = (read(path) for _ in range(2))
         if new := complete(notebook):
+            if read(path) != before:
+                raise NetlabError(
+                    f"{path} was changed while its pictures were drawn: none is stored in it; draw"
+                    " them again"
+                )
             write(notebook, path)
         yield path, len(figures(notebook)), new
 

@@ -103,6 +103,8 @@ def store(path, ran):
         import nbformat
 
     notebook, before = (read(path) for _ in range(2))
+    if [cell.source for cell in notebook.cells] != [cell.source for cell in ran.cells]:
+        raise NetlabError(f"{path} was changed while it ran: nothing is stored in it; run it again")
     for cell, done in zip(notebook.cells, ran.cells, strict=True):
         if cell.cell_type == "code":
             cell.execution_count = done.execution_count

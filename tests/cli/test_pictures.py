@@ -51,6 +51,17 @@ def notebook(tmp_path, monkeypatch):
     return tmp_path / "a.ipynb"
 
 
+def test_what_was_edited_while_pictures_were_drawn_is_not_lost(notebook, monkeypatch):
+    def edited(figures):
+        write("a.ipynb", FIGURE, FIGURE)
+        return [b"\x89PNG"] * len(figures)
+
+    monkeypatch.setattr(pictures, "drawn", edited)
+    with pytest.raises(nl.NetlabError, match=r"a\.ipynb was changed"):
+        renew("a.ipynb")
+    assert len(shown(notebook)) == 2
+
+
 def test_it_draws_what_has_no_picture_and_nothing_else(notebook):
     assert renew("a.ipynb") == "a.ipynb: 1 figures, 1 pictures are new"
     (output,) = shown(notebook)

@@ -87,6 +87,18 @@ def test_a_notebook_that_fails_leaves_the_records_alone(place):
     assert not recorded.folder().exists()
 
 
+def test_what_was_edited_while_a_notebook_ran_is_not_lost(place):
+    """And what its cells showed is of no other cells."""
+    source = "import os\nfrom pathlib import Path\nmine = Path('a.ipynb')\ntext = mine.read_text()"
+    edit = "mine.write_text(text.replace('import netlab', 'import json, netlab'))"
+    second = "if os.environ['NETLAB_RECORD'] == 'off':"  # which is stored
+    write(place, "a.ipynb", f"{source}\n{second}\n    {edit}\nprint('shown')")
+    done = CliRunner().invoke(app, ["record", "notebooks/a.ipynb"])
+    assert isinstance(done.exception, nl.NetlabError) and "was changed" in str(done.exception)
+    text = (place / "notebooks/a.ipynb").read_text()
+    assert "import json, netlab as nl" in text and "shown\\n" not in text
+
+
 def test_a_notebook_without_a_kernel_is_refused_by_name(place):
     nbformat.write(nbformat.v4.new_notebook(), place / "notebooks/a.ipynb")
     with pytest.raises(nl.NetlabError, match=r"a\.ipynb cannot be run \(ValueError: No kernel"):
