@@ -40,9 +40,9 @@ def own_cache():
     folder = cache_folder()
     if not folder.exists():
         folder.mkdir(parents=True, exist_ok=True)
-    if (folder / TAG).is_file():
-        return folder
     names = [path.name for path in folder.iterdir() if not re.fullmatch(BEFORE_TAG, path.name)]
+    if (folder / TAG).is_file():  # asked last: another process may be making the cache
+        return folder
     others = [one for one in names if not re.fullmatch(f"{ENGINE}|{JAIL}|{MAKING}|{OTHERS}", one)]
     engine, jail = (any(re.fullmatch(kind, one) for one in names) for kind in (ENGINE, JAIL))
     if names and not engine and (others or not jail):

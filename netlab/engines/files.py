@@ -75,6 +75,8 @@ def refusals(path, option, remedy):
         yield
     except OSError as error:
         place, why = f"{option} {path}".lstrip(), error.strerror or error
+        if isinstance(error, FileExistsError):
+            remedy = f"move it away, or {remedy}"
         raise NetlabError(f"{place} cannot be written: {why}; {remedy}") from error
 
 

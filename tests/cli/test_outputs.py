@@ -262,7 +262,8 @@ def test_marks_that_somebody_edited_are_not_overwritten(command, how, place, net
     path.write_bytes(EDITED[how](path.read_bytes()))
     before = seen(place)
     status, said = netlab(words, "out")
-    assert is_refused(status, said) and "changed since netlab wrote it" in said
+    assert is_refused(status, said)
+    assert "was changed since netlab wrote it; move it away, or name another place" in said
     assert lost(before, place) == set()
     path.rename(place / "mine")
     assert netlab(words, "out") == (0, "")
