@@ -27,11 +27,13 @@ with needs_notebooks():
 
 # The browser's wall: no script, and nothing from elsewhere, not even the name of a link's host. A
 # policy in a page cannot forbid <meta http-equiv="refresh">: no <meta> of a notebook gets here.
-POLICY = """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:;\
- style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+RULES = (
+    "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none';"
+    " form-action 'none'"
+)
+POLICY = f"""<meta http-equiv="Content-Security-Policy" content="{RULES}">
 <meta http-equiv="x-dns-prefetch-control" content="off">"""
 
-OF_PAGES = "main { max-width: 960px; margin: auto; }"  # every page has this style
 # nbconvert's own page, without the scripts that it would fetch from the network, and with the
 # texts that stand for pictures; on a phone code and tables scroll; on paper no line is
 # cut off, and no figure in two.
@@ -199,7 +201,7 @@ def harmless(page, warn):
 
 def is_page(head):
     """Does a file begin as those of `pages` do?"""
-    return OF_PAGES.encode() in head
+    return RULES.encode() in head
 
 
 def pages(notebooks, folder, warn=warnings.warn):
