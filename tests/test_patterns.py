@@ -31,7 +31,6 @@ OWN = (  # these read what this project wrote
     "netlab.explore",
     "netlab.course.checks.titles",  # of a title, 300 characters are looked at
 )
-SLOW = "netlab.readers.ping", "netlab.readers.windows"  # on long lines: to be mended
 
 
 class TooMany(Exception):
@@ -205,7 +204,7 @@ def uses():
     """(module, method, pattern) of every use of a regular expression."""
     compiled, used = {}, []
     for found in pkgutil.walk_packages(netlab.__path__, "netlab."):
-        if found.name.endswith("__main__") or found.name.startswith(OWN + SLOW):
+        if found.name.endswith("__main__") or found.name.startswith(OWN):
             continue
         spec = importlib.util.find_spec(found.name)
         tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))

@@ -2,6 +2,7 @@
 
 import io
 import re
+from itertools import pairwise
 from math import nan
 from typing import NamedTuple
 
@@ -17,7 +18,10 @@ VALUES = [
 COLUMNS = ["time_s", *ENDS, *VALUES]
 STATES = "open", "disorder", "cwr", "recovery", "loss"
 # "0 1448 10.0.0.1:40312 10.0.0.2:5201 reno wscale:9,9 rto:224 rtt:20.1/0.2 mss:1448 cwnd:10 ..."
-SOCKET = re.compile(r"(\S+):(\d+)\s+(\S+):(\d+)\s+(.*\bcwnd:\d+.*)")
+_END = re.compile(r"(\S{1,200}):([0-9]{1,5})")
+_WHOLE = re.compile(r"([0-9]{1,20})")
+_TIMES = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,20})?)/.*")
+_RETRANSMITS = re.compile(r"[0-9]{1,20}/([0-9]{1,20})")
 
 
 class WindowsOutput(NamedTuple):
@@ -96,29 +100,38 @@ def _windows(text):
 def _ss(text):
     rows = []
     for time_s, line in looks(text):
-        if socket := SOCKET.search(line):
-            *ends, words = socket.groups()
-            rows.append([time_s, ends[0], int(ends[1]), ends[2], int(ends[3]), *_of(words)])
-    if not rows and not re.search(r"(?m)^at \d", text):
+        words = line.split()
+        ends = [_END.fullmatch(word) for word in words]
+        first = next((n for n, pair in enumerate(pairwise(ends)) if all(pair)), None)
+        if first is None:
+            continue
+        (source, sport), (to, dport) = (end.groups() for end in ends[first : first + 2])
+        values = _of(words[first + 2 :])
+        if values[0] == values[0]:
+            rows.append([time_s, source, int(sport), to, int(dport), *values])
+    if not rows and not re.search(r"(?m)^at [0-9]", text):
         raise ReadError(f"No line of it is a TCP connection as ss -tniO prints it. {AGAIN}")
     return WindowsOutput(pd.DataFrame(rows, columns=COLUMNS))
 
 
 def _of(words):
     """The values of one connection, from ss's words such as ``cwnd:10``."""
+    said = {}
+    for word in words:
+        name, _, value = word.partition(":")
+        said.setdefault(name, value)
 
-    def value(pattern):
-        found = re.search(rf"\b{pattern}", words)
-        return float(found[1]) if found else nan
+    def value(name, pattern=_WHOLE, without=nan):
+        found = pattern.fullmatch(said.get(name, ""))
+        return float(found[1]) if found else without
 
-    unacked, again = value(r"unacked:(\d+)"), value(r"retrans:\d+/(\d+)")
     return [
-        value(r"cwnd:(\d+)"),
-        value(r"ssthresh:(\d+)"),
-        0 if unacked != unacked else unacked,  # ss leaves out what is 0
-        value(r"mss:(\d+)"),
-        value(r"rtt:([\d.]+)/") / 1e3,
+        value("cwnd"),
+        value("ssthresh"),
+        value("unacked", without=0),  # ss leaves out what is 0
+        value("mss"),
+        value("rtt", _TIMES) / 1e3,
         nan,
         nan,
-        0 if again != again else again,
+        value("retrans", _RETRANSMITS, 0),
     ]

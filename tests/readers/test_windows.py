@@ -94,3 +94,10 @@ def test_what_cannot_be_read_is_refused_and_kept(broken):
 def test_every_state_of_the_kernel_can_be_read():
     for state in STATES:
         assert read_windows(TOLD.replace(",open,", f",{state},")).windows.state[0] == state
+
+
+@pytest.mark.parametrize("end", ["cwnd:many", "cwnd:" + "9" * 5000, "", "lastcwnd:10"])
+def test_a_connection_without_a_window_is_left_out(end):
+    line = next(line for line in REAL.read_text().splitlines() if "cwnd:" in line)
+    table = read_ss(f"{line}\n{line.partition('cwnd:')[0]}{end}\n").windows
+    assert len(table) == 1
