@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab.fairness import (
@@ -40,13 +40,11 @@ def test_known_allocations():
     assert type(jain_index([1, 2])) is float
 
 
-@settings(deadline=None)
 @given(flows, st.integers(1, 5))
 def test_population_size_independence(rates, copies):
     assert jain_index(rates * copies) == pytest.approx(jain_index(rates))
 
 
-@settings(deadline=None)
 @given(flows, st.sampled_from([1e-300, 1e-9, 0.125, 1e3, 1e290]))
 def test_scale_independence(rates, unit):
     scaled = np.array(rates) * unit
@@ -54,13 +52,11 @@ def test_scale_independence(rates, unit):
         assert jain_index(scaled) == pytest.approx(jain_index(rates))
 
 
-@settings(deadline=None)
 @given(flows)
 def test_boundedness(rates):
     assert (1 - 1e-12) / len(rates) <= jain_index(rates) <= 1 + 1e-12
 
 
-@settings(deadline=None)
 @given(flows, st.integers(0, 49), st.floats(-1, 1))
 def test_continuity(rates, flow, nudge):
     # small changes of the allocation, small changes of the index
@@ -70,7 +66,6 @@ def test_continuity(rates, flow, nudge):
     assert abs(jain_index(nudged) - jain_index(rates)) < 1e-5
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(1, 1e3), min_size=2, max_size=9), st.floats(0, 1))
 def test_moving_towards_equal_shares_is_fairer(rates, step):
     rates = np.array(rates)
@@ -109,14 +104,12 @@ def test_shares_of_known_allocations():
     pd.testing.assert_series_equal(named, pd.Series([0.25, 0.75], index=["h1", "h3"], name="share"))
 
 
-@settings(deadline=None)
 @given(flows)
 def test_shares_add_up_and_give_the_index(rates):
     assert shares(rates).sum() == pytest.approx(1)
     assert jain_index(rates) == pytest.approx(1 / (len(rates) * (shares(rates) ** 2).sum()))
 
 
-@settings(deadline=None)
 @given(st.integers(1, 100), st.integers(0, 100))
 def test_equal_division_among_streams_gives_each_host_its_streams(n, others):
     streams = pd.Series([1e6] * (n + others)).groupby([True] * n + [False] * others).sum()
@@ -230,7 +223,6 @@ def test_silence_counts_as_zero_and_a_silent_window_has_no_index():
     assert index.total_bps.tolist() == [1e6, 0, 2e6]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.floats(0.01, 3), st.integers(0, 10**10)), min_size=1, max_size=20),
     st.integers(1, 7),
@@ -305,7 +297,6 @@ def test_convergence_is_when_the_index_stays(index, when):
     )
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0.1, 1), min_size=1, max_size=30), st.floats(0.1, 1), st.floats(0.1, 1))
 def test_a_higher_threshold_is_reached_no_sooner(index, one, other):
     windows = pd.DataFrame({"start_s": np.arange(len(index)), "jain_index": index})
@@ -399,7 +390,6 @@ def load(routes, rates, link):
     return sum(rates[flow] for flow, links in routes.items() if link in links)
 
 
-@settings(deadline=None)
 @given(networks())
 def test_max_min_is_feasible(network):
     links, routes, demands = network
@@ -413,7 +403,6 @@ def test_max_min_is_feasible(network):
     )
 
 
-@settings(deadline=None)
 @given(networks())
 def test_every_flow_has_a_bottleneck_or_its_demand(network):
     links, routes, demands = network
@@ -433,7 +422,6 @@ def test_every_flow_has_a_bottleneck_or_its_demand(network):
         )
 
 
-@settings(deadline=None)
 @given(networks(), st.sampled_from([1e-6, 0.125, 8, 1e9]))
 def test_max_min_scales_with_its_unit(network, unit):
     links, routes, demands = network
@@ -443,7 +431,6 @@ def test_max_min_scales_with_its_unit(network, unit):
     assert (scaled / unit).tolist() == pytest.approx(max_min(links, routes, demands).tolist())
 
 
-@settings(deadline=None)
 @given(networks(), st.randoms(use_true_random=False))
 def test_the_order_of_flows_and_links_does_not_matter(network, random):
     links, routes, demands = network
@@ -457,7 +444,6 @@ def test_the_order_of_flows_and_links_does_not_matter(network, random):
     )
 
 
-@settings(deadline=None)
 @given(networks())
 def test_max_min_agrees_with_exact_arithmetic(network):
     links, routes, demands = network

@@ -159,7 +159,7 @@ def test_bye_may_come_in_pieces_or_glued_to_data(serve, pieces, count):
     assert [*totals(server.out).values()] == [(count, "BYE")]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     st.lists(st.sampled_from([b"0", b"00", b"B", b"Y", b"BY", b"EB"]), max_size=20),
     st.lists(st.integers(1, 5), min_size=1),

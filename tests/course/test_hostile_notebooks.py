@@ -20,7 +20,6 @@ from tests.course import problem_set
 VALUES = [None, True, 5, -1.5, 1e400, "", "text", "\ud800", "\0", [], [5], {}, {"a": [{}]}, [[]]]
 SEARCH = settings(
     max_examples=150,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

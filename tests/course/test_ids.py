@@ -38,7 +38,7 @@ def test_small_ascii_stays_as_it_is(text):
         assert ids.normalised(text) == text
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.text(st.sampled_from(ODD) | st.characters()))
 def test_an_id_is_its_own_id_or_is_refused_in_words(text):
     try:

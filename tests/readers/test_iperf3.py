@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab.errors import ReadError, ReadWarning
@@ -569,7 +569,6 @@ WHOLE = [path.read_text().rstrip() for path in REPORTS if path.name.startswith(C
 place = st.floats(0, 1, exclude_max=True)
 
 
-@settings(deadline=None)
 @given(st.sampled_from(WHOLE), place)
 def test_a_report_cut_anywhere_is_refused(text, where):
     with pytest.raises(ReadError) as caught:
@@ -577,7 +576,6 @@ def test_a_report_cut_anywhere_is_refused(text, where):
     assert caught.value.raw == text[: int(where * len(text))]
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(WHOLE),
     place,

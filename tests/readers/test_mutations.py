@@ -13,7 +13,7 @@ from tests.readers import mutations
 
 
 @pytest.mark.parametrize("tool", mutations.READERS)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(seed=st.integers(0, 2**32))
 def test_a_damaged_output_is_refused_or_can_be(tool, seed):
     text = mutations.mutated(random.Random(seed), tool)

@@ -452,7 +452,7 @@ def reading(text, file, read=read_miniedit):
     return None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(["lab", "version1", "router", "ring", "names"]), st.integers(0, 2**64))
 def test_no_file_raises_anything_but_netlabs_errors(tmp_path_factory, sample, seed):
     text = mutated((FILES / f"{sample}.mn").read_text(), random.Random(seed).randrange)

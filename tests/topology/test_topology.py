@@ -412,7 +412,7 @@ def follow(network, start, end):
     return passed
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(trees())
 def test_in_any_tree_packets_take_the_path_of_the_links(network):
     for start, end in permutations([host.name for host in network.hosts], 2):
@@ -422,7 +422,7 @@ def test_in_any_tree_packets_take_the_path_of_the_links(network):
         assert follow(network, start, end) == [name for name in nodes if name[0] != "s"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(graphs())
 def test_in_any_graph_packets_take_the_shortest_way(network):
     """The cost of every way there is, and the routes that are installed."""
@@ -447,7 +447,7 @@ def test_in_any_graph_packets_take_the_shortest_way(network):
             assert follow(network, host.name, router.name)[-1] == router.name
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.sampled_from("rs"), min_size=2, max_size=6), st.data())
 def test_circles_of_switches_are_refused_and_those_through_routers_are_not(kinds, data):
     kinds, pairs = [*kinds, "h"], [(n - 1, n) for n in range(1, len(kinds) + 1)]
@@ -460,7 +460,7 @@ def test_circles_of_switches_are_refused_and_those_through_routers_are_not(kinds
             network_of(data.draw, kinds, pairs)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(trees() | graphs())
 def test_any_network_survives_json_and_has_the_same_round_trip_both_ways(network):
     assert Topology.from_json(network.to_json()) == network

@@ -137,7 +137,7 @@ def test_nine_hosts_four_routers_and_two_switches_are_readable():
     assert float(re.search(r' width="([\d.]+)"', svg(network))[1]) < 1200
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(trees(most=14))
 def test_in_any_tree_nothing_lies_on_anything_else(network):
     check(network)
@@ -201,7 +201,7 @@ def test_what_hangs_on_a_circle_is_above_it_and_other_circles_are_beside_it():
     assert nodes["h8"].y < nodes["r8"].y < 0 > nodes["h4"].y
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(graphs(most=9))
 def test_in_any_graph_nothing_lies_on_anything_else(network):
     check(network)
