@@ -114,6 +114,7 @@ def _output(text, doubts):
     if not counts and not text.endswith("\n"):  # its last line may lack its end
         lines = lines[:-1] + [line for line in lines[-1:] if line.endswith((" ms", ")"))]
     answers, times, repeats = _answers(lines, doubts)
+    first = first if counts else min([first, *answers])
     stated = _statistics(counts, answers, repeats, first, doubts)
     printed = next((found for line in reversed(lines) if (found := _TIMES.search(line))), None)
     low, mean, high, spread = statistics = [
@@ -187,7 +188,7 @@ def _answers(lines, doubts):
     """The first answer to each probe, as (time, ttl) by its number; each time as printed; and how
     many more answers there are.
     """
-    answers, times, repeats, newer = {}, [], 0, 0
+    answers, times, repeats, newer, last = {}, [], 0, 0, 0
     carried = any(re.search(r"\btime=[1-9]\.[0-9]{2} ms", line) for line in lines)
     for line in lines:
         if not _ANSWER.search(line):
@@ -204,9 +205,10 @@ def _answers(lines, doubts):
         if ttl is None:
             doubts.append(f"ttl in {line[:80]!r} is no number from 0 to 255: NaN")
             ttl = math.nan
-        if len(answers) > _LAST // 2 and seq + newer < max(answers, default=0) - _LAST // 2:
+        if len(answers) > _LAST // 2 and seq + newer < last - _LAST // 2:
             newer += _LAST + 1
         seq += newer
+        last = max(last, seq)
         repeats += seq in answers
         answers.setdefault(seq, (rtt_s, ttl))
         if found:
