@@ -6,11 +6,15 @@ import sys
 import warnings
 from functools import cache
 
+from netlab.course.checks.verdicts import printable
 from netlab.errors import NetlabError
 
 MAGIC = re.compile(r"^([ \t]*)([%!].*)$", re.M)
 INSTALLS = re.compile(r"[%!]\s*(?:\S*pip3?|conda|mamba|uv)\b")
 SHELLS = ("%%bash", "%%sh", "%%script", "%%writefile", "%%html", "%%javascript", "!")
+# Python takes quadratic memory for `import a.a.a. ...`, in which blanks may be, and ends of lines
+LONG_NAME = re.compile(r"(?:\.(?:[\w \t\f\\]|[^\x00-\x7f]|(?<=\\)\n)++){100,}+")
+MOST_TOLD, LONGEST_TOLD = 5, 200  # of one cell, and characters of each
 CLOCKS = ("cpu", "real")
 FILES = ("open", "read_csv", "read_json", "read_excel", "read_pickle", "read_parquet", "loadtxt")
 NO_FILES = "the grader has none of your files"
@@ -35,14 +39,23 @@ def lacks(name):
 
 
 def refused(source):
-    """What in a cell's code the grader lacks or refuses, one sentence each."""
+    """What in a cell's code the grader lacks or refuses, one sentence each: the first few, and how
+    many more there are.
+    """
+    told = [*dict.fromkeys(printable(text, LONGEST_TOLD) for text in all_refused(source))]
+    more = [f"and {len(told) - MOST_TOLD} more of this kind"] if len(told) > MOST_TOLD else []
+    return told[:MOST_TOLD] + more
+
+
+def all_refused(source):
+    """What `refused` tells, in the order of the code."""
     text = MAGIC.sub(lambda line: f"{line[1]}pass", source)
     if source.lstrip().startswith("%%"):
         name = source.split()[0]
         return [f"the grader runs no {name}"] if name in SHELLS else []
     found = [no_magic(line[2]) for line in MAGIC.finditer(source)]
     try:
-        nodes = [*ast.walk(ast.parse(text))]
+        nodes = [*ast.walk(ast.parse(LONG_NAME.sub(".a", text)))]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         nodes = []  # it fails here, too, and that is told
     for node in nodes:
@@ -52,7 +65,7 @@ def refused(source):
             found.append(no_module(node.module or "") if not node.level else NO_FILES)
         elif isinstance(node, ast.Call):
             found += of_call(node)
-    return list(dict.fromkeys(filter(None, found)))
+    return filter(None, found)
 
 
 def no_magic(line):

@@ -28,7 +28,7 @@ _LOOK = re.compile(r"at (\d+[.,]\d+)")  # bash has the decimal point of its loca
 LIMIT = 2**64 - 1
 LARGEST_BYTES = 500_000_000  # of a file that is read
 _PASSED = re.compile(r"/dev/stdin|/(dev|proc/self)/fd/\d+")  # `|` and `<(...)` of a shell
-_TOLD = 3  # doubts that a warning names
+_TOLD, _LONGEST = 3, 600  # doubts that a warning names, and characters of each, or of an error
 
 
 def read(source, tool, parse, doubts=()):
@@ -40,7 +40,7 @@ def read(source, tool, parse, doubts=()):
     try:
         out = parse(text)
     except ReadError as error:
-        raise ReadError(f"{where}{error}", text) from error.__cause__
+        raise ReadError(f"{where}{_short(error)}", text) from error.__cause__
     except (
         LookupError,
         TypeError,
@@ -51,11 +51,11 @@ def read(source, tool, parse, doubts=()):
     ) as error:
         raise ReadError(
             f"{where}This lacks what every known {tool} prints ({type(error).__name__}:"
-            f" {str(error)[:200]}). Look at the text: it is in this error's raw.",
+            f" {_short(error, 200)}). Look at the text: it is in this error's raw.",
             text,
         ) from error
     if doubts:
-        told = list(dict.fromkeys(doubts))
+        told = list(dict.fromkeys(map(_short, doubts)))
         more = f"; and {len(told) - _TOLD} more" if len(told) > _TOLD else ""
         warnings.warn(
             f"{where}this is not quite what {tool} prints, and was read all the same:"
@@ -64,6 +64,16 @@ def read(source, tool, parse, doubts=()):
             stacklevel=3,
         )
     return out
+
+
+def _short(said, most=_LONGEST):
+    """What is said of a text, of which a part may be in it: shortened in its middle, and without
+    what a terminal would obey.
+    """
+    said = str(said)
+    if len(said) > most:
+        said = f"{said[: most // 2]} ... {said[-most // 2 :]}"
+    return "".join(one if one.isprintable() or one == "\n" else "?" for one in said)
 
 
 def read_text(source):

@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import sys
+import tracemalloc
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -162,6 +163,9 @@ GROWING = {
     "lines": lambda n: [own("\n" * n, "code")],
     "names": lambda n: [own('student = "' * n, "code")],
     "blanks before names": lambda n: [own(" " * n + "student" + " " * n, "code")],
+    "parts of a module's name": lambda n: [own("import " + "a." * n + "a", "code")],
+    "parts, and lines": lambda n: [own("import " + "á .\\\n" * n + "a", "code")],
+    "modules": lambda n: [own("import " + ", ".join(f"zz{m}" for m in range(n)), "code")],
     "cells": lambda n: [own("# a")] * (n // 10),
     "cells of the set": lambda n: (
         [own("a", "code") | {"metadata": {"nbgrader": {"grade_id": "ps0-bdp"}}}] * (n // 10)
@@ -171,7 +175,8 @@ GROWING = {
 
 @pytest.mark.parametrize("grow", GROWING.values(), ids=GROWING)
 def test_twice_the_notebook_is_twice_the_work(assignment, tmp_path, grow):
-    def lines(n):
+    def work(n):
+        """Lines of Python, and bytes of memory."""
         notebook = assignment.release()
         notebook["cells"] += grow(n)
         path = tmp_path / "ps0.ipynb"
@@ -184,12 +189,45 @@ def test_twice_the_notebook_is_twice_the_work(assignment, tmp_path, grow):
             return count
 
         before_it = sys.gettrace()
+        tracemalloc.start()
         sys.settrace(count)
         try:
             repair.examine(path.read_bytes(), assignment)
             before.examine(path)
         finally:
             sys.settrace(before_it)
-        return counted
+            most_bytes = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        return counted, most_bytes
 
-    assert lines(4000) <= 2.2 * lines(2000)
+    work(1)  # what is loaded once
+    for twice, once in zip(work(4000), work(2000), strict=True):
+        assert twice <= 2.2 * once
+
+
+def test_few_findings_are_told_of_many(assignment, tmp_path):
+    notebook = assignment.release()
+    notebook["cells"] += [5] * 500
+    for n in range(200):
+        names = ", ".join(f"zz{n}x{m}" for m in range(25))
+        notebook["cells"].append(own(f"import {names}", "code"))
+    path = tmp_path / "ps0.ipynb"
+    path.write_text(json.dumps(notebook))
+    ran = check(path)
+    assert "And 460 more of this kind" in ran.output and "And 1160 more of this kind" in ran.output
+    assert "no zz0x4" in ran.output and "zz0x5" not in ran.output
+    assert "notebook: not in the grader. And" in ran.output and len(ran.output) < 100_000
+    found = repair.examine(path.read_bytes(), assignment).findings
+    assert [one.flag for one in found].count("damaged cell") == submitted.MOST_FINDINGS + 1
+
+
+def test_what_a_cell_names_obeys_no_terminal(assignment, tmp_path):
+    notebook = assignment.release()
+    notebook["cells"] += [
+        own(r"importlib.import_module('\x1b]0;mine\x07')", "code"),
+        own("!\x1b[1m" + "x" * 9000 + "/pip install a", "code"),
+    ]
+    path = tmp_path / "ps0.ipynb"
+    path.write_text(json.dumps(notebook))
+    told = [one.text for one in before.examine(path) if one.flag == "not in the grader"]
+    assert len(told) == 2 and all(one.isprintable() and len(one) < 300 for one in told)

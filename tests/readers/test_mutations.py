@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netlab.errors import ReadError
+from netlab.errors import ReadError, ReadWarning
+from netlab.readers import read_iperf3, read_simpleperf
 from tests.readers import mutations
 
 
@@ -33,3 +34,21 @@ def test_what_is_no_text_is_refused(tool, tmp_path):
         file.write_bytes(start + rng.randbytes(2001 * n))
         with pytest.raises(ReadError, match=f"{n}.bin: "):
             mutations.READERS[tool](file)
+
+
+LONG = "\x1b[31m" + "x" * 100_000
+
+
+def test_an_error_tells_a_part_of_a_long_text_and_obeys_no_terminal():
+    with pytest.raises(ReadError, match="Mend that") as refused:
+        read_simpleperf(f"simpleperf: {LONG}")
+    told = str(refused.value)
+    assert len(told) < 1000 and told.isprintable() and refused.value.raw.endswith(LONG)
+
+
+def test_a_warning_tells_a_part_of_a_long_name():
+    text = next(one for one in mutations.SAMPLES["iperf3"] if one.strip().endswith("}"))
+    name = LONG.replace("\x1b", "\\u001b")
+    with pytest.warns(ReadWarning, match="stands twice") as told:
+        read_iperf3(f'{text.strip()[:-1]}, "{name}": 1, "{name}": 2}}')
+    assert len(str(told[0].message)) < 3000 and str(told[0].message).isprintable()

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab.errors import ReadError, ReadWarning
+from netlab.readers import ping as reader
 from netlab.readers import read_ping
 
 DATA = Path(__file__).parents[1] / "data" / "ping"
@@ -139,6 +140,28 @@ def test_a_ping_of_a_day_counts_on_where_ping_begins_anew():
     text += "66000 packets transmitted, 66000 received, 0% packet loss, time 1ms\n"
     out = read_ping(text + "rtt min/avg/max/mdev = 1.000/1.000/1.000/0.000 ms\n")
     assert out.pings.seq.tolist() == [*range(1, 66001)] and out.pings.rtt_s.notna().all()
+
+
+def test_each_answer_is_compared_with_the_last_and_not_with_all(monkeypatch):
+    looked_at = 0
+
+    def largest(*values, **how):
+        nonlocal looked_at
+        looked_at += len(values[0]) if len(values) == 1 else 1
+        return max(*values, **how)
+
+    monkeypatch.setattr(reader, "max", largest, raising=False)
+    lines = [f"64 bytes from h: icmp_seq={n} ttl=64 time=1.00 ms\n" for n in range(1, 33001)]
+    with pytest.warns(ReadWarning):
+        read_ping("PING h (10.0.0.2) 56(84) bytes of data.\n" + "".join(lines))
+    assert looked_at < 10 * len(lines)
+
+
+def test_a_killed_ping_that_counts_from_0_has_all_its_probes():
+    killed = PLAIN.partition("\n---")[0].replace("icmp_seq=3", "icmp_seq=0")
+    with pytest.warns(ReadWarning, match="transmitted = 3"):
+        out = read_ping(killed)
+    assert out.pings.seq.tolist() == [0, 1, 2] and out.meta["loss"] == 0
 
 
 PLAIN = (DATA / "iputils-20221126-plain.txt").read_text()

@@ -5,6 +5,7 @@ notebook is refused in words.
 import contextlib
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 from netlab.course.checks.verdicts import printable
@@ -17,6 +18,7 @@ LONGEST_CELL = 200_000  # characters
 MOST_LISTS = 2_000_000  # and objects of a file: each takes far more memory than its two bytes
 AGAIN = "Open it in Jupyter, save it there, and hand in that file."
 LONGEST_HEADING = 80  # characters
+MOST_FINDINGS = 40  # of one flag
 STUDENT = re.compile(r"""^[ \t]*student[ \t]*=[ \t]*(["'])(.*?)\1""", re.M)
 
 
@@ -251,7 +253,8 @@ def under(cells):
 
 
 def placed(findings, places):
-    """The findings, which also say where their cells are.
+    """The first findings of each flag, which also say where their cells are, and how many more
+    there are.
 
     Parameters
     ----------
@@ -259,9 +262,16 @@ def placed(findings, places):
     places : dict of str
         What `under` says, by a finding's `cell`.
     """
-    return [
-        replace(one, text=f"{one.text} (It is {places[one.cell]}.)")
-        if places.get(one.cell)
-        else one
-        for one in findings
+    told, counts = [], Counter()
+    for one in findings:
+        counts[one.flag] += 1
+        if counts[one.flag] > MOST_FINDINGS:
+            continue
+        if place := places.get(one.cell):
+            one = replace(one, text=f"{one.text} (It is {place}.)")
+        told.append(one)
+    return told + [
+        Finding(flag, "", f"And {count - MOST_FINDINGS} more of this kind.")
+        for flag, count in counts.items()
+        if count > MOST_FINDINGS
     ]
