@@ -77,11 +77,12 @@ def test_from_release_to_marks(tmp_path, course):
     assert "all automatic answers are right" in page
 
 
-def test_a_student_s_own_solution_has_run_with_that_student_s_numbers(tmp_path, course):
+def test_a_student_s_own_solution_has_run_with_that_student_s_numbers(tmp_path, course, capfd):
     (course / "course.json").write_text('{"secret": "xyz"}')
     arguments = "solution", "ps1", "--for", " Ada", "--course", course, "-o", tmp_path / "out"
     found = netlab(*arguments)
     assert found.exit_code == 0, found.output
+    assert "WARNING" not in capfd.readouterr().err  # the kernel's, about its sockets
     text = (tmp_path / "out/ps1.ipynb").read_text()
     notebook = json.loads(text)
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]

@@ -443,7 +443,7 @@ def test_functions_are_compared_case_by_case():
     assert outcome(found) == ("wrong", 0) and "the answer is a function" in found.hint
     spec = {"unit": "byte", "cases": cases, "name": "bdp_bytes"}
     found = compare(form(lambda bps, rtt_s: bps * rtt_s, cases), right, spec)
-    assert "bdp_bytes(1000000000.0, 0.02): you gave 20 000 000 byte: bits" in found.hint
+    assert "bdp_bytes(1e9, 0.02): you gave 20 000 000 byte: bits" in found.hint
     named = {"unit": "byte", "mistakes": {"in bits": form(lambda a, b: a * b, cases)}}
     assert "in bits" in compare(form(lambda a, b: a * b, cases), right, named).hint
 

@@ -136,7 +136,7 @@ def test_the_rubric_names_everything_that_is_compared(assignment):
         "`goodput_bps`, in bit/s: 2 points; to be as measured",
         "`share`: 1.5 points; right within 5 %",
         "what was sent (`my_flow[0] * 1e6`)",
-        "called with `1000000000.0, 0.02`",
+        "called with `1e9, 0.02`",
         "- 2 points: says what would help",
     ):
         assert words in page

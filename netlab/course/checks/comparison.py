@@ -29,6 +29,7 @@ KINDS = {
 CHOICES = "truth", "text"
 UNITS = {"_bps": "bit/s", "_s": "s", "_bytes": "byte"}  # by a column's ending
 LONGEST_SHOWN = 60  # characters of a choice
+LONG_NUMBER = 100_000  # from here on, zeros are hard to count
 UNWRITTEN = "NotImplementedError"
 STUB = "not written yet, raise NotImplementedError() still stands in it"
 NOTHING = "it has no value yet (None); if a function makes it, does that end with return?"
@@ -71,10 +72,33 @@ def compare_calls(given, right, spec):
 def called(name, case):
     """A call as one writes it."""
     if isinstance(case, dict):
-        values = [f"{key}={value!r}" for key, value in case.items()]
+        values = [f"{key}={written(value)}" for key, value in case.items()]
     else:
-        values = [repr(one) for one in (case if isinstance(case, list) else [case])]
+        values = map(written, case if isinstance(case, list) else [case])
     return f"{name or 'call'}({', '.join(values)})"
+
+
+def written(value):
+    """A value in Python, as people write it.
+
+    Examples
+    --------
+    >>> written(1e9), written([1500000.0, 0.02]), written(1048576)
+    ('1e9', '[1.5e6, 0.02]', '1_048_576')
+    """
+    if isinstance(value, list):
+        return f"[{', '.join(map(written, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {written(one)}' for key, one in value.items())}}}"
+    whole = type(value) is int or (type(value) is float and value.is_integer())
+    if not whole or abs(value) < LONG_NUMBER:
+        return repr(value)
+    if type(value) is float:
+        digits, exponent = f"{value:.15e}".split("e")
+        digits = digits.rstrip("0").rstrip(".")
+        if len(digits) <= len("-1.25") or abs(value) >= 1e15:
+            return f"{digits}e{int(exponent)}"
+    return f"{int(value):_}"
 
 
 LISTABLE = "map", "filter", "zip", "generator", "dict_", "set", "frozenset"  # types

@@ -1,5 +1,7 @@
 """The page that says what every exercise's points are given for."""
 
+from netlab.course.checks.comparison import written
+
 
 def page(assignment):
     """Markdown: every exercise of a problem set, what is compared, and the manual rubrics."""
@@ -36,6 +38,7 @@ def answer(name, spec):
     yield f"- `{name}`{unit}: {spec['points']:g} points; {right}"
     for key, text in (("cases", "called with"), ("pairs", "compared between")):
         if key in spec:
-            yield f"    - {text} {', '.join('`' + repr(each)[1:-1] + '`' for each in spec[key])}"
+            calls = ", ".join(f"`{written(each)[1:-1]}`" for each in spec[key])
+            yield f"    - {text} {calls}"
     for hint, expression in spec.get("mistakes", {}).items():
         yield f"    - a mistake that is known: {hint} (`{expression}`)"
