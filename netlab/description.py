@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from netlab import units
 from netlab.errors import SpecificationError
+from netlab.units import short
 
 
 def _checked(read):
@@ -39,13 +40,8 @@ def unless_given(default=None, **allowed):
     return Field(default=default, exclude_if=lambda value: value == default, **allowed)
 
 
+MOST_TOLD = 10  # problems of one description
 COMMAND_BYTES = 131_071  # the longest argument that Linux passes to a program
-
-
-def short(value):
-    """As Python writes it, cut where it is long."""
-    text = repr(value)
-    return text if len(text) <= 120 else f"{text[:80]} ... {text[-20:]}"
 
 
 def check_command_line(line):
@@ -163,16 +159,19 @@ class speaking:
         if not isinstance(error, ValidationError):
             return
         lines, all_found = [], error.errors(include_url=False)
+        above = {one["loc"][:n] for one in all_found for n in range(len(one["loc"]))}
         for found in all_found:
+            if len(lines) == MOST_TOLD:
+                lines.append(f"and more: {len(all_found)} problems in all")
+                break
             place = found["loc"]
-            inner = any(other["loc"][: len(place)] == place != other["loc"] for other in all_found)
-            if found["type"] == "too_short" and inner:
+            if found["type"] == "too_short" and place in above:
                 continue  # what is too short lacks only those that are refused themselves
             cause = found.get("ctx", {}).get("error")
             if isinstance(cause, SpecificationError):
                 lines.append(str(cause))
                 continue
-            field = ".".join([self.name, *(str(part) for part in found["loc"])])
+            field = ".".join([self.name, *(str(part)[:80] for part in place)])
             problem = str(cause) if cause else found["msg"][0].lower() + found["msg"][1:]
             if found["type"] == "json_invalid":
                 problem = f"this is not JSON: {found['ctx']['error']}"

@@ -48,6 +48,7 @@ _SIZES = {"g": 1024**3, "m": 1024**2, "k": 1024, "": 1}
 _SIZES |= {prefix + "b": scale for prefix, scale in _SIZES.items()}
 _SIZES |= {prefix + "bit": 1024**power // 8 for power, prefix in enumerate("kmg", start=1)}
 _PERCENT = {"%": Fraction(1, 100)}
+LARGE = 1e15  # nobody leaves out the unit of such a number
 
 
 class _Kind(NamedTuple):
@@ -93,6 +94,15 @@ _SIZE = _Kind(
     "whole bytes from 0 to 4294967295, bare or with b, kb, mb, gb (1024s) or kbit, mbit, gbit, as"
     " in '5mb' or 5000000",
 )
+
+
+def short(value):
+    """As Python writes it, cut where it is long."""
+    try:
+        text = repr(value)
+    except ValueError:  # of a number, in which there are more digits than Python writes
+        return f"a whole number of {value.bit_length()} bits" if type(value) is int else "..."
+    return text if len(text) <= 120 else f"{text[:80]} ... {text[-20:]}"
 
 
 def rate_bps(text):
@@ -266,17 +276,19 @@ def tc_text(text):
 def _read(text, kind):
     exact = _parsed(text if kind is _SIZE else tc_text(text), kind)
     if exact is None:
-        raise ValueError(f"{text!r} is not a {kind.name}: write {_guess(text, kind)}{kind.form}")
+        raise ValueError(
+            f"{short(text)} is not a {kind.name}: write {_guess(text, kind)}{kind.form}"
+        )
     return _allowed(exact, text, kind)
 
 
 def _guess(value, kind):
     """What was probably meant, for 20 or "20" in place of "20ms" and "5 MB" in place of "5mb"."""
-    text = f"{value:g}" if _is_number(value) else value
+    text = f"{value:g}" if _is_number(value) and abs(value) < LARGE else value
     text = re.sub(r"\s", "", text).lower() if isinstance(text, str) else ""
     text += kind.usual * (re.fullmatch(r"[0-9.]{1,6}", text) is not None)
     likely = _parsed(text, kind) is not None and "bps" not in text
-    return f"{text!r}, that is, " if likely else ""
+    return f"{short(text)}, that is, " if likely else ""
 
 
 def _parsed(text, kind):
@@ -288,7 +300,7 @@ def _parsed(text, kind):
 
 def _write(value, kind):
     if not _is_number(value):
-        what = f"{value!r} is not a {kind.name} as a number"
+        what = f"{short(value)} is not a {kind.name} as a number"
         raise ValueError(f"{what}: give one in SI units, or write {kind.form}")
     exact = _allowed(_exact(value), value, kind)
     for unit in kind.written:
@@ -300,9 +312,9 @@ def _write(value, kind):
 
 def _allowed(exact, value, kind):
     if exact is None or not 0 <= exact <= kind.most or (kind is _RATE and exact == 0):
-        raise ValueError(f"{value!r} is not a {kind.name}: write {kind.form}")
+        raise ValueError(f"{short(value)} is not a {kind.name}: write {kind.form}")
     if kind is _SIZE and exact.denominator != 1:
-        raise ValueError(f"{value!r} is not a whole number of bytes: write {kind.form}")
+        raise ValueError(f"{short(value)} is not a whole number of bytes: write {kind.form}")
     return exact
 
 

@@ -1,3 +1,7 @@
+import json
+import math
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,3 +111,55 @@ def test_but_is_checked_like_a_new_one():
 def test_it_cannot_be_changed():
     with pytest.raises(ValueError, match="frozen"):
         wan().links[0].delay = "1ms"
+
+
+def test_few_of_many_problems_are_told():
+    described = json.loads(Experiment(wan(), Ping("h1", "h3")).to_json())
+    for broken in ({"traffic": [0] * 3000}, {f"x{n}": 1 for n in range(3000)}):
+        with pytest.raises(SpecificationError, match=r"and more: 300\d problems in all") as refused:
+            Experiment.from_json(json.dumps(described | broken))
+        assert len(str(refused.value)) < 5000
+    with pytest.raises(SpecificationError) as refused:
+        Experiment.from_json(json.dumps(described | {"x" * 100_000: 1}))
+    assert len(str(refused.value)) < 1000
+
+
+def test_twice_the_problems_are_twice_the_work():
+    described = json.loads(Experiment(wan(), Ping("h1", "h3")).to_json())
+
+    def lines(n):
+        text, counted = json.dumps(described | {"traffic": [0] * n}), 0
+
+        def count(frame, event, argument):
+            nonlocal counted
+            counted += event in ("line", "call")
+            return count
+
+        before_it = sys.gettrace()
+        sys.settrace(count)
+        try:
+            with pytest.raises(SpecificationError):
+                Experiment.from_json(text)
+        finally:
+            sys.settrace(before_it)
+        return counted
+
+    assert lines(400) <= 2.2 * lines(200)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [10**400, 10**5000, -(10**5000), math.inf, math.nan],
+    ids=["B", "C", "-C", "inf", "nan"],
+)
+def test_a_number_that_no_unit_has_is_refused_in_words(value):
+    for make in (
+        lambda: wan(value, "20ms"),
+        lambda: wan("100mbit", value),
+        lambda: wan("100mbit", "20ms", loss=value),
+        lambda: Iperf3("h1", "h2", time=value),
+        lambda: Experiment(wan(), Ping("h1", "h3"), seed=value),
+    ):
+        with pytest.raises(SpecificationError) as refused:
+            make()
+        assert len(str(refused.value)) < 1000 and "Exceeds" not in str(refused.value)

@@ -166,7 +166,7 @@ def test_refuses_what_it_cannot_mean(read, example, refused):
     for value in refused:
         with pytest.raises(ValueError) as error:
             read(value)
-        assert repr(value) in str(error.value), "names the value"
+        assert units.short(value) in str(error.value), "names the value"
         assert example in str(error.value), "says how to write it"
 
 

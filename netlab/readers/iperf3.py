@@ -3,6 +3,7 @@ for.
 """
 
 import math
+from collections import defaultdict
 from dataclasses import dataclass
 
 import pandas as pd
@@ -189,7 +190,7 @@ def _side(doc, doubts):
         measured = {"sender", "kernel", "anyone"} if sends else {"receiver", "anyone"}
         sockets[c["socket"]] = stream, measured
 
-    begun = set()
+    begun, counted = set(), defaultdict(list)
     for s in (s for interval in doc["intervals"] for s in interval["streams"]):
         stream, measured = sockets[s["socket"]]
         row = stream | _figures("interval", s, dict.fromkeys(measured, s), doubts)
@@ -197,6 +198,8 @@ def _side(doc, doubts):
             begun.add(s["socket"])
             row = signed(row, number(s, "seconds", doubts), doubts)
         intervals.append(row | {"omitted": s["omitted"]})
+        if not s["omitted"]:
+            counted[row["port"]].append(row)
     for socket, (stream, measured) in sockets.items():
         ends, known = totals[socket], measured | told
         if udp := ends.get(
@@ -217,13 +220,11 @@ def _side(doc, doubts):
                     "received_bytes": number(whole, "bytes", doubts),
                 }
             elif "receiver" in measured:
-                mine = [i for i in intervals if i["port"] == row["port"] and not i["omitted"]]
+                mine = counted[row["port"]]
                 row["received_bytes"] = sum(i["received_bytes"] for i in mine)
-                row["received_bps"] = (
-                    8
-                    * row["received_bytes"]
-                    / (sum(i["end_s"] - i["start_s"] for i in mine) or NAN)
-                )
+                seconds = sum(i["end_s"] - i["start_s"] for i in mine)
+                bits = 8 * row["received_bytes"]
+                row["received_bps"] = bits / seconds if seconds > 0 else NAN
         streams.append(row)
     printed = total if test["protocol"] != "UDP" else lambda *_: None
     doubts += contradictions(streams, intervals, printed, omits)

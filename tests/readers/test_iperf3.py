@@ -593,3 +593,11 @@ def test_a_report_with_a_line_in_it_is_refused_and_one_before_it_told(text, wher
 def test_any_other_text_is_refused(text):
     with pytest.raises(ReadError):
         read_iperf3(text)
+
+
+def test_a_rate_of_intervals_that_end_before_they_begin_is_unknown():
+    report = json.loads((DATA / "3.12-udp-reverse-2.json").read_text())
+    report["intervals"][0]["streams"][1]["start"] = 81
+    with pytest.warns(ReadWarning, match="start_s = 81"):
+        out = read_iperf3(json.dumps(report))
+    assert out.streams.received_bps[0] > 0 and math.isnan(out.streams.received_bps[1])
