@@ -488,3 +488,12 @@ def test_live_a_ring_of_switches_and_odd_names_run():
     assert run(named, Ping("pc1x2", "file")).pings.rtt_s.tolist()[1:] == pytest.approx(
         [0.01] * 3, abs=1e-3
     )
+
+
+@pytest.mark.parametrize("hosts", [[5] * 400, [{"number": "1", "opts": {"hostname": "h1"}}] * 400])
+def test_few_of_many_problems_of_a_file_are_told(tmp_path, hosts):
+    path = tmp_path / "many.mn"
+    path.write_text(json.dumps({"version": "2", "hosts": hosts, "switches": [], "links": []}))
+    with pytest.raises(NetlabError, match=r"\nand \d+ more") as refused:
+        read_miniedit(path)
+    assert len(str(refused.value)) < 10_000

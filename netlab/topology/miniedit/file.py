@@ -167,8 +167,18 @@ def parse(text, source):
             value = "" if found["type"] == "missing" else f" = {_brief(found['input'])}"
             lines.append(f"{place}{value}: {found['msg'][0].lower()}{found['msg'][1:]}")
         raise ReadError(
-            "\n".join([f"{source} is not a MiniEdit file of version 1 or 2:", *lines]), text
+            "\n".join([f"{source} is not a MiniEdit file of version 1 or 2:", *few(lines)]), text
         ) from None
+
+
+def few(lines):
+    """The first lines, shortened, and how many more there are."""
+    told = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} ..." for line in lines]
+    more = [f"and {len(told) - MOST_LINES} more"] if len(told) > MOST_LINES else []
+    return told[:MOST_LINES] + more
+
+
+MOST_LINES, LONGEST_LINE = 30, 500  # of an error or a warning
 
 
 def shown(name):

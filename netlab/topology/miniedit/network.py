@@ -75,11 +75,12 @@ def read_miniedit(source):
     network = drawing.topology()
     if drawing.refused:
         raise SpecificationError(
-            "\n".join([f"{source} cannot become a network of netlab:", *drawing.refused])
+            "\n".join([f"{source} cannot become a network of netlab:", *file.few(drawing.refused)])
         )
     if drawing.left_out:
         warnings.warn(
-            "\n".join([f"{source} was read with changes:", *drawing.left_out]), stacklevel=2
+            "\n".join([f"{source} was read with changes:", *file.few(drawing.left_out)]),
+            stacklevel=2,
         )
     return network
 
