@@ -1,4 +1,5 @@
 import json
+import os
 import random
 import warnings
 from copy import deepcopy
@@ -497,3 +498,10 @@ def test_few_of_many_problems_of_a_file_are_told(tmp_path, hosts):
     with pytest.raises(NetlabError, match=r"\nand \d+ more") as refused:
         read_miniedit(path)
     assert len(str(refused.value)) < 10_000
+
+
+def test_a_device_or_a_pipe_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.mn")
+    for path in ("/dev/zero", tmp_path / "pipe.mn"):
+        with pytest.raises(OSError, match="no file"):
+            read_miniedit(path)

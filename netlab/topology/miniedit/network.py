@@ -5,9 +5,9 @@ import warnings
 from collections import Counter
 from contextlib import contextmanager
 from itertools import pairwise
-from pathlib import Path
 
 from netlab.errors import SpecificationError
+from netlab.readers._common import read_file
 from netlab.topology.links import Link
 from netlab.topology.miniedit import file, graph
 from netlab.topology.miniedit.addresses import host_address, router_addresses
@@ -69,7 +69,7 @@ def read_miniedit(source):
 
     Where things are on the canvas is not kept: a `Topology` draws itself.
     """
-    data = Path(source).read_bytes()
+    data = read_file(source)
     text = data.decode(json.detect_encoding(data), errors="backslashreplace")
     drawing = _Drawing(file.parse(text, source))
     network = drawing.topology()
