@@ -242,6 +242,7 @@ def roster_of(course, secret, file=None):
     from netlab.course import ids
     from netlab.course.mine import course as told
     from netlab.course.sets import source
+    from netlab.readers._common import read_file
 
     if file is None:
         kept = told(course or source.COURSE)
@@ -252,7 +253,7 @@ def roster_of(course, secret, file=None):
             ' {"secret": "..."} to course.json in the course folder'
         )
     try:
-        return ids.roster(file.read_text(encoding="utf-8-sig"), secret)
+        return ids.roster(read_file(file).decode("utf-8-sig"), secret)
     except (OSError, ValueError) as error:
         raise NetlabError(f"--roster {file}: {error}") from None
 

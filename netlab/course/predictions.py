@@ -5,6 +5,7 @@ import html
 import itertools
 import math
 import re
+import sys
 import unicodedata
 from collections.abc import Mapping
 from fractions import Fraction
@@ -119,6 +120,7 @@ class Answer:
     """
 
     def __init__(self, rows, unit, note="", choices=None, within=None):
+        rows = {name: (sized(said), it, model) for name, (said, it, model) in rows.items()}
         self.rows, self.unit = rows, unit
         self.verdicts = {
             name: note or verdict(said, it, unit, choices, within)
@@ -154,6 +156,13 @@ class Answer:
         if isinstance(value, list | tuple):
             return ", ".join(map(str, value))
         return f"{value:.4g} {self.unit}".rstrip() if isinstance(value, Real) else str(value)
+
+
+def sized(said):
+    """A whole number that is too large for a float is infinite; anything else as it is."""
+    if not isinstance(said, int) or abs(said) <= sys.float_info.max:
+        return said
+    return math.inf if said > 0 else -math.inf
 
 
 def in_a_cell(text):
