@@ -73,13 +73,9 @@ def test_the_solution_answers_for_everybody(name, tmp_path):
     ):
         for at in range(0, len(who), TOGETHER):
             found = [*marking.reference(of_set, who[at : at + TOGETHER], runs)]
-            failures |= {student: why for student, _, why in found if why}
-            print(
-                f"{name}: {at + len(found)} of {len(who)} tried, {len(failures)} failures",
-                flush=True,
-            )
+            failed = {student: why for student, _, why in found if why}
+            print(f"{name}: {at + len(found)} of {len(who)} tried", *failed.items(), flush=True)
+            failures |= failed
     tried = len(cases) + len(students)
     print(f"{name}: {len(failures)} of {tried} fail; {cpu_s() - began_s:.0f} CPU s")
-    for student, why in failures.items():
-        print(f"  {student}: {why}")
     assert failures == {}
