@@ -21,6 +21,7 @@ from netlab.course import adapters, invented
 from netlab.course.adapters.classroom import FROM_RUNNER, HUNDREDTHS
 from netlab.course.grading import report
 from netlab.course.grading.batch import Batch, filed
+from netlab.course.grading.work import PARTS
 from netlab.course.sets import source
 
 CLASS = 300
@@ -52,12 +53,19 @@ class Memory(threading.Thread):
         return found
 
 
+def with_runs(work, kept):
+    """A new folder of marks that has these results."""
+    for name in PARTS:
+        (work / name).mkdir(parents=True)
+    shutil.copytree(kept, work / "runs")
+
+
 def test_three_hundred(tmp_path, monkeypatch):
     path = source.find("ps1").absolute()
     assignment, submitted, work = source.read(path), tmp_path / "submitted", tmp_path / "work"
     intended = invented.write(assignment, submitted, CLASS)
     if kept := os.environ.get("RUNS"):
-        shutil.copytree(kept, work / "runs")
+        with_runs(work, kept)
     began_s, memory = time.monotonic(), Memory()
     code = (
         "from netlab.course.grading.batch import Batch;"
@@ -84,7 +92,7 @@ def test_three_hundred(tmp_path, monkeypatch):
     assert len(list((work / "feedback").iterdir())) == CLASS
     for one in marks[:AGAIN]:
         shutil.copytree(submitted / one["student"], tmp_path / "some" / one["student"])
-    shutil.copytree(work / "runs", tmp_path / "again" / "runs")  # their bytes are tried elsewhere
+    with_runs(tmp_path / "again", work / "runs")  # their bytes are tried elsewhere
     Batch(path, tmp_path / "some", tmp_path / "again").grade()
     for one in (tmp_path / "again" / "marks").iterdir():
         assert one.read_bytes() == (work / "marks" / one.name).read_bytes()
