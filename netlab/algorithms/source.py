@@ -5,6 +5,7 @@ whoever has the experiment can run it again.
 import ast
 import builtins
 import difflib
+import functools
 import inspect
 import json
 import linecache
@@ -27,6 +28,7 @@ MOST_CHARACTERS = 100_000
 EVENTS = "start", "on_ack", "on_loss", "on_timeout"  # what the kernel asks
 # CPython 3.11 counts the depth of a parse once for all threads: two at a time end in a SystemError.
 PARSING = threading.Lock()
+WITH_SOURCE = type, types.FunctionType, functools._lru_cache_wrapper
 LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 
 
@@ -226,7 +228,7 @@ class Gathered:
                 if base is not CongestionControl and issubclass(base, CongestionControl):
                     self.add(base.__name__, base)
             self.add_source(name, value, class_source(value), namespace(value))
-        elif isinstance(value, type | types.FunctionType) and is_own(value):
+        elif isinstance(value, WITH_SOURCE) and is_own(value):
             self.add_source(name, value, source_of(value), namespace(value))
         elif isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
             line = f"from {value.__module__} import {value.__name__}"
@@ -261,8 +263,8 @@ def is_own(value):
 
 def namespace(value):
     """What the names in the source of a class or function stand for: closures, then globals."""
-    if isinstance(value, types.FunctionType):
-        functions = [value]
+    if not isinstance(value, type):
+        functions = [inspect.unwrap(value)]
     else:
         functions = [one for one in vars(value).values() if isinstance(one, types.FunctionType)]
     module = inspect.getmodule(value)
@@ -290,19 +292,11 @@ def names_used(text):
 
 
 def class_source(cls):
-    """The text of a class statement, wherever it stands; `inspect` does not find those of
-    notebooks.
-    """
-    file, line = cls._written_at
+    """The text of a class statement, wherever it stands."""
+    file, line = written_at(cls)
     linecache.checkcache(file)
     lines = linecache.getlines(file)
-    found = [
-        node
-        for node in ast.walk(ast.parse("".join(lines)))
-        if isinstance(node, ast.ClassDef)
-        and node.name == cls.__name__
-        and first_line(node) <= line <= node.end_lineno
-    ]
+    found = [node for node in stated(cls, lines) if first_line(node) <= line <= node.end_lineno]
     if not found:
         raise ValueError(
             f"the source of {cls.__name__} is not known: write the class in a cell of a notebook,"
@@ -312,6 +306,31 @@ def class_source(cls):
     text = "".join(lines[first_line(found[-1]) - 1 : found[-1].end_lineno])
     text = textwrap.dedent(text).rstrip()
     return without_docstrings(text) if cls.__module__.startswith("netlab.") else text
+
+
+def stated(cls, lines):
+    """The class statements of this name in a text."""
+    named = [one for one in ast.walk(ast.parse("".join(lines))) if isinstance(one, ast.ClassDef)]
+    return [one for one in named if one.name == cls.__name__]
+
+
+def written_at(cls):
+    """The file, or the cell, of a class statement, and one of its lines."""
+    if issubclass(cls, CongestionControl):
+        return cls._written_at
+    for name, part in vars(cls).items():
+        code = getattr(inspect.unwrap(part) if callable(part) else part, "__code__", None)
+        if (
+            code
+            and code.co_qualname == f"{cls.__qualname__}.{name}"
+            and code.co_filename != "<string>"
+        ):
+            return code.co_filename, code.co_firstlineno
+    cells = [file for file, (_, time_s, *_) in linecache.cache.items() if time_s is None]
+    for file in reversed(cells):  # it has no methods: the last cell with a class of this name
+        if found := stated(cls, linecache.getlines(file)):
+            return file, found[-1].lineno
+    return "", 0
 
 
 def without_docstrings(text):
@@ -331,12 +350,15 @@ def first_line(node):
 
 
 def source_of(value):
+    value = inspect.unwrap(value)
     if value.__name__ == "<lambda>":
         raise ValueError("an algorithm cannot take a lambda along: write it as a function with def")
     try:
         lines, first = inspect.getsourcelines(value)
         whole = "".join(linecache.getlines(inspect.getsourcefile(value)))
     except (OSError, TypeError):
+        if isinstance(value, type):
+            return class_source(value)  # `inspect` does not find those of notebooks
         raise ValueError(
             f"the source of {value.__name__}, which the algorithm uses, is not known: write it in a"
             " cell of a notebook, or in a file"

@@ -499,3 +499,58 @@ def test_a_cell_that_imports_what_its_class_uses_has_changed_nothing():
     for text in ("import netlab as nl", HONEST, "Mine.asked += 1"):
         shell.run_cell(text, store_history=True).raise_error()
     assert "math.exp" in algorithm(shell.user_ns["Mine"]).source
+
+
+HELPERS = """class Smoother:
+    gain = 0.25
+
+    def __init__(self):
+        self.value = 0.0
+
+    def add(self, value):
+        self.value += self.gain * (value - self.value)
+        return self.value
+
+
+class Phase(enum.Enum):
+    SLOW, FAST = "slow", "fast"
+
+
+@dataclasses.dataclass
+class State:
+    phase: Phase = Phase.SLOW
+
+
+@functools.lru_cache
+def step(count):
+    return 2 * count
+"""
+USER = """class Helped(nl.CongestionControl):
+    def start(self, tcp):
+        self.rtt, self.state = Smoother(), State()
+
+    def on_ack(self, tcp, acked):
+        self.rtt.add(tcp.rtt_s or 0.0)
+        tcp.cwnd += step(1) * (self.state.phase is Phase.SLOW)
+"""
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_helpers_of_a_notebooks_cells_are_taken_along(split):
+    cells = HELPERS.split("\n\n\n") if split else [HELPERS]
+    code = f"""
+        import ast, sys
+        import nbclient, nbformat
+        cells = ["import dataclasses, enum, functools\\nimport netlab as nl", *{cells!r}, {USER!r},
+            "print(nl.Iperf3('h1', 'h2', congestion=Helped).congestion.source)"]
+        notebook = nbformat.v4.new_notebook(cells=[*map(nbformat.v4.new_code_cell, cells)])
+        nbclient.NotebookClient(notebook, kernel_name="python3").execute()
+        print(notebook.cells[-1].outputs[0].text)
+    """
+    shown = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
+    )
+    assert shown.returncode == 0, shown.stderr
+    helped = {"name": "Helped", "parameters": {}, "source": shown.stdout}
+    transfer = nl.Iperf3("h1", "h2", time=1, congestion=helped)
+    assert nl.run(nl.wan("10mbit", "10ms", pairs=1), transfer).flows.received_bps[0] > 4e6
