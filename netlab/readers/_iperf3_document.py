@@ -141,7 +141,8 @@ def check(doc, doubts):
         {"start", "intervals", "end"} <= doc.keys() or "error" in doc
     ):
         raise ReadError(
-            "This JSON is no report of iperf3: no start, intervals, end. Give what iperf3 -J wrote."
+            "This JSON is no report of iperf3: no start, intervals, end. Give what iperf3 -J wrote;"
+            " `split_outputs` gives the text of each report that is a part of something else."
         )
     if "error" in doc and not doc["error"].startswith("interrupt"):
         raise _own_error(doc["error"])

@@ -21,6 +21,7 @@ _COUNT = re.compile(
 _LOSS = re.compile(rf"\b{_N}% packet loss")
 _TOOK = re.compile(r"\btime ([0-9]{1,20}) ?ms")
 _TIMES = re.compile(rf"min/avg/max\S{{0,20}} = {_N}/{_N}/{_N}(?:/{_N})? ms")
+_ROUTERS = re.compile("ICMP Echos|Success rate is|PING Statistics")
 # ping numbers its probes with 16 bits, and begins anew then.
 _LAST = 65535
 
@@ -100,7 +101,7 @@ def read_ping(source):
 def _output(text, doubts):
     lines = text.splitlines()
     heads = [line for line in lines if line.startswith(("PING ", "PING6(")) and "bytes" in line]
-    if len(heads) != 1:
+    if len(heads) != 1 or _ROUTERS.search(text):
         raise _not_one(text, len(heads))
     counts = [found for line in lines if (found := _COUNT.search(line))]
     if len(counts) > 1:
@@ -163,7 +164,7 @@ def _not_one(text, number):
             "This is what Windows' ping prints, in whole milliseconds and without the probes'"
             " numbers. Run ping on Linux or macOS."
         )
-    if "ICMP Echos" in text or "Success rate is" in text:
+    if _ROUTERS.search(text):
         return ReadError("This is what a router's ping prints. Run ping on Linux or macOS.")
     what = (
         "ping's beginning is cut off"

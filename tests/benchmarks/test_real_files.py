@@ -24,10 +24,11 @@ RIGHTLY = {  # what a refusal says of a text that has no figures of one run
     "empty": "is empty",
     "its own error": "(iperf3|iperf|ping) says",
     "nothing measured": "measured (nothing|anything)|ended before|has no results|sent nothing",
+    "a part of other JSON": "no start, intervals, end",
     "several runs": "split_outputs",
-    "another tool's": "Windows|a router's|no report of|not iperf3's JSON|not ping's|with -J",
+    "another tool's": "Windows|a router's|not iperf3's JSON|not ping's|with -J",
     "both directions": "both ways|both directions|go both ways",
-    "cut off": "cut off",
+    "cut off": "cut off|beginning is missing",
     "stopped by the other side": "other side stopped",
 }
 KINDS = {

@@ -145,6 +145,13 @@ def test_what_a_version_lacks_is_nan():
     assert report("3.1.6-tcp-1").intervals.rttvar_s.isna().all()
 
 
+def test_what_macos_does_not_count_is_nan():
+    (stream,) = report("3.7-macos-tcp-1").streams.itertuples()
+    assert (stream.sent_bytes, stream.received_bytes) == (9361770, 9115673)
+    unknown = (stream.retransmits, stream.cwnd_bytes, stream.rtt_s, stream.congestion)
+    assert all(map(math.isnan, unknown))
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_eight_streams_fill_the_link(version):
     out = report(f"{version}-tcp-8")
@@ -402,6 +409,7 @@ def test_broken_files_are_refused(path):
         ("[1, 2]", "list of JSON"),
         (NOTHING + "iperf3: error - the server is busy", "iperf3 says: the server is busy"),
         ('{"start": 1}', "no report of iperf3"),
+        ('{"status": "ok", "data": ' + ONE + "}", "no report of iperf3.*split_outputs"),
         ('{"error": "the server is busy running a test"}', "busy.* give each test its own server"),
         ('{"start": {}, "intervals": [], "end": 5}', "lacks what every known iperf3 prints"),
         (
@@ -411,7 +419,7 @@ def test_broken_files_are_refused(path):
         ("[" * 100_000, "neither"),
         ('{"a":' * 100_000, "cut off"),
     ],
-    ids=range(17),
+    ids=range(18),
 )
 def test_broken_text_is_refused(text, message):
     with pytest.raises(ReadError, match=message) as caught:

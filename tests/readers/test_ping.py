@@ -101,6 +101,7 @@ ODD = {  # what a warning says of it, what it is refused as, or None
     "refused-empty": "is empty",
     "refused-nothing-received-or-said": "no answers and no statistics",
     "refused-router": "router's ping",
+    "refused-router-sros": "router's ping",
     "refused-two-pings": "2 pings.*split_outputs",
     "refused-windows-10": "Windows' ping",
     "refused-windows-10-german": "Windows' ping",
