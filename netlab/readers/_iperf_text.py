@@ -87,7 +87,7 @@ def runs(text):
 
 def lines(text, role, doubts):
     """The streams, each with its lines in order; and what is told of them all."""
-    streams, by_id, header = [], {}, ""
+    streams, by_id, ports, header = [], {}, set(), ""
     notes = {
         "datagram_bytes": NAN,
         "ipg_s": NAN,
@@ -119,6 +119,12 @@ def lines(text, role, doubts):
                 notes["version"] = told[1]
             by_id[found[1]] = stream
             streams.append(stream)
+            ports.add(found[5 if role == "client" else 3])
+            if len(ports) > 1:
+                raise ReadError(
+                    "These streams have servers at two ports: this is both sides' text, or of a"
+                    " test both ways (-d, -r). Give one side's alone, of one direction."
+                )
         elif line.startswith("[ ID]"):
             header = line
         elif found := _RESULT.match(line):

@@ -21,6 +21,10 @@ _COUNT = re.compile(
 _LOSS = re.compile(rf"\b{_N}% packet loss")
 _TOOK = re.compile(r"\btime ([0-9]{1,20}) ?ms")
 _TIMES = re.compile(rf"min/avg/max\S{{0,20}} = {_N}/{_N}/{_N}(?:/{_N})? ms")
+# what a shell makes of the ends of lines: `echo $(ping ...)`
+_ENDS = re.compile(
+    r" (?=[0-9]{1,6} bytes from |From |--- |[0-9]{1,20} packets transmitted|(?:rtt|round-trip) min)"
+)
 _ROUTERS = re.compile("ICMP Echos|Success rate is|PING Statistics")
 # ping numbers its probes with 16 bits, and begins anew then.
 _LAST = 65535
@@ -99,7 +103,7 @@ def read_ping(source):
 
 
 def _output(text, doubts):
-    lines = text.splitlines()
+    lines = _ENDS.sub("\n", text).splitlines()
     heads = [line for line in lines if line.startswith(("PING ", "PING6(")) and "bytes" in line]
     if len(heads) != 1 or _ROUTERS.search(text):
         raise _not_one(text, len(heads))

@@ -11,6 +11,7 @@ from netlab.readers._common import read_text
 
 _PING = re.compile(r"^PING(?:6\(| ).*bytes", re.M)
 _IPERF = re.compile(r"^(?:-{20,80}\r?\n)?(?:Client connecting to|Server listening on) ", re.M)
+_OWN = {"end", "error", "event"}  # of each report, or event, some
 _EVENT = re.compile(r'^\{\s*"event"\s*:\s*"start"', re.M)
 
 
@@ -69,8 +70,9 @@ def _at(text, head):
 def _documents(text):
     """The reports of iperf3 in a text; each character of it is parsed once."""
     text, parts, at = iperf3.without_nan(text), [], 0
-    if (values := iperf3.as_list(text.strip())) is not None:
-        return [json.dumps(value) for value in values if isinstance(value, dict)]
+    values = iperf3.as_list(text.strip()) or []
+    if parts := [json.dumps(one) for one in values if isinstance(one, dict) and _OWN & one.keys()]:
+        return parts
     while found := iperf3.REPORT.search(text, at):
         try:
             _, at = json.JSONDecoder().raw_decode(text, found.start())

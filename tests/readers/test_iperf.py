@@ -202,6 +202,19 @@ def test_what_contradicts_is_one_warning_that_says_what_was_taken(path):
         assert out.streams.loss[0] == 285 / 8916 and math.isnan(out.streams.jitter_s[0])
 
 
+def test_the_client_of_a_test_both_ways_is_refused():
+    """Of -d and -r; the server of the way back is at the client's own port."""
+    text = """Client connecting to 10.0.0.2, TCP port 5001
+[  3] local 10.0.0.1 port 47656 connected with 10.0.0.2 port 5001
+[  4] local 10.0.0.1 port 5001 connected with 10.0.0.2 port 43842
+[ ID] Interval       Transfer     Bandwidth
+[  3]  0.0-10.0 sec  11.2 MBytes  9.40 Mbits/sec
+[  4]  0.0-10.0 sec  1.12 MBytes   940 Kbits/sec
+"""
+    with pytest.raises(ReadError, match="both ways"):
+        read_iperf(text)
+
+
 def test_another_tool_is_named():
     with pytest.raises(ReadError, match="use read_iperf3"):
         read_iperf("Connecting to host 10.0.0.2, port 5201\n[  5] local 10.0.0.1 port 1 ...")

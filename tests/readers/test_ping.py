@@ -172,6 +172,16 @@ QUIET = (DATA / "iputils-20221126-quiet.txt").read_text()
 
 
 @pytest.mark.parametrize(
+    "name", ["iputils-20221126-lossy", "iputils-20221126-unreachable", "busybox-1.35-plain"]
+)
+def test_a_ping_whose_lines_a_shell_has_joined(name):
+    text = (DATA / f"{name}.txt").read_text()
+    whole, joined = read_ping(text), read_ping(" ".join(text.split()) + "\n")
+    assert joined.pings.equals(whole.pings)
+    assert str(joined.meta) == str(whole.meta)
+
+
+@pytest.mark.parametrize(
     ("text", "was", "becomes", "words"),
     [
         (PLAIN, "time=0.059", "time=1.2.3", "is no answer"),

@@ -20,6 +20,7 @@ STREAM = (DATA / "iperf3" / "odd" / "3.22-json-stream.json").read_text()
         ("first\n" + ONE + "{\nand then\n" + TWO + "the end", [1, 8]),
         (json.dumps([json.loads(TWO), 5, json.loads(ONE)]), [8, 1]),
         ('{"status": "ok", "data": {"a": ' + ONE + ', "b": [' + TWO + "]}}", [1, 8]),
+        (json.dumps([{"of": 1, "is": json.loads(one)} for one in (ONE, TWO)]), [1, 8]),
         (STREAM + STREAM, [1, 1]),
         (ONE, [1]),
     ],
