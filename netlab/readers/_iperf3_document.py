@@ -22,6 +22,7 @@ _REMEDIES = {
 _NAN_TOKEN = re.compile(r'(?<!\\)(":\s*)-?(?:nan|inf)(?:\(\w*\))?(?=\s*[,}\]])', re.I)
 # where a document, or an event, of iperf3 begins
 REPORT = re.compile(r'\{\s*"(?:start"\s*:\s*\{|intervals"\s*:\s*\[|(?:title|error|event)"\s*:\s*")')
+_VERBOSE = re.compile(r"^Control connection MSS [0-9]{1,9}$", re.M)  # of -V -J
 _OWN_ERROR = re.compile(r"^iperf3: (?:error - )?(.*)", re.M)
 
 
@@ -67,7 +68,8 @@ def _json(text, named, doubts):
         )
     if own and not (isinstance(doc, dict) and _measured(doc)):
         raise _own_error(own[1])
-    for where, left_out in (("before", body[:begins].strip()), ("after", after)):
+    before = _VERBOSE.sub("", body[:begins]).strip()
+    for where, left_out in (("before", before), ("after", after)):
         if left_out:
             doubts.append(f"text {where} iperf3's JSON is left out: {left_out[:80]!r}")
     return doc

@@ -516,7 +516,7 @@ def test_more_packets_are_not_lost_than_sent():
     ("text", "words"),
     [
         ("^C" + ONE, r"text before iperf3's JSON is left out: '\^C'"),
-        ("Control connection MSS 1448\n" + ONE, "before iperf3's JSON .*MSS 1448"),
+        ("Control connection MSS 1448\n$ iperf3\n" + ONE, "before iperf3's JSON .*: '. iperf3'"),
         (ONE + "iperf3: error - the server has terminated\n", "after iperf3's JSON"),
         (ONE.replace('"retransmits":', '"bytes": 7, "retransmits":', 1), "bytes stands twice"),
     ],
@@ -526,6 +526,11 @@ def test_text_around_the_json_is_left_out(text, words):
     with pytest.warns(ReadWarning, match=words) as told:
         out = read_iperf3(text)
     assert len(told) == 1 and out.streams.equals(report("3.18-tcp-1").streams)
+
+
+def test_what_verbose_iperf3_prints_before_its_json_is_no_doubt():
+    text = "Control connection MSS 1448\n" + ONE
+    assert read_iperf3(text).streams.equals(report("3.18-tcp-1").streams)
 
 
 def test_the_events_of_a_json_stream_are_a_report():
