@@ -1,5 +1,6 @@
 """Processes that do a job each, for work that must not take its caller down with it."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -70,7 +71,8 @@ class Workers:
             process.kill()
             process.wait()
             listener.join()
-            process.stdin.close()
+            with contextlib.suppress(BrokenPipeError):  # it ended without reading all
+                process.stdin.close()
             process.stderr.close()
             with self.lock:
                 self.processes.discard(process)

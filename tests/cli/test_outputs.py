@@ -72,6 +72,8 @@ def nobody():
     if root:
         os.seteuid(65534)
     try:
+        if not os.access(__file__, os.R_OK, effective_ids=True):
+            pytest.skip("root runs this in a folder that nobody else may enter")
         yield
     finally:
         if root:

@@ -20,3 +20,8 @@ def test_a_process_that_starts_during_a_stop_is_ended_too(monkeypatch):
     assert workers.work_on({}).startswith("status -9")
     stops[0].join()
     assert workers.work_on({}) == "it was stopped"
+
+
+def test_a_process_that_ends_without_reading_its_job_says_why():
+    found = Workers("netlab.there_is_none", 20).work_on({"text": "x" * 1_000_000})
+    assert found.startswith("status 1") and "No module named" in found
