@@ -4,6 +4,7 @@ whoever has the experiment can run it again.
 
 import ast
 import builtins
+import contextlib
 import difflib
 import functools
 import inspect
@@ -326,10 +327,11 @@ def written_at(cls):
             and code.co_filename != "<string>"
         ):
             return code.co_filename, code.co_firstlineno
-    cells = [file for file, (_, time_s, *_) in linecache.cache.items() if time_s is None]
+    cells = [file for file, of in linecache.cache.items() if len(of) > 1 and of[1] is None]
     for file in reversed(cells):  # it has no methods: the last cell with a class of this name
-        if found := stated(cls, linecache.getlines(file)):
-            return file, found[-1].lineno
+        with contextlib.suppress(SyntaxError):  # of a cell that Python could not read
+            if found := stated(cls, linecache.getlines(file)):
+                return file, found[-1].lineno
     return "", 0
 
 

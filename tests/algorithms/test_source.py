@@ -2,6 +2,7 @@
 
 import gc
 import json
+import linecache
 import math
 import pickle
 import random as chance
@@ -554,3 +555,20 @@ def test_helpers_of_a_notebooks_cells_are_taken_along(split):
     helped = {"name": "Helped", "parameters": {}, "source": shown.stdout}
     transfer = nl.Iperf3("h1", "h2", time=1, congestion=helped)
     assert nl.run(nl.wan("10mbit", "10ms", pairs=1), transfer).flows.received_bps[0] > 4e6
+
+
+STATE = "@dataclasses.dataclass\nclass State:\n    count: int = 0"
+COUNTS = "class Counts(nl.CongestionControl):\n    def start(self, tcp):\n        self.at = State()"
+
+
+def test_a_cell_that_python_cannot_read_hides_no_helper():
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    linecache.cache["of a loader, not read yet"] = (lambda: "",)
+    try:
+        for text in ("import dataclasses\nimport netlab as nl", STATE, "class State(:", COUNTS):
+            shell.run_cell(text, store_history=True)
+        assert STATE in algorithm(shell.user_ns["Counts"]).source
+    finally:
+        del linecache.cache["of a loader, not read yet"]

@@ -171,14 +171,14 @@ def parse(text, source):
         ) from None
 
 
+MOST_LINES, LONGEST_LINE = 30, 500  # of an error or a warning
+
+
 def few(lines):
     """The first lines, shortened, and how many more there are."""
     told = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} ..." for line in lines]
     more = [f"and {len(told) - MOST_LINES} more"] if len(told) > MOST_LINES else []
     return told[:MOST_LINES] + more
-
-
-MOST_LINES, LONGEST_LINE = 30, 500  # of an error or a warning
 
 
 def shown(name):
