@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
-from netlab.engines.guest import places, store
+from netlab.engines.guest import places, store, walls
 from netlab.errors import EngineError
 
 MEMORY_BYTES = store.MEMORY_MB << 20
@@ -84,9 +84,25 @@ def findings():
         "unlimited" if space == resource.RLIM_INFINITY else f"{space >> 20} MB",
         f"`ulimit -v` allows {space >> 20} MB; {(MEMORY_BYTES >> 20) + 256} are needed",
     )
+    yield around_guests()
     yield Finding(
         "ok", "CPUs", f"{len(os.sched_getaffinity(0))}; guests at once: {guests_at_once()}"
     )
+
+
+def around_guests():
+    """Which walls hold around guests and jails here."""
+    try:
+        found = walls.here()
+    except EngineError as error:
+        return Finding("FAIL", "walls", str(error))
+    holding = [name for name, trouble in found.items() if not trouble]
+    text = "; ".join(walls.WHAT[name] for name in holding) or "none"
+    if missing := [f"no {name} ({trouble})" for name, trouble in found.items() if trouble]:
+        text += f"; {', '.join(missing)}"
+    if len(holding) < 2:
+        text += ". A jail for programs of strangers needs two"
+    return Finding("ok" if len(holding) > 1 else "note", "walls", text)
 
 
 def judge(good, name, text, otherwise, state="FAIL"):

@@ -31,13 +31,12 @@ from netlab.engines.guest.failure import (
 )
 from netlab.engines.guest.hooks import HookFailed, Hooks
 from netlab.engines.guest.places import (
-    fixed_layout,
-    memory_folder,
     one_cpu,
     remove_leftovers,
     run_folder,
     try_lock,
 )
+from netlab.engines.guest.walls import Walls
 from netlab.engines.guest.watching import Watched
 from netlab.engines.protocol import ignore
 from netlab.errors import GuestError
@@ -57,10 +56,10 @@ LEAST_DESCRIPTORS = 256  # each process in a guest takes some
 TELL_GROUP_AND_START = 'echo $$ >&2; exec "$@" 2>&1'
 # The watcher reads that group, and a second line when the parent closes the guest itself. If the
 # parent dies first, by whatever cause, there is no second line: it kills the group and deletes the
-# folder $1.
+# folder $1 and the empty folder $2.
 CLEAN_UP_AFTER_PARENT = (
     'read -r group && read -r closed && exit 0; [ -n "$group" ] && kill -s KILL -- "-$group"; sleep'
-    ' 0.2; rm -rf -- "$1"'
+    ' 0.2; rm -rf -- "$1"; rmdir -- "$2"'
 )
 
 
@@ -89,7 +88,10 @@ class Guest:
             self.folder = Path(tempfile.mkdtemp(prefix="guest-", dir=run_folder()))
             self.cleanup.callback(shutil.rmtree, self.folder, ignore_errors=True)
             self.cleanup.callback(os.close, try_lock(self.folder / "lock"))
-            self.watcher = self.cleanup.enter_context(cleaned_up_after_parent(self.folder))
+            self.walls = self.cleanup.enter_context(Walls(self.folder))
+            self.watcher = self.cleanup.enter_context(
+                cleaned_up_after_parent(self.folder, self.walls.memory)
+            )
             self.cpu = self.cleanup.enter_context(one_cpu())
             self.hooks = Hooks()
             self.cleanup.callback(self.hooks.close)
@@ -110,31 +112,17 @@ class Guest:
         """The folders of this machine that the guest can mount, once each."""
         return [f"{self.folder}/r", f"{self.folder}/j"]
 
+    @property
+    def kernel(self):
+        """Process number of the guest's kernel."""
+        return self.walls.kernel(self.process.pid)
+
     def _start(self, build, seed, clock):
         job = self.folder / "j"
         job.mkdir()
         (self.folder / "r").symlink_to(build.rootfs)
         for source in self.booted or store.BOOTED:
             shutil.copy(source, job)
-        command = [
-            # see TELL_GROUP_AND_START
-            "sh",
-            "-c",
-            TELL_GROUP_AND_START,
-            "netlab-guest",
-            # on one CPU: its processes take turns, and handing over to another CPU takes longer
-            "taskset",
-            "-c",
-            str(self.cpu),
-            # at fixed addresses, where the host allows it; else UML starts itself a second time
-            *fixed_layout(),
-            str(build.linux),
-            *CLOCKS[clock],
-            *store.COMMAND_LINE,
-            # where the links r and j are found; else there is no root file system. UML takes this
-            # word off before the kernel mixes the command line into its random numbers.
-            f"hostfs={self.folder}",
-        ]
         hooks, descriptors = self.hooks.environment
         environment = hooks | {
             # random numbers from the seed; else from the host, and no two runs are alike
@@ -142,9 +130,7 @@ class Guest:
             # the seed, for that library; else it is 1
             "NETLAB_SEED": str(seed),
             # for the file that is the guest's memory; else it may not fit (Docker's /dev/shm)
-            "TMPDIR": str(memory_folder()),
-            # for taskset and setarch
-            "PATH": os.environ["PATH"],
+            "TMPDIR": str(self.walls.memory),
             # the socket of the line, which is standard input, and the pipe for keys; without both
             # there is no /dev/netlab, and the guest powers itself off
             "NETLAB_FD": "0",
@@ -152,11 +138,21 @@ class Guest:
             # the two folders that the guest sees of the host; else it sees none
             "NETLAB_ROOTS": ":".join(self.roots),
         }
+        kernel = [
+            str(build.linux),
+            *CLOCKS[clock],
+            *store.COMMAND_LINE,
+            # where the links r and j are found; else there is no root file system. UML takes this
+            # word off before the kernel mixes the command line into its random numbers.
+            f"hostfs={self.folder}",
+        ]
+        # see TELL_GROUP_AND_START
+        tell = ["sh", "-c", TELL_GROUP_AND_START, "netlab-guest"]
+        launcher = self.walls.launcher(build, kernel, environment, self.roots, self.cpu)
         with open(self.folder / "console", "wb") as console:
             # a session of its own: Jupyter's interrupt goes to the whole process group
             self.process = subprocess.Popen(
-                command,
-                env=environment,
+                [*tell, *launcher],
                 cwd=self.folder,
                 stdin=self.line.guest_socket,
                 stdout=console,
@@ -186,7 +182,7 @@ class Guest:
             if ENDLESS in console:
                 answer["unrepeatable"] = UNREPEATABLE
             if self.sockets is None:
-                self.sockets = spare_sockets(self.process.pid)
+                self.sockets = spare_sockets(self.kernel)
             return answer
         except Interrupted:
             self.close()
@@ -224,7 +220,7 @@ class Guest:
         self.line.interrupt()
 
     def _look(self):
-        if lost_a_process(self.process.pid, self.sockets, self._console):
+        if lost_a_process(self.kernel, self.sockets, self._console):
             raise LineDown(KILLED)
 
     def _console(self):
@@ -274,13 +270,13 @@ def check_descriptors():
 
 
 @contextlib.contextmanager
-def cleaned_up_after_parent(folder):
-    """Start a watcher, in a session of its own, that ends the guest and deletes its folder if this
+def cleaned_up_after_parent(folder, memory):
+    """Start a watcher, in a session of its own, that ends the guest and deletes its folders if this
     process is killed; -> the pipe on which the guest tells it its process group.
     """
     watcher_end, guest_end = os.pipe()
     watcher = subprocess.Popen(
-        ["sh", "-c", CLEAN_UP_AFTER_PARENT, "netlab-watch", folder],
+        ["sh", "-c", CLEAN_UP_AFTER_PARENT, "netlab-watch", folder, memory],
         stdin=watcher_end,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -3,7 +3,7 @@
 import resource
 from pathlib import Path
 
-from netlab.engines.guest import wheel
+from netlab.engines.guest import walls, wheel
 from netlab.engines.guest.process import Guest
 from netlab.engines.jail.contents import contents
 from netlab.errors import EngineError, GuestError
@@ -34,12 +34,13 @@ class Jail(Guest):
     Raises
     ------
     EngineError
-        There is no engine here, or it does not start.
+        There is no engine here, it does not start, or fewer than two walls hold.
     """
 
     booted = (HERE / "warden.py", HERE / "boot.sh", HERE.parent / "agent.py")
 
     def __init__(self, program, *arguments, files=None, wall_limit_s=120.0, seed=1):
+        walls.check_for_strangers()
         self.received = 0
         super().__init__(wheel.current(), seed, "virtual", wall_limit_s)
         try:

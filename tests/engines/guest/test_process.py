@@ -131,7 +131,7 @@ def test_a_folder_that_became_too_small_for_the_memory_is_named(tight_folder):
 
 def guest_processes(net):
     """The kernel, and its child processes: one for each program in the guest."""
-    kernel = psutil.Process(net._agent.process.pid)
+    kernel = psutil.Process(net._agent.kernel)
     return [kernel, *sorted(kernel.children(), key=lambda child: child.pid)]
 
 

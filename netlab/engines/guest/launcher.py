@@ -1,0 +1,433 @@
+"""Walls around a guest: what code that runs in its kernel process can reach of this machine.
+
+Run as a program, this file puts the walls around itself and then becomes the guest's kernel.
+It needs nothing but Python. Each wall works without the others:
+
+files
+    Landlock: the kernel's own folders and no other, no signals to other processes and no
+    connections. landlock(7)
+namespaces
+    A root folder of its own with nothing else in it, no other processes, no network.
+    user_namespaces(7)
+calls
+    seccomp: only the system calls that the kernel needs, with the arguments that it needs.
+    seccomp(2)
+user
+    A user id of its own, where root starts the guest.
+"""
+
+import contextlib
+import ctypes
+import errno
+import json
+import os
+import resource
+import signal
+import struct
+import sys
+
+NAMES = ("files", "namespaces", "calls", "user")
+OWN_USERS = range(61_184, 65_520)  # that systemd's UIDs-GIDs page gives to nobody else
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+PR_SET_PDEATHSIG, PR_SET_SECUREBITS, PR_SET_NO_NEW_PRIVS = 1, 28, 38
+NOROOT_LOCKED = 0b11
+NR_SECCOMP, NR_EXECVEAT, NR_PIVOT_ROOT = 317, 322, 155
+NR_LANDLOCK = {"create": 444, "add": 445, "restrict": 446}
+AT_EMPTY_PATH = 0x1000
+ADDR_NO_RANDOMIZE = 0x0040000
+
+CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x0002_0000, 0x0400_0000, 0x0800_0000
+CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x1000_0000, 0x2000_0000, 0x4000_0000
+NEW_NAMESPACES = 0x7E02_0000  # all of them
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_BIND = 1, 2, 4, 32, 4096
+MS_REC, MS_PRIVATE = 16_384, 1 << 18
+MNT_DETACH = 2
+
+
+def call(function, *arguments):
+    """A C function that returns -1 where it fails; -> what it returns."""
+    result = function(*arguments)
+    if result == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{getattr(function, '__name__', function)}: {os.strerror(number)}")
+    return result
+
+
+def system_call(number, *arguments):
+    return call(libc.syscall, ctypes.c_long(number), *arguments)
+
+
+# --- files -------------------------------------------------------------------------------------
+
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
+ALL_OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE
+REFER, TRUNCATE, IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+FIRST_RIGHTS = (1 << 13) - 1  # of version 1
+
+
+def landlock_version():
+    """Of this machine's kernel; 0 where there is none."""
+    with contextlib.suppress(OSError):
+        return system_call(NR_LANDLOCK["create"], None, ctypes.c_size_t(0), ctypes.c_uint(1))
+    return 0
+
+
+def confine_files(readable, writable):
+    """Landlock: these files and folders, and no other; no signals, no connections."""
+    version = landlock_version()
+    if not version:
+        raise OSError(errno.ENOSYS, "landlock: not in this kernel")
+    rights = FIRST_RIGHTS
+    for since, right in ((2, REFER), (3, TRUNCATE), (5, IOCTL_DEV)):
+        rights |= right if version >= since else 0
+    network = 3 if version >= 4 else 0  # bind and connect of TCP
+    scopes = 3 if version >= 6 else 0  # abstract sockets and signals
+    rules = struct.pack("QQQ", rights, network, scopes)
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    ruleset = system_call(NR_LANDLOCK["create"], rules, ctypes.c_size_t(size), ctypes.c_uint(0))
+    read = EXECUTE | READ_FILE | READ_DIR
+    for paths, allowed in ((readable, read), (writable, rights & ~IOCTL_DEV & ~REFER)):
+        for path in paths:
+            place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            if not os.path.isdir(path):
+                allowed_here = allowed & (ALL_OF_A_FILE | (rights & TRUNCATE))
+            else:
+                allowed_here = allowed
+            rule = struct.pack("=Qi", allowed_here, place)
+            arguments = ctypes.c_int(ruleset), ctypes.c_int(1), rule, ctypes.c_uint(0)
+            system_call(NR_LANDLOCK["add"], *arguments)
+            os.close(place)
+    call(libc.prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    system_call(NR_LANDLOCK["restrict"], ctypes.c_int(ruleset), ctypes.c_uint(0))
+    os.close(ruleset)
+
+
+# --- namespaces and user -----------------------------------------------------------------------
+
+
+def unshare():
+    """Namespaces of its own; who is not root gets the right to that by a user namespace."""
+    own, group = os.getuid(), os.getgid()
+    flags = CLONE_NEWUSER if own else 0
+    flags |= CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWUTS
+    call(libc.unshare, ctypes.c_int(flags))
+    if flags & CLONE_NEWUSER:
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{own} {own} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(text)
+
+
+def mount(source, target, kind, flags, data=None):
+    encoded = [None if one is None else os.fsencode(one) for one in (source, target, kind, data)]
+    call(libc.mount, *encoded[:3], ctypes.c_ulong(flags), encoded[3])
+
+
+def own_root(folder, readable, writable):
+    """A root folder with these files and folders in it, under their own names."""
+    mount(None, "/", None, MS_REC | MS_PRIVATE)
+    mount("netlab", folder, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
+    for path in [*readable, *writable]:
+        target = folder + path
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        if os.path.isdir(path):
+            os.makedirs(target, exist_ok=True)
+        else:
+            os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
+        mount(path, target, None, MS_BIND)
+        if path in readable and os.path.isdir(path):
+            # flags that the owner of the mount has set must stay
+            kept = os.statvfs(target).f_flag & (2 | 4 | 8 | 1024 | 2048 | 4096)
+            flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | mount_flags(kept)
+            mount(None, target, None, flags)
+    mount(None, folder, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
+    os.chdir(folder)
+    system_call(NR_PIVOT_ROOT, b".", b".")
+    call(libc.umount2, b".", ctypes.c_int(MNT_DETACH))
+
+
+def mount_flags(shown):
+    """What mount(2) calls the flags that statvfs(3) shows."""
+    flags = shown & 0b1110  # nosuid, nodev, noexec
+    for bit, flag in ((1024, 1024), (2048, 2048), (4096, 1 << 21)):  # noatime, nodiratime, relatime
+        flags |= flag if shown & bit else 0
+    return flags
+
+
+def become(user):
+    """A user id of its own, without a way back."""
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+def give_up_rights():
+    """No capability survives the start of the next program."""
+    with contextlib.suppress(OSError):  # who has none may not set this
+        call(libc.prctl, PR_SET_SECUREBITS, NOROOT_LOCKED, 0, 0, 0)
+    call(libc.prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+# --- calls -------------------------------------------------------------------------------------
+
+# x86-64's numbers
+CALLS = {
+    "read": 0,
+    "write": 1,
+    "close": 3,
+    "fstat": 5,
+    "lstat": 6,
+    "poll": 7,
+    "lseek": 8,
+    "mmap": 9,
+    "mprotect": 10,
+    "munmap": 11,
+    "brk": 12,
+    "rt_sigaction": 13,
+    "rt_sigprocmask": 14,
+    "rt_sigreturn": 15,
+    "pread64": 17,
+    "pwrite64": 18,
+    "readv": 19,
+    "writev": 20,
+    "access": 21,
+    "sched_yield": 24,
+    "madvise": 28,
+    "dup": 32,
+    "dup2": 33,
+    "nanosleep": 35,
+    "getitimer": 36,
+    "setitimer": 38,
+    "getpid": 39,
+    "recvfrom": 45,
+    "sendmsg": 46,
+    "recvmsg": 47,
+    "exit": 60,
+    "wait4": 61,
+    "uname": 63,
+    "ftruncate": 77,
+    "getcwd": 79,
+    "mkdir": 83,
+    "rmdir": 84,
+    "unlink": 87,
+    "readlink": 89,
+    "sysinfo": 99,
+    "getuid": 102,
+    "getgid": 104,
+    "geteuid": 107,
+    "getegid": 108,
+    "sigaltstack": 131,
+    "statfs": 137,
+    "fstatfs": 138,
+    "arch_prctl": 158,
+    "gettid": 186,
+    "time": 201,
+    "futex": 202,
+    "epoll_create": 213,
+    "getdents64": 217,
+    "set_tid_address": 218,
+    "restart_syscall": 219,
+    "timer_create": 222,
+    "timer_settime": 223,
+    "timer_gettime": 224,
+    "timer_getoverrun": 225,
+    "timer_delete": 226,
+    "clock_gettime": 228,
+    "clock_getres": 229,
+    "clock_nanosleep": 230,
+    "exit_group": 231,
+    "epoll_wait": 232,
+    "epoll_ctl": 233,
+    "openat": 257,
+    "newfstatat": 262,
+    "readlinkat": 267,
+    "ppoll": 271,
+    "set_robust_list": 273,
+    "fallocate": 285,
+    "signalfd4": 289,
+    "epoll_create1": 291,
+    "pipe2": 293,
+    "seccomp": 317,
+    "getrandom": 318,
+    "memfd_create": 319,
+    "rseq": 334,
+    "close_range": 436,
+}
+ANYTHING = 0xFFFFFFFF
+OWN_PROCESS = None  # its number, once it has one
+# Calls by number, with alternatives: lists of conditions. Each names an argument, bits of it,
+# and what they may be.
+ARGUMENTS = {
+    16: [[(1, ANYTHING, (0x5401, 0x5413, 0x541B))]],  # ioctl: TCGETS, TIOCGWINSZ, FIONREAD
+    44: [[(4, ANYTHING, (0,)), (5, ANYTHING, (0,))]],  # sendto: no address
+    53: [[(0, ANYTHING, (1,)), (1, 0xF, (1, 5))]],  # socketpair: Unix, streams and packets
+    56: [[(0, NEW_NAMESPACES, (0,))]],  # clone
+    62: [[(0, 0x80000000, (0,)), (1, ANYTHING, (9, 10, 17, 18))]],  # kill: no groups
+    72: [
+        [(1, ANYTHING, (1, 2, 3, 4, 1030, 1033, 1034))],  # fcntl: flags, seals
+        [(1, ANYTHING, (10,)), (2, ANYTHING, (signal.SIGIO,))],  # F_SETSIG
+        [(1, ANYTHING, (8,)), (2, ANYTHING, (OWN_PROCESS,))],  # F_SETOWN
+    ],
+    135: [[(0, ANYTHING, (0, ADDR_NO_RANDOMIZE, ANYTHING))]],  # personality
+    157: [[(0, ANYTHING, (1, 15, 16, 22, 35, 38))]],  # prctl
+    302: [[(0, ANYTHING, (0,))]],  # prlimit64: of this process
+    NR_EXECVEAT: [[(4, ANYTHING, (AT_EMPTY_PATH,))]],  # what is open, not a name
+}
+LOAD, EQUAL, AND, JUMP, RETURN = 0x20, 0x15, 0x54, 0x05, 0x06
+ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
+X86_64 = 0xC000003E
+
+
+def allowed_calls():
+    """The program of the filter; bpf(4), seccomp(2)."""
+    lines = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, X86_64), (RETURN, 0, 0, KILL), (LOAD, 0, 0, 0)]
+    for number in sorted(CALLS.values(), key=lambda number: number != CALLS["futex"]):
+        lines += [(EQUAL, 0, 1, number), (RETURN, 0, 0, ALLOW)]
+    for number, alternatives in ARGUMENTS.items():
+        block = [(RETURN, 0, 0, REFUSE)]
+        for conditions in reversed(alternatives):
+            block = [*tests(conditions), *block]
+        lines += [(EQUAL, 0, len(block), number), *block]
+    return [*lines, (RETURN, 0, 0, REFUSE)]
+
+
+def tests(conditions):
+    """Lines that allow a call under these conditions, and else fall through.
+
+    They look at the lower halves of arguments: none of these takes more than 32 bits but
+    sendto's address, whose length must be 0, too.
+    """
+    lines = [(RETURN, 0, 0, ALLOW)]
+    for at, bits, values in reversed(conditions):
+        values = [os.getpid() if value is OWN_PROCESS else value for value in values]
+        equal = [(EQUAL, len(values) - index, 0, value) for index, value in enumerate(values)]
+        load = [(LOAD, 0, 0, 16 + 8 * at), (AND, 0, 0, bits)]
+        lines = [*load, *equal, (JUMP, 0, 0, len(lines)), *lines]
+    return lines
+
+
+def confine_calls():
+    """seccomp: the calls of `CALLS` and `ARGUMENTS`, and no other."""
+    lines = allowed_calls()
+    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in lines))
+    header = ctypes.create_string_buffer(struct.pack("HP", len(lines), ctypes.addressof(program)))
+    call(libc.prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    system_call(NR_SECCOMP, ctypes.c_uint(1), ctypes.c_uint(0), header)
+
+
+# --- all of them -------------------------------------------------------------------------------
+
+
+def start(command, environment, readable, writable, walls, root, user, fixed_layout, cpu):
+    """Put up walls, and become a program.
+
+    Parameters
+    ----------
+    command : list of str
+        The program's file, and its arguments.
+    environment : dict
+    readable, writable : list of str
+        The files and folders that it sees.
+    walls : list of str
+        Of `NAMES`.
+    root : str
+        An empty folder.
+    user : int or None
+        With the wall "user": its user id.
+    fixed_layout : bool
+        Switch address randomisation off.
+    cpu : int
+        The one CPU that it uses.
+
+    Raises
+    ------
+    OSError
+        A wall could not be put up.
+    """
+    folder = os.getcwd()
+    if cpu is not None:
+        os.sched_setaffinity(0, {cpu})
+    if fixed_layout:
+        call(libc.personality, ctypes.c_ulong(ADDR_NO_RANDOMIZE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if "namespaces" in walls:
+        unshare()
+        if child := os.fork():
+            wait_for(child)
+        call(libc.prctl, PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        own_root(root, readable, writable)
+        os.chdir(folder)
+        if "user" in walls:
+            become(user)
+            call(libc.prctl, PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    give_up_rights()
+    program = os.open(command[0], os.O_RDONLY | os.O_CLOEXEC)
+    if "files" in walls:
+        confine_files(readable, writable)
+    if "calls" in walls:
+        confine_calls()
+    words = (ctypes.c_char_p * (len(command) + 1))(*map(os.fsencode, command), None)
+    pairs = [os.fsencode(f"{name}={value}") for name, value in environment.items()]
+    variables = (ctypes.c_char_p * (len(pairs) + 1))(*pairs, None)
+    flags = ctypes.c_int(AT_EMPTY_PATH)
+    system_call(NR_EXECVEAT, ctypes.c_int(program), b"", words, variables, flags)
+
+
+def wait_for(child):
+    """Wait in front of the new process namespace, and end as its first process ends."""
+    os.closerange(3, 1 << 16)
+    os.close(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status < 0:
+        signal.signal(-status, signal.SIG_DFL) if -status not in (9, 19) else None
+        os.kill(os.getpid(), -status)
+    os._exit(status)
+
+
+def attempt(name, folder):
+    """Put up one wall around this process, which is of no further use."""
+    if name == "files":
+        confine_files([folder], [])
+    elif name == "namespaces":
+        unshare()
+        if child := os.fork():
+            wait_for(child)
+        own_root(folder, ["/proc/cpuinfo"], ["/dev/null"])
+    elif name == "calls":
+        confine_calls()
+    else:
+        become(OWN_USERS[0])
+
+
+def tried(folder):
+    """Which walls can be put up here: by name, "" or what stands in the way."""
+    found = {}
+    for name in NAMES:
+        reader, writer = os.pipe()
+        if (child := os.fork()) == 0:
+            try:
+                attempt(name, folder)
+            except OSError as error:
+                os.write(writer, str(error).encode())
+            finally:
+                os._exit(0)
+        os.close(writer)
+        with open(reader, encoding="utf-8") as said:
+            found[name] = said.read()
+        os.waitpid(child, 0)
+    return found
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--try":
+        print(json.dumps(tried(sys.argv[2])))
+        sys.exit()
+    try:
+        start(**json.loads(sys.argv[1]))
+    except OSError as error:
+        sys.exit(f"netlab: no guest can be started behind its walls: {error}")

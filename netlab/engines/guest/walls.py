@@ -1,0 +1,144 @@
+"""Which walls stand around a guest on this machine; `launcher` puts them up."""
+
+import contextlib
+import json
+import os
+import random
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from netlab.engines.guest import failure, launcher
+from netlab.engines.guest.places import fixed_layout, memory_folder, run_folder, try_lock
+from netlab.errors import EngineError
+
+PYTHON = [sys.executable, "-I", "-S", "-B", launcher.__file__]
+WHAT = {
+    "files": "Landlock: no file but the guest's own",
+    "namespaces": "namespaces: nothing but the guest's files, processes and network",
+    "calls": "seccomp: no system call but those that the guest's kernel needs",
+    "user": "a user id of its own, as root starts it",
+}
+
+
+@cache
+def here():
+    """What stands in the way of each wall on this machine: by name, "" where it holds."""
+    with tempfile.TemporaryDirectory(dir=run_folder()) as folder:
+        said = subprocess.run([*PYTHON, "--try", folder], capture_output=True, text=True)
+    if said.returncode:
+        raise EngineError(f"the walls around a guest cannot be tried: {said.stderr.strip()}")
+    return json.loads(said.stdout)
+
+
+def standing():
+    """Names of the walls that hold on this machine, as in `launcher.NAMES`."""
+    return [name for name, trouble in here().items() if not trouble]
+
+
+def check_for_strangers():
+    """Refuse to run programs of strangers behind fewer than two walls.
+
+    Raises
+    ------
+    EngineError
+        Fewer hold here, and the environment variable ``NETLAB_ONE_WALL`` is not 1.
+    """
+    if len(standing()) < 2 and os.environ.get("NETLAB_ONE_WALL") != "1":
+        missing = "; ".join(f"{name}: {text}" for name, text in here().items() if text)
+        raise EngineError(
+            "a jail for programs of strangers needs two walls around it, and"
+            f" {len(standing())} holds on this machine ({missing}). Take a machine with Linux 5.13"
+            " or later (Landlock), or one that allows namespaces. NETLAB_ONE_WALL=1 starts jails"
+            " all the same: then one mistake in that wall gives a stranger your files"
+        )
+
+
+class Walls:
+    """The walls around one guest, and what lies inside them.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The guest's own.
+
+    Attributes
+    ----------
+    memory : pathlib.Path
+        An empty folder for the guest's memory file.
+    """
+
+    def __init__(self, folder):
+        self.folder, self.names = folder, standing()
+        self.cleanup = contextlib.ExitStack()
+
+    def __enter__(self):
+        self.memory = Path(tempfile.mkdtemp(prefix="netlab-memory-", dir=memory_folder()))
+        self.cleanup.callback(shutil.rmtree, self.memory, ignore_errors=True)
+        return self
+
+    def __exit__(self, *error):
+        self.cleanup.close()
+
+    def launcher(self, build, command, environment, roots, cpu):
+        """The command that puts up the walls and then becomes `command`, the guest's kernel."""
+        root = self.folder / "root"
+        root.mkdir()
+        seen = [str(build.linux.parent), *map(os.path.realpath, roots)]
+        names, user = self.names, None
+        if "user" in names and all(map(open_to_all, seen[:2] + seen[3:])):
+            user = self._own_user()
+        if user is None:
+            names = [name for name in names if name != "user"]
+        task = {
+            "command": command,
+            "environment": environment,
+            "readable": [*seen, *libraries(build.linux, build.shim), "/proc/cpuinfo"],
+            "writable": [str(self.folder), str(self.memory), "/dev/null"],
+            "walls": names,
+            "root": str(root),
+            "user": user,
+            "fixed_layout": bool(fixed_layout()),
+            "cpu": cpu,
+        }
+        return [*PYTHON, json.dumps(task)]
+
+    def kernel(self, process):
+        """Process number of the kernel that a launcher with this number has become."""
+        if "namespaces" not in self.names:
+            return process
+        with contextlib.suppress(OSError, ValueError):
+            (child,) = failure.children_of(process)
+            return int(child)
+        return process  # it has ended
+
+    def _own_user(self):
+        """A user id that no other guest of ours has; the guest's folders become that user's."""
+        for user in random.sample(launcher.OWN_USERS, 20):
+            if (descriptor := try_lock(run_folder() / f"user-{user}")) is not None:
+                self.cleanup.callback(os.close, descriptor)
+                self.cleanup.callback((run_folder() / f"user-{user}").unlink)
+                for path in (self.memory, self.folder, *self.folder.rglob("*")):
+                    os.chown(path, user, user, follow_symlinks=False)
+                return user
+        return None
+
+
+def open_to_all(folder):
+    """May everybody read this folder and what lies in it? A umask may have closed it."""
+    found = [folder, *(entry.path for entry in os.scandir(folder) if not entry.is_symlink())]
+    return all(os.stat(path).st_mode & 0o005 >= stat.S_IROTH for path in found)
+
+
+@cache
+def libraries(*programs):
+    """The shared libraries of this machine that programs need, and what finds them."""
+    told = subprocess.run(["ldd", *programs], capture_output=True, text=True).stdout
+    found = re.findall(r"^\s+(?:\S+ => )?(/\S+) \(", told, re.MULTILINE)
+    found += [path for path in ("/etc/ld.so.cache",) if os.path.exists(path)]
+    return [path for path in dict.fromkeys(found) if path not in map(str, programs)]
