@@ -14,7 +14,7 @@ import threading
 import time
 
 PIECE = 60_000  # bytes of one message of a guest; a longer one travels in several
-LOOK_S = 1.0  # between two looks whether the other end is still whole
+LOOK_S = 0.1  # between two looks whether the other end is still whole
 
 
 class LineDown(Exception):
@@ -66,7 +66,7 @@ class Line:
         `interrupt`. Where nothing runs that it could end, it raises KeyboardInterrupt after the
         answer; so does an exception in `on_event`.
 
-        `look` is called about every second of waiting: it raises `LineDown` where the answer
+        `look` is called about ten times a second of waiting: it raises `LineDown` where the answer
         cannot come any more.
         """
         if self.interrupted:

@@ -18,8 +18,15 @@ from netlab.engines.guest.control_process import CALLED, LONGEST_S, PIECE, place
 from netlab.engines.guest.places import fixed_layout
 from netlab.errors import AlgorithmError
 
-# numpy's libraries would start a thread per CPU, and take memory for each
-ONE_THREAD = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"
+# The same bytes on every x86-64, in a notebook and in a jail (`netlab.engines.jail.warden` has the
+# same): without fused multiply-add in the C library, and what numpy and OpenBLAS choose by CPU.
+COMPUTING = {
+    # a thread per CPU otherwise, and memory for each
+    **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4,-POPCNT",
+    "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+    "OPENBLAS_CORETYPE": "Nehalem",
+}
 
 
 class Control:
@@ -48,7 +55,7 @@ class Control:
         self.dumped = tempfile.TemporaryFile()  # noqa: SIM115 - what Python's watchdog writes
         command = [sys.executable, "-s", "-P", "-B", control_process.__file__]
         own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        own |= dict.fromkeys(ONE_THREAD, "1")
+        own |= COMPUTING
         self.process = subprocess.Popen(
             # objects at the same addresses each time: the order of a set of objects depends on them
             [*fixed_layout(), *command, base.__file__, str(seed)],

@@ -213,8 +213,6 @@ CALLS = {
     "ftruncate": 77,
     "getcwd": 79,
     "mkdir": 83,
-    "rmdir": 84,
-    "unlink": 87,
     "readlink": 89,
     "sysinfo": 99,
     "getuid": 102,
@@ -267,7 +265,7 @@ ARGUMENTS = {
     44: [[(4, ANYTHING, (0,)), (5, ANYTHING, (0,))]],  # sendto: no address
     53: [[(0, ANYTHING, (1,)), (1, 0xF, (1, 5))]],  # socketpair: Unix, streams and packets
     56: [[(0, NEW_NAMESPACES, (0,))]],  # clone
-    62: [[(0, 0x80000000, (0,)), (1, ANYTHING, (9, 10, 17, 18))]],  # kill: no groups
+    62: [[(0, 0x80000000, (0,)), (1, ANYTHING, (9, 14))]],  # kill: no groups; KILL, ALRM
     72: [
         [(1, ANYTHING, (1, 2, 3, 4, 1030, 1033, 1034))],  # fcntl: flags, seals
         [(1, ANYTHING, (10,)), (2, ANYTHING, (signal.SIGIO,))],  # F_SETSIG

@@ -20,6 +20,7 @@ from pathlib import Path
 from netlab.engines import evidence
 from netlab.engines.agent_line import GuestLine, Interrupted, LineDown, OutOfTime
 from netlab.engines.guest import store
+from netlab.engines.guest.console import FLOODED, Console
 from netlab.engines.guest.failure import (
     ENDLESS,
     KILLED,
@@ -50,6 +51,7 @@ CLOCKS = {
     # The clock on the wall.
     "real": [],
 }
+COUNT_S = 1.0  # between two counts of its processes
 LEAST_DESCRIPTORS = 256  # each process in a guest takes some
 # The shell that becomes the guest first tells its process group to the watcher, which could not
 # end the guest otherwise. From then on, what the guest writes to standard error is on its console.
@@ -83,6 +85,7 @@ class Guest:
         check_descriptors()
         remove_leftovers()
         self.process = self.sockets = self.watching = None
+        self.next_count = 0.0
         self.cleanup = contextlib.ExitStack()  # undone in reverse order, as far as it has got
         try:
             self.folder = Path(tempfile.mkdtemp(prefix="guest-", dir=run_folder()))
@@ -92,6 +95,7 @@ class Guest:
             self.watcher = self.cleanup.enter_context(
                 cleaned_up_after_parent(self.folder, self.walls.memory)
             )
+            self.console = Console(self.folder / "console", [LOST, ENDLESS])
             self.cpu = self.cleanup.enter_context(one_cpu())
             self.hooks = Hooks()
             self.cleanup.callback(self.hooks.close)
@@ -176,7 +180,7 @@ class Guest:
             raise GuestError("this guest has been closed")
         try:
             answer = self.line.ask(question, on_event, self._look)
-            console = self._console()
+            console = self.console.text()
             if LOST in console:
                 raise LineDown(KILLED)
             if ENDLESS in console:
@@ -220,26 +224,23 @@ class Guest:
         self.line.interrupt()
 
     def _look(self):
-        if lost_a_process(self.kernel, self.sockets, self._console):
-            raise LineDown(KILLED)
-
-    def _console(self):
-        with contextlib.suppress(OSError):
-            return (self.folder / "console").read_text(errors="replace")
-        return ""
+        if self.console.flooded:
+            raise LineDown(FLOODED)
+        if time.monotonic() > self.next_count:
+            self.next_count = time.monotonic() + COUNT_S
+            if lost_a_process(self.kernel, self.sockets, self.console.text):
+                raise LineDown(KILLED)
 
     def _why_it_died(self):
         try:
-            return why_it_died(self.process.wait(5), self._console())
+            return why_it_died(self.process.wait(5), self.console.text())
         except subprocess.TimeoutExpired:
             return "it closed its line"
 
     def _fail(self, message):
         """End the guest, keep everything it left, raise."""
         self._kill()
-        files = {}
-        with contextlib.suppress(OSError):
-            files["console"] = (self.folder / "console").read_bytes()
+        files = {"console": self.console.text().encode()}
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{self.folder.name}"
         kept, place = evidence.save(name, files), evidence.folder(name)
         self.close()

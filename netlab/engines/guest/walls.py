@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import random
 import re
 import shutil
 import stat
@@ -119,10 +118,9 @@ class Walls:
 
     def _own_user(self):
         """A user id that no other guest of ours has; the guest's folders become that user's."""
-        for user in random.sample(launcher.OWN_USERS, 20):
+        for user in launcher.OWN_USERS:
             if (descriptor := try_lock(run_folder() / f"user-{user}")) is not None:
                 self.cleanup.callback(os.close, descriptor)
-                self.cleanup.callback((run_folder() / f"user-{user}").unlink)
                 for path in (self.memory, self.folder, *self.folder.rglob("*")):
                     os.chown(path, user, user, follow_symlinks=False)
                 return user

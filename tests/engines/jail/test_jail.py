@@ -202,6 +202,34 @@ def test_an_algorithm_in_a_jail_leaves_the_bytes_of_one_outside():
     assert outside.flows.retransmits[0] > 0
 
 
+class Computes(Half):
+    """Its windows depend on the last bits of what the C library and numpy compute."""
+
+    def on_loss(self, tcp):
+        import math
+
+        import numpy as np
+
+        x = 1 + tcp.now / 7 + tcp.cwnd / 11
+        digits = math.exp(x) * 1e9 + math.sin(x * 1e5) * 1e12 + np.exp(np.float64(x)) * 1e9
+        product = np.dot(np.full(64, x), np.sqrt(np.arange(64.0)))
+        return int(tcp.cwnd / 2 + (digits + product * 1e12) % 5)
+
+
+def test_an_algorithm_computes_in_a_jail_as_outside():
+    path = nl.wan("10mbit", "20ms", burst=15_000, limit=30_000)
+    test = nl.Iperf3("h1", "h2", congestion=Computes, time=5)
+    outside, inside = nl.run(path, test), nl.run(path, test, engine=JailedEngine())
+    assert outside.raw == inside.raw
+
+
+def test_both_compute_in_one_way():
+    from netlab.engines.guest.control import COMPUTING
+    from netlab.engines.jail.warden import ENVIRONMENT
+
+    assert COMPUTING.items() <= ENVIRONMENT.items()
+
+
 class Divides(Half):
     def on_loss(self, tcp):
         1 / 0  # noqa: B018

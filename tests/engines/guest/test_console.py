@@ -1,0 +1,36 @@
+import pytest
+
+import netlab as nl
+from netlab.engines.guest.console import KEPT_BYTES, MOST_BYTES, Console
+
+
+def test_the_end_is_kept_and_signs_are_not_forgotten(tmp_path):
+    path = tmp_path / "console"
+    console = Console(path, ["lost a stub"])
+    assert console.text() == "" and not console.flooded
+    with open(path, "ab", buffering=0) as file:
+        file.write(b"begun; lost a")
+        assert "lost a stub" not in console.text()
+        file.write(b" stub\n" + 3 * KEPT_BYTES * b"x" + "ende é".encode()[:-1])
+        text = console.text()
+    assert text.startswith("lost a stub\n") and text.endswith("ende �")
+    assert len(text) < KEPT_BYTES + 100
+    assert console.text() == text
+
+
+def test_too_much_is_seen_and_not_read(tmp_path):
+    path = tmp_path / "console"
+    with open(path, "wb") as file:
+        file.truncate(100 * MOST_BYTES)
+    console = Console(path, [])
+    assert console.flooded
+    console.text()
+    assert console.bytes_read <= MOST_BYTES + KEPT_BYTES
+
+
+def test_a_flood_of_the_console_ends_the_run():
+    command = "head -c 2500000000 /dev/zero > /dev/console"
+    with nl.Network(nl.wan("100mbit", "20ms"), wall_limit_s=100) as net:
+        with pytest.raises(nl.GuestError, match="more than 16 MB to its console") as ended:
+            net.run("h1", command, echo=False)
+        assert (ended.value.evidence / "console").stat().st_size <= KEPT_BYTES + 100

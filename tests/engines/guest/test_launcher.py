@@ -1,0 +1,170 @@
+"""What code in the place of a guest's kernel reaches, behind the walls that the launcher puts up.
+
+``python -m tests.engines.guest.test_launcher`` prints the table of docs/engine.md.
+"""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from netlab import EngineError
+from netlab.engines.guest import launcher, walls
+from netlab.engines.jail import Jail
+
+# What reaches out of the guest, each by the probe's word for it.
+HARM = {
+    *("read a file", "write a file", "make a file", "make a folder", "list a folder"),
+    *("change a mode", "rename a file", "delete a file", "cut a file", "read /etc/passwd"),
+    *("read another's environment", "open another's memory", "open another's root"),
+    *("signal another", "signal all", "queue a signal", "trace another", "copy another's memory"),
+    *("hold another", "limit another", "send to a socket", "send to an abstract socket"),
+    *("send by a pair", "send to a port", "a raw socket", "start a program"),
+    "start a program by descriptor",
+}
+# What only widens what the host's kernel can be attacked by; and vsock sockets, which lead to the
+# host of a virtual machine, and which of these walls the filter alone refuses.
+SURFACE = {
+    "a vsock socket",
+    *("a netlink socket", "a user namespace", "a mount namespace", "a clone in a user namespace"),
+    *("mount", "another root", "io_uring", "bpf", "perf", "keys", "userfaultfd"),
+    *("push input to a terminal", "signal by owner"),
+}
+OWN = {"its own memory", "its own folder"}
+
+
+@pytest.fixture(scope="module")
+def probe(tmp_path_factory):
+    program = tmp_path_factory.mktemp("kernel") / "linux"
+    source = Path(__file__).with_name("probe.c")
+    subprocess.run(["gcc", "-O1", "-static", "-o", program, source], check=True)
+    return program
+
+
+@contextlib.contextmanager
+def somebody_else(folder):
+    """A secret, a process and sockets that listen; -> the probe's arguments, and the sockets."""
+    secret = folder / "secret"
+    secret.write_text("a reference answer")
+    secret.chmod(0o644)
+    abstract = f"netlab-probe-{os.getpid()}"
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as named,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as nameless,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as port,
+        subprocess.Popen(["sleep", "600"]) as process,
+    ):
+        try:
+            named.bind(str(folder / "socket"))
+            nameless.bind(f"\0{abstract}")
+            port.bind(("127.0.0.1", 0))
+            number = str(port.getsockname()[1])
+            yield [str(secret), str(process.pid), named.getsockname(), abstract, number]
+            assert process.poll() is None, "the other process was ended"
+        finally:
+            process.kill()
+
+
+def tried(probe, names):
+    """What the probe says of everything that it tries behind these walls."""
+    folder = Path(tempfile.mkdtemp(prefix="probe-"))
+    try:
+        own, outside = folder / "guest", folder / "outside"
+        own.mkdir()
+        outside.mkdir()
+        shutil.copytree(probe.parent, folder / "kernel")
+        (folder / "rootfs").mkdir()
+        for one in (folder, *folder.rglob("*")):
+            one.chmod(0o755)
+        build = SimpleNamespace(linux=folder / "kernel/linux", shim=Path("/nonexistent"))
+        with somebody_else(outside) as arguments, walls.Walls(own) as around:
+            around.names = names
+            command = [str(build.linux), *arguments]
+            roots = [str(folder / "rootfs")]
+            start = around.launcher(build, command, {}, roots, min(os.sched_getaffinity(0)))
+            said = subprocess.run(start, cwd=own, capture_output=True, text=True, timeout=60)
+        assert "all tried" in said.stdout, said.stdout + said.stderr
+        return dict(line.split(": ") for line in said.stdout.splitlines()[:-1])
+    finally:
+        shutil.rmtree(folder)
+
+
+def worked(found):
+    return {what for what, result in found.items() if result == "worked"}
+
+
+def sets_of_walls():
+    """All that hold here, and all but each of them."""
+    names = walls.standing()
+    return [names, *([name for name in names if name != left] for left in names)]
+
+
+@pytest.mark.parametrize("names", sets_of_walls(), ids="+".join)
+def test_with_any_wall_taken_away_the_others_hold(probe, names):
+    found = tried(probe, names)
+    assert set(found) == HARM | SURFACE | OWN
+    if len(names) < 2:
+        pytest.skip("two walls do not hold here")
+    assert worked(found) & HARM == set()
+    assert worked(found) >= OWN
+
+
+def test_without_walls_the_probe_reaches_out(probe):
+    """Else it would show nothing."""
+    found = worked(tried(probe, []))
+    assert {"read a file", "list a folder", "signal another", "start a program"} <= found
+    assert {"send to a socket", "send to an abstract socket", "send to a port"} <= found
+
+
+@pytest.mark.skipif("calls" not in walls.standing(), reason="this machine has no seccomp filters")
+def test_the_filter_allows_no_call_that_only_widens_what_can_be_attacked(probe):
+    assert worked(tried(probe, ["calls"])) & SURFACE == set()
+
+
+def test_a_jail_asks_for_two_walls(monkeypatch):
+    monkeypatch.delenv("NETLAB_ONE_WALL", raising=False)
+    trouble = dict.fromkeys(launcher.NAMES, "not here") | {"calls": ""}
+    monkeypatch.setattr(walls, "here", lambda: trouble)
+    with pytest.raises(EngineError, match=r"two walls.*1 holds.*Landlock.*NETLAB_ONE_WALL=1"):
+        Jail("/nonexistent")
+    monkeypatch.setenv("NETLAB_ONE_WALL", "1")
+    walls.check_for_strangers()
+
+
+def test_the_kernel_of_a_jail_has_a_user_of_its_own():
+    if "user" not in walls.standing():
+        pytest.skip("takes root")
+    program = "/run/netlab/netlab/engines/guest/control_process.py"
+    jails = [Jail(program, "/run/netlab/netlab/algorithms/base.py", "1") for _ in range(2)]
+    try:
+        users = {os.stat(f"/proc/{jail.kernel}").st_uid for jail in jails}
+        assert len(users) == 2 and users <= {*launcher.OWN_USERS}
+    finally:
+        for jail in jails:
+            jail.close()
+
+
+def table():
+    """What worked, by attempt and by walls."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "linux")
+        source = Path(__file__).with_name("probe.c")
+        subprocess.run(["gcc", "-O1", "-static", "-o", program, source], check=True)
+        sets = [[], *([name] for name in walls.standing() if name != "user"), *sets_of_walls()]
+        columns = {"+".join(names) or "none": tried(program, names) for names in sets}
+    print(f"| tried | {' | '.join(columns)} |")
+    print("|---" * (len(columns) + 1) + "|")
+    for what in next(iter(columns.values())):
+        cells = ("yes" if found[what] == "worked" else "-" for found in columns.values())
+        print(f"| {what} | {' | '.join(cells)} |")
+
+
+if __name__ == "__main__":
+    sys.exit(table())
