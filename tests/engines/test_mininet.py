@@ -68,10 +68,16 @@ with nl.Network(nl.wan("20mbit", "20ms"), engine="mininet") as net:
 
 
 class Open(Guest):
+    """A guest that sees all of this machine."""
+
     @property
     def roots(self):
-        (self.folder / "x").symlink_to("/")
         return [*super().roots, f"{self.folder}/x"]
+
+    def _start(self, *arguments):
+        self.walls.names = []
+        (self.folder / "x").symlink_to("/")
+        super()._start(*arguments)
 
 
 class OpenEngine(GuestEngine):

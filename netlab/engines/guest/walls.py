@@ -134,9 +134,11 @@ def open_to_all(folder):
 
 
 @cache
-def libraries(*programs):
-    """The shared libraries of this machine that programs need, and what finds them."""
-    told = subprocess.run(["ldd", *programs], capture_output=True, text=True).stdout
-    found = re.findall(r"^\s+(?:\S+ => )?(/\S+) \(", told, re.MULTILINE)
-    found += [path for path in ("/etc/ld.so.cache",) if os.path.exists(path)]
-    return [path for path in dict.fromkeys(found) if path not in map(str, programs)]
+def libraries(program, preloaded):
+    """The shared libraries of this machine that a program needs, and what finds them."""
+    # ld.so(8): it says what it would load, and starts nothing
+    asked = {"LD_TRACE_LOADED_OBJECTS": "1", "LD_PRELOAD": str(preloaded)}
+    told = subprocess.run([program], env=asked, capture_output=True, text=True).stdout
+    found = dict.fromkeys(re.findall(r"^\s+(?:\S+ => )?(/\S+) \(", told, re.MULTILINE))
+    found |= {path: None for path in ("/etc/ld.so.cache",) if os.path.exists(path)}
+    return [path for path in found if path != str(preloaded)]

@@ -93,14 +93,12 @@ static long program(const char *path, int by_descriptor)
 
 int main(int count, char **arguments)
 {
-	const char *secret = arguments[1];
+	const char *secret = count < 6 ? exit(2), "" : arguments[1];
 	pid_t other = atoi(arguments[2]);
 	char text[512], folder[512], beside[600], path[64];
 	struct iovec here = { text, sizeof(text) }, there = { (void *)0x400000, 16 };
 	int fd;
 
-	if (count < 6)
-		return 2;
 	strcpy(folder, secret);
 	*strrchr(folder, '/') = 0;
 	snprintf(beside, sizeof(beside), "%s/made", folder);
