@@ -171,11 +171,11 @@ class GuestLine(Line):
 
     def send(self, message):
         data = json.dumps(message).encode()
+        last = (len(data) - 1) // PIECE * PIECE
         try:
-            while len(data) > PIECE:
-                self.socket.send(b"+" + data[:PIECE])
-                data = data[PIECE:]
-            self.socket.send(b"." + data)
+            for first in range(0, last, PIECE):
+                self.socket.send(b"+" + data[first : first + PIECE])
+            self.socket.send(b"." + data[last:])
         except OSError as error:
             raise LineDown from error
 
@@ -241,10 +241,10 @@ class PipeLine(Line):
         self.to_agent, self.from_agent, self.read = to_agent, from_agent, b""
 
     def send(self, message):
-        data = json.dumps(message).encode() + b"\n"
+        data, sent = memoryview(json.dumps(message).encode() + b"\n"), 0
         try:
-            while data:
-                data = data[os.write(self.to_agent, data) :]
+            while sent < len(data):
+                sent += os.write(self.to_agent, data[sent:])
         except OSError as error:
             raise LineDown from error
 

@@ -95,7 +95,10 @@ class Guest:
             self.watcher = self.cleanup.enter_context(
                 cleaned_up_after_parent(self.folder, self.walls.memory)
             )
-            self.console = Console(self.folder / "console", [LOST, ENDLESS])
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            console = os.open(self.folder / "console", flags, 0o600)
+            self.cleanup.callback(os.close, console)
+            self.console = Console(console, [LOST, ENDLESS])
             self.cpu = self.cleanup.enter_context(one_cpu())
             self.hooks = Hooks()
             self.cleanup.callback(self.hooks.close)
@@ -153,17 +156,16 @@ class Guest:
         # see TELL_GROUP_AND_START
         tell = ["sh", "-c", TELL_GROUP_AND_START, "netlab-guest"]
         launcher = self.walls.launcher(build, kernel, environment, self.roots, self.cpu)
-        with open(self.folder / "console", "wb") as console:
-            # a session of its own: Jupyter's interrupt goes to the whole process group
-            self.process = subprocess.Popen(
-                [*tell, *launcher],
-                cwd=self.folder,
-                stdin=self.line.guest_socket,
-                stdout=console,
-                stderr=self.watcher,
-                start_new_session=True,
-                pass_fds=[self.line.guest_keys, *descriptors],
-            )
+        # a session of its own: Jupyter's interrupt goes to the whole process group
+        self.process = subprocess.Popen(
+            [*tell, *launcher],
+            cwd=self.folder,
+            stdin=self.line.guest_socket,
+            stdout=self.console.descriptor,
+            stderr=self.watcher,
+            start_new_session=True,
+            pass_fds=[self.line.guest_keys, *descriptors],
+        )
         self.cleanup.callback(self._kill)
         self.line.guest_socket.close()
         self.hooks.started()
