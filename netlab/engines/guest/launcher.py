@@ -175,87 +175,22 @@ def give_up_rights():
 
 # --- calls -------------------------------------------------------------------------------------
 
-# x86-64's numbers
-CALLS = {
-    "read": 0,
-    "write": 1,
-    "close": 3,
-    "fstat": 5,
-    "lstat": 6,
-    "poll": 7,
-    "lseek": 8,
-    "mmap": 9,
-    "mprotect": 10,
-    "munmap": 11,
-    "brk": 12,
-    "rt_sigaction": 13,
-    "rt_sigprocmask": 14,
-    "rt_sigreturn": 15,
-    "pread64": 17,
-    "pwrite64": 18,
-    "readv": 19,
-    "writev": 20,
-    "access": 21,
-    "sched_yield": 24,
-    "madvise": 28,
-    "dup": 32,
-    "dup2": 33,
-    "nanosleep": 35,
-    "getitimer": 36,
-    "setitimer": 38,
-    "getpid": 39,
-    "recvfrom": 45,
-    "sendmsg": 46,
-    "recvmsg": 47,
-    "exit": 60,
-    "wait4": 61,
-    "uname": 63,
-    "ftruncate": 77,
-    "getcwd": 79,
-    "mkdir": 83,
-    "readlink": 89,
-    "sysinfo": 99,
-    "getuid": 102,
-    "getgid": 104,
-    "geteuid": 107,
-    "getegid": 108,
-    "sigaltstack": 131,
-    "statfs": 137,
-    "fstatfs": 138,
-    "arch_prctl": 158,
-    "gettid": 186,
-    "time": 201,
-    "futex": 202,
-    "epoll_create": 213,
-    "getdents64": 217,
-    "set_tid_address": 218,
-    "restart_syscall": 219,
-    "timer_create": 222,
-    "timer_settime": 223,
-    "timer_gettime": 224,
-    "timer_getoverrun": 225,
-    "timer_delete": 226,
-    "clock_gettime": 228,
-    "clock_getres": 229,
-    "clock_nanosleep": 230,
-    "exit_group": 231,
-    "epoll_wait": 232,
-    "epoll_ctl": 233,
-    "openat": 257,
-    "newfstatat": 262,
-    "readlinkat": 267,
-    "ppoll": 271,
-    "set_robust_list": 273,
-    "fallocate": 285,
-    "signalfd4": 289,
-    "epoll_create1": 291,
-    "pipe2": 293,
-    "seccomp": 317,
-    "getrandom": 318,
-    "memfd_create": 319,
-    "rseq": 334,
-    "close_range": 436,
-}
+# With their numbers on x86-64.
+CALLS = """
+read:0 write:1 close:3 fstat:5 lstat:6 poll:7 lseek:8 mmap:9 mprotect:10 munmap:11 brk:12
+rt_sigaction:13 rt_sigprocmask:14 rt_sigreturn:15 pread64:17 pwrite64:18 readv:19 writev:20
+access:21 sched_yield:24 madvise:28 dup:32 dup2:33 nanosleep:35 getitimer:36 setitimer:38
+getpid:39 recvfrom:45 sendmsg:46 recvmsg:47 exit:60 wait4:61 uname:63 ftruncate:77 getcwd:79
+mkdir:83 readlink:89 sysinfo:99 getuid:102 getgid:104 geteuid:107 getegid:108 sigaltstack:131
+statfs:137 fstatfs:138 arch_prctl:158 gettid:186 time:201 futex:202 epoll_create:213
+getdents64:217 set_tid_address:218 restart_syscall:219 timer_create:222 timer_settime:223
+timer_gettime:224 timer_getoverrun:225 timer_delete:226 clock_gettime:228 clock_getres:229
+clock_nanosleep:230 exit_group:231 epoll_wait:232 epoll_ctl:233 openat:257 newfstatat:262
+readlinkat:267 ppoll:271 set_robust_list:273 fallocate:285 signalfd4:289 epoll_create1:291
+pipe2:293 seccomp:317 getrandom:318 memfd_create:319 rseq:334 close_range:436
+"""
+NUMBERS = [int(call.partition(":")[2]) for call in CALLS.split()]
+NR_FUTEX = 202  # by far the most frequent
 ANYTHING = 0xFFFFFFFF
 OWN_PROCESS = None  # its number, once it has one
 # Calls by number, with alternatives: lists of conditions. Each names an argument, bits of it,
@@ -284,7 +219,7 @@ X86_64 = 0xC000003E
 def allowed_calls():
     """The program of the filter; bpf(4), seccomp(2)."""
     lines = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, X86_64), (RETURN, 0, 0, KILL), (LOAD, 0, 0, 0)]
-    for number in sorted(CALLS.values(), key=lambda number: number != CALLS["futex"]):
+    for number in sorted(NUMBERS, key=lambda number: number != NR_FUTEX):
         lines += [(EQUAL, 0, 1, number), (RETURN, 0, 0, ALLOW)]
     for number, alternatives in ARGUMENTS.items():
         block = [(RETURN, 0, 0, REFUSE)]
@@ -418,6 +353,8 @@ def tried(folder):
         with open(reader, encoding="utf-8") as said:
             found[name] = said.read()
         os.waitpid(child, 0)
+    if found["namespaces"]:  # the engine may lie where that user may not go
+        found["user"] = found["user"] or "needs namespaces"
     return found
 
 

@@ -90,7 +90,7 @@ class Walls:
         root.mkdir()
         seen = [str(build.linux.parent), *map(os.path.realpath, roots)]
         names, user = self.names, None
-        if "user" in names and all(map(open_to_all, seen[:2] + seen[3:])):
+        if {"user", "namespaces"} <= {*names} and all(map(open_to_all, seen[:2] + seen[3:])):
             user = self._own_user()
         if user is None:
             names = [name for name in names if name != "user"]
