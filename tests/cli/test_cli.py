@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import subprocess
 import sys
@@ -26,6 +27,20 @@ def test_run_leaves_what_save_leaves(tmp_path):
     assert nl.load(tmp_path / "out").raw == nl.run(experiment).raw
     again = netlab("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
     assert again.returncode == 1 and "is there already" in again.stderr
+
+
+class SaysWho(nl.CongestionControl):
+    def on_ack(self, tcp, acked):
+        raise ValueError(f"user {os.getuid()}")
+
+
+def test_python_of_an_experiment_runs_in_a_jail(tmp_path):
+    experiment = nl.Experiment(
+        nl.wan("10mbit", "20ms"), nl.Iperf3("h1", "h2", congestion=SaysWho, time=1)
+    )
+    (tmp_path / "experiment.json").write_text(experiment.to_json())
+    done = netlab("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
+    assert done.returncode == 1 and "user 65534" in done.stderr
 
 
 @pytest.mark.parametrize(
