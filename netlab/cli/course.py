@@ -1,6 +1,7 @@
 """`netlab course`: problem sets, from their source to the marks."""
 
 import json
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -149,6 +150,14 @@ def grade(
         int | None, typer.Option(min=1, help="How many at once; as many as there are cores.")
     ] = None,
     secret: Secret = None,
+    one_wall: Annotated[
+        bool,
+        typer.Option(
+            "--one-wall",
+            help="Go on where only one wall stands around jails (`netlab doctor` names them): one"
+            " mistake in it gives a stranger the files of who grades.",
+        ),
+    ] = False,
 ):
     """Grade what a class handed in: each notebook is run in a jail, its answers are compared with
     the solution's for that student.
@@ -157,7 +166,11 @@ def grade(
     from netlab.course.grading.batch import Batch
     from netlab.course.grading.work import as_written
     from netlab.course.sets import source
+    from netlab.engines.guest import walls
 
+    if one_wall:
+        os.environ["NETLAB_ONE_WALL"] = "1"  # for the workers, too
+    walls.check_for_strangers()
     work = work or output.parent / f"{name}-marks"
     files.check(output, "--output", as_written(work))
     path, chosen = source.find(name, course), secret_of(course, secret)

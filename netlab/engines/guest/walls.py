@@ -53,8 +53,9 @@ def check_for_strangers():
         raise EngineError(
             "a jail for programs of strangers needs two walls around it, and"
             f" {len(standing())} holds on this machine ({missing}). Take a machine with Linux 5.13"
-            " or later (Landlock), or one that allows namespaces. NETLAB_ONE_WALL=1 starts jails"
-            " all the same: then one mistake in that wall gives a stranger your files"
+            " or later (Landlock), or one that allows namespaces. `netlab course grade --one-wall`"
+            " (or NETLAB_ONE_WALL=1) starts jails all the same: then one mistake in that wall gives"
+            " a stranger your files"
         )
 
 

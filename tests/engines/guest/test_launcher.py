@@ -14,8 +14,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from typer.testing import CliRunner
 
 from netlab import EngineError
+from netlab.cli.commands import app
 from netlab.engines.guest import launcher, walls
 from netlab.engines.jail import Jail
 
@@ -128,12 +130,15 @@ def test_the_filter_allows_no_call_that_only_widens_what_can_be_attacked(probe):
     assert worked(tried(probe, ["calls"])) & SURFACE == set()
 
 
-def test_a_jail_asks_for_two_walls(monkeypatch):
+def test_a_jail_asks_for_two_walls(monkeypatch, tmp_path):
     monkeypatch.delenv("NETLAB_ONE_WALL", raising=False)
     trouble = dict.fromkeys(launcher.NAMES, "not here") | {"calls": ""}
     monkeypatch.setattr(walls, "here", lambda: trouble)
     with pytest.raises(EngineError, match=r"two walls.*1 holds.*Landlock.*NETLAB_ONE_WALL=1"):
         Jail("/nonexistent")
+    grade = ["course", "grade", "ps1", str(tmp_path), "-o", str(tmp_path / "marks.csv")]
+    refused = CliRunner().invoke(app, grade)
+    assert refused.exit_code and "two walls" in str(refused.exception)
     monkeypatch.setenv("NETLAB_ONE_WALL", "1")
     walls.check_for_strangers()
 
