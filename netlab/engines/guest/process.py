@@ -127,7 +127,7 @@ class Guest:
     def _start(self, build, seed, clock):
         job = self.folder / "j"
         job.mkdir()
-        (self.folder / "r").symlink_to(build.rootfs)
+        (self.folder / "r").symlink_to(build.rootfs.resolve())
         for source in self.booted or store.BOOTED:
             shutil.copy(source, job)
         hooks, descriptors = self.hooks.environment

@@ -56,7 +56,7 @@ class Jail(Guest):
 
     def _start(self, build, seed, clock):
         for link, folder in zip("pn", contents(), strict=True):
-            (self.folder / link).symlink_to(folder)
+            (self.folder / link).symlink_to(folder.resolve())
         open_root(build.rootfs)
         allow_files()
         super()._start(build, seed, clock)

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from netlab import EngineError
 from netlab.cli.commands import app
+from netlab.engines.cache import cache_folder
 from netlab.engines.guest import launcher, walls
 from netlab.engines.jail import Jail
 
@@ -154,6 +155,18 @@ def test_the_kernel_of_a_jail_has_a_user_of_its_own():
     finally:
         for jail in jails:
             jail.close()
+
+
+def test_the_cache_and_the_temporary_folder_may_be_reached_by_links(tmp_path, monkeypatch):
+    (tmp_path / "cache").mkdir()
+    for one in cache_folder().iterdir():
+        (tmp_path / "cache" / one.name).symlink_to(one)
+    (tmp_path / "real").mkdir()
+    (tmp_path / "tmp").symlink_to(tmp_path / "real")
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    program = "/run/netlab/netlab/engines/guest/control_process.py"
+    Jail(program, "/run/netlab/netlab/algorithms/base.py", "1").close()
 
 
 def table():
