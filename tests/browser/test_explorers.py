@@ -166,7 +166,9 @@ def test_a_panel_whose_kernel_was_restarted_says_so(page):
     page.until(lambda: page.all("[data-command='kernelmenu:restart']"))[0].click()
     page.until(lambda: page.all(".jp-Dialog .jp-mod-accept"))[0].click()
     page.until(lambda: "run this cell again" in page.explorers[FAIRNESS].text, 120)
-    assert not page.button(FAIRNESS, "Measuring ...").is_enabled()
+    # what it says hangs on whether the run was over before its kernel was
+    buttons = page.all("button", page.explorers[FAIRNESS])
+    assert buttons and not any(button.is_enabled() for button in buttons)
 
 
 def test_without_a_browser_it_is_said_what_to_install(monkeypatch, tmp_path):

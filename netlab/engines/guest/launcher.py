@@ -287,6 +287,7 @@ def start(command, environment, readable, writable, walls, root, user, fixed_lay
     if fixed_layout:
         call(libc.personality, ctypes.c_ulong(ADDR_NO_RANDOMIZE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.umask(0o022)  # the folders of its root are for its own user, too
     if "namespaces" in walls:
         unshare()
         if child := os.fork():

@@ -139,7 +139,10 @@ def libraries(program, preloaded):
     """The shared libraries of this machine that a program needs, and what finds them."""
     # ld.so(8): it says what it would load, and starts nothing
     asked = {"LD_TRACE_LOADED_OBJECTS": "1", "LD_PRELOAD": str(preloaded)}
-    told = subprocess.run([program], env=asked, capture_output=True, text=True).stdout
+    try:
+        told = subprocess.run([program], env=asked, capture_output=True, text=True).stdout
+    except OSError:
+        return []  # it is no program; the launcher says so
     found = dict.fromkeys(re.findall(r"^\s+(?:\S+ => )?(/\S+) \(", told, re.MULTILINE))
     found |= {path: None for path in ("/etc/ld.so.cache",) if os.path.exists(path)}
     return [path for path in found if path != str(preloaded)]
