@@ -41,6 +41,7 @@ def unless_given(default=None, **allowed):
 
 
 MOST_TOLD = 10  # problems of one description
+MOST_JSON = 2_000_000  # characters of one description
 COMMAND_BYTES = 131_071  # the longest argument that Linux passes to a program
 
 
@@ -87,8 +88,14 @@ class Description(BaseModel):
         Raises
         ------
         SpecificationError
-            Not JSON, an unknown key, or a value that is not allowed.
+            Not JSON, an unknown key, or a value that is not allowed; or more than two million
+            characters.
         """
+        if len(text) > MOST_JSON:
+            raise SpecificationError(
+                f"{cls.__name__}: this JSON has {len(text):,} characters, and {MOST_JSON:,} are"
+                " read: describe less at once"
+            )
         with speaking(cls.__name__):
             return cls.model_validate_json(text)
 
@@ -173,6 +180,8 @@ class speaking:
                 continue
             field = ".".join([self.name, *(str(part)[:80] for part in place)])
             problem = str(cause) if cause else found["msg"][0].lower() + found["msg"][1:]
+            if found["type"] == "too_long":
+                problem = "{actual_length} of them, and at most {max_length}".format(**found["ctx"])
             if found["type"] == "json_invalid":
                 problem = f"this is not JSON: {found['ctx']['error']}"
             if found["type"] == "missing":

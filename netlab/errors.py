@@ -3,7 +3,8 @@
 NetlabError
  ├─ SpecificationError    a topology, traffic or experiment that is not possible
  ├─ EngineError           no engine here works, or one could not be built
- │   └─ GuestError        a running guest died or reached a limit; its evidence is kept
+ │   └─ GuestError        a running guest died; its evidence is kept
+ │       └─ LimitError    it was ended at a limit of output, memory or wall-clock time
  ├─ CommandError          a command on a host failed; its output is kept
  ├─ AlgorithmError        a congestion control in Python failed, at the lines that it says
  ├─ EmulationError        the network that came up is not the network that was asked for
@@ -97,7 +98,7 @@ class EngineError(NetlabError):
 
 
 class GuestError(EngineError):
-    """A guest died, or reached its limit of virtual or wall-clock time.
+    """A guest died, or its run would not repeat.
 
     Attributes
     ----------
@@ -111,6 +112,12 @@ class GuestError(EngineError):
         super().__init__(message)
         self.console = console
         self.evidence = evidence
+
+
+class LimitError(GuestError):
+    """A guest was ended at a limit of output, memory or wall-clock time: the same again would be
+    ended again.
+    """
 
 
 class AlgorithmError(NetlabError):

@@ -12,6 +12,7 @@ from netlab.topology import Topology
 from netlab.traffic.base import AnyTraffic, Place
 
 MOST_ALGORITHMS = 8  # netlab0 to netlab7
+MOST_TRAFFIC = 1000
 
 
 class Experiment(Description):
@@ -35,7 +36,7 @@ class Experiment(Description):
     """
 
     topology: Topology
-    traffic: tuple[AnyTraffic, ...] = Field(min_length=1)
+    traffic: tuple[AnyTraffic, ...] = Field(min_length=1, max_length=MOST_TRAFFIC)
     seed: int = Field(default=1, ge=0, lt=1 << 63)
     clock: Literal["virtual", "cpu", "real"] = "virtual"
     stagger: Delay = "100ms"

@@ -124,6 +124,15 @@ def test_few_of_many_problems_are_told():
     assert len(str(refused.value)) < 1000
 
 
+def test_a_description_of_enormous_length_is_not_even_looked_at():
+    described = json.loads(Experiment(wan(), Ping("h1", "h2")).to_json())
+    many = json.dumps(described | {"traffic": described["traffic"] * 1001})
+    with pytest.raises(SpecificationError, match="1001 of them, and at most 1000"):
+        Experiment.from_json(many)
+    with pytest.raises(SpecificationError, match=r"has 9,000,000 characters, and 2,000,000 are"):
+        Experiment.from_json("[" * 9_000_000)
+
+
 def test_twice_the_problems_are_twice_the_work():
     described = json.loads(Experiment(wan(), Ping("h1", "h3")).to_json())
 

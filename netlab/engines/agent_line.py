@@ -14,11 +14,16 @@ import threading
 import time
 
 PIECE = 60_000  # bytes of one message of a guest; a longer one travels in several
+MOST_BYTES = 16 << 20  # of one message from an agent; the longest are pieces of output, 32 kB
 LOOK_S = 0.1  # between two looks whether the other end is still whole
 
 
 class LineDown(Exception):
     """The other end has gone; the message says why, where that is known."""
+
+
+class TooMuch(LineDown):
+    """The other end has sent or written more than it may."""
 
 
 class OutOfTime(Exception):
@@ -38,6 +43,12 @@ def message(data):
     if not isinstance(found, dict):
         raise LineDown("it sent what no agent sends")
     return found
+
+
+def check_length(data):
+    """End the line of an agent that sends a message without an end."""
+    if len(data) > MOST_BYTES:
+        raise TooMuch(f"it sent a message of more than {MOST_BYTES >> 20} MB")
 
 
 class Line:
@@ -167,7 +178,7 @@ class GuestLine(Line):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.guest_keys, self.keys = os.pipe()
         os.set_blocking(self.guest_keys, False)
-        self.begun = b""  # the pieces so far of a message that has not come whole
+        self.begun = bytearray()  # the pieces so far of a message that has not come whole
 
     def send(self, message):
         data = json.dumps(message).encode()
@@ -200,8 +211,9 @@ class GuestLine(Line):
             if not piece:
                 raise LineDown
             self.begun += piece[1:]
+            check_length(self.begun)
             if piece[:1] == b".":
-                data, self.begun = self.begun, b""
+                data, self.begun = self.begun, bytearray()
                 return message(data)
 
     def send_key(self, key):
@@ -238,7 +250,7 @@ class PipeLine(Line):
 
     def __init__(self, wall_limit_s, to_agent, from_agent):
         super().__init__(wall_limit_s)
-        self.to_agent, self.from_agent, self.read = to_agent, from_agent, b""
+        self.to_agent, self.from_agent, self.read = to_agent, from_agent, bytearray()
 
     def send(self, message):
         data, sent = memoryview(json.dumps(message).encode() + b"\n"), 0
@@ -256,6 +268,7 @@ class PipeLine(Line):
             piece = os.read(self.from_agent, 65536)
             if not piece:
                 raise LineDown
+            check_length(self.read)
             self.read += piece
         text, _, self.read = self.read.partition(b"\n")
         return message(text)

@@ -5,6 +5,7 @@ from netlab.engines.cache import cache_folder, own_cache
 
 NAME = r"\d{8}-\d{6}-.+"  # of a folder: when it was, and something unique
 NEWEST = 50  # folders that are kept; older ones are removed
+MOST_BYTES = 8 << 20  # of a folder; of longer files the end is kept
 
 
 def folder(name):
@@ -22,7 +23,8 @@ def keep_none():
 
 def save(name, files):
     """Write files to a folder of the cache; -> a sentence that says where they are,
-    or "" after `keep_none`. The fifty newest of such folders are kept.
+    or "" after `keep_none`. The fifty newest of such folders are kept, 8 MB of each: the ends of
+    its largest files.
 
     A cache that is full or may not be written to changes the sentence and raises nothing: the
     error that the evidence belongs to is the one to be seen.
@@ -42,13 +44,25 @@ def save(name, files):
         in_files.prune(place.parent, NAME, newest=NEWEST - 1)
         place.mkdir(parents=True)
         made = True
-        for file, content in files.items():
-            data = (
-                content if isinstance(content, bytes) else content.encode(errors="backslashreplace")
-            )
+        for file, data in shortened(files).items():
             (place / file).write_bytes(data)
     except OSError as error:
         if made:
             in_files.remove_tree(place)
         return f"It could not be kept in {place}: {error.strerror}"
     return f"Everything it left is in {place}"
+
+
+def shortened(files):
+    """The files as bytes, together not much more than `MOST_BYTES`."""
+    data = {
+        name: content if isinstance(content, bytes) else content.encode(errors="backslashreplace")
+        for name, content in files.items()
+    }
+    room, left = MOST_BYTES, len(data)
+    for name in sorted(data, key=lambda name: len(data[name])):
+        share = room // left  # what small files leave is for the large ones
+        if (cut := len(data[name]) - share) > 0:
+            data[name] = b"(%d bytes before this are left out)\n" % cut + data[name][cut:]
+        room, left = max(0, room - len(data[name])), left - 1
+    return data

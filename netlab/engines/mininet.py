@@ -138,8 +138,8 @@ class MininetConnection:
             raise KeyboardInterrupt from None
         except OutOfTime as error:
             failure = f"the network {error}"
-        except LineDown:
-            failure = "the agent that runs Mininet died"
+        except LineDown as error:
+            failure = f"the agent that runs Mininet died{f': {error}' if str(error) else ''}"
         self.close()
         raise EngineError(f"{failure}\n{self._log_tail()}")
 

@@ -3,16 +3,28 @@
 import contextlib
 import json
 import os
+import re
+import resource
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
 OWN = Path(__file__).parents[2]  # where this netlab is found
+MOST_MEMORY_BYTES = 4 << 30  # address space of one process, and of each guest that it starts
+KEPT_BYTES = 1 << 16  # the end of what it writes to standard error
+LATE, TOO_LARGE = "it took more than {:g} s", f"it took more than {MOST_MEMORY_BYTES >> 30} GB"
+MEMORY = re.compile(r"(\S*\.)?_?(Array)?MemoryError\b")  # the last line of a traceback
 PASSED_ON = {
     *("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "TZ", "LD_LIBRARY_PATH"),
     *("XDG_CACHE_HOME", "MEM_LIMIT"),
 }
+
+
+def at_limit(said):
+    """Was a process ended at a limit, as it would be again? `said` is of `Workers.work_on`."""
+    last = said.rpartition("\n")[2]
+    return last == TOO_LARGE or last.startswith(LATE.partition("{")[0])
 
 
 class Workers:
@@ -20,7 +32,7 @@ class Workers:
 
     The process reads its job from standard input, a line of JSON. That stays open until the caller
     ends: a process that sees its end should end, too. It imports nothing from the working
-    directory, and has few of the caller's environment variables.
+    directory, and has few of the caller's environment variables. Its memory is limited.
 
     Parameters
     ----------
@@ -56,15 +68,24 @@ class Workers:
                 env=environment(),
             )
             self.processes.add(process)
-        said = []
-        listener = threading.Thread(target=lambda: said.append(process.stderr.read()))
+        with contextlib.suppress(ProcessLookupError):  # it has ended
+            limits = MOST_MEMORY_BYTES, MOST_MEMORY_BYTES
+            resource.prlimit(process.pid, resource.RLIMIT_AS, limits)
+        said = bytearray()
+
+        def listen():
+            while piece := process.stderr.read1(KEPT_BYTES):
+                said.extend(piece)
+                del said[:-KEPT_BYTES]
+
+        listener = threading.Thread(target=listen)
         listener.start()
         try:
             process.stdin.write(json.dumps(job).encode() + b"\n")
             process.stdin.flush()
             status = process.wait(limit_s)
         except subprocess.TimeoutExpired:
-            return f"it took more than {limit_s:g} s"
+            return LATE.format(limit_s)
         except BrokenPipeError:
             status = process.wait()
         finally:
@@ -76,7 +97,9 @@ class Workers:
             process.stderr.close()
             with self.lock:
                 self.processes.discard(process)
-        text = b"".join(said).decode(errors="replace").strip()
+        text = said.decode(errors="replace").strip()
+        if status and MEMORY.match(text.rpartition("\n")[2]):
+            return f"{text[-2000:]}\n{TOO_LARGE}"
         return f"status {status}: {text[-2000:]}" if status else ""
 
     def stop(self):
@@ -97,4 +120,6 @@ def environment():
     # an empty or relative entry would be the working directory, or in it
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     path = [*filter(os.path.isabs, given), str(OWN)]
-    return kept | {"PYTHONPATH": os.pathsep.join(path), "NETLAB_PROGRESS": "off"}
+    # a thread per core otherwise, with memory for each
+    own = {"PYTHONPATH": os.pathsep.join(path), "OPENBLAS_NUM_THREADS": "1"}
+    return kept | own | {"NETLAB_PROGRESS": "off"}

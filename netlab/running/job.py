@@ -4,7 +4,8 @@ from netlab.errors import CommandError
 from netlab.running.arguments import check_seconds
 from netlab.running.terminal import plain
 
-OUTPUT_LIMIT = 64_000_000  # what is kept of one program's output [character]
+OUTPUT_LIMIT = 64_000_000  # what is kept of one program's output [byte of UTF-8]
+ALL_OUTPUT_LIMIT = 2 * OUTPUT_LIMIT  # of all programs of a network
 ENDING_LINES, ENDING_CHARACTERS = 10, 2000
 
 
@@ -26,25 +27,26 @@ class Job:
 
     def __init__(self, session, number, host, command):
         self.session, self.number, self.host, self.command = session, number, host, command
-        self.status, self._pieces, self._characters = None, [], 0
+        self.status, self._printed, self._missing = None, bytearray(), 0
         self.cut_off = False  # was it still running at the limit of time?
 
     @property
     def raw(self):
-        self._pieces = ["".join(self._pieces)]
-        return self._pieces[0]
+        return self._printed.decode(errors="ignore")  # it may end within a character
 
     @property
     def text(self):
         return plain(self.raw)
 
-    def keep(self, out):
-        """Keep what it has just printed, as far as there is room; -> is this what is too much?"""
-        room = OUTPUT_LIMIT - self._characters
-        self._characters += len(out)
-        if room >= 0:
-            self._pieces.append(out[:room])
-        return 0 <= room < len(out)
+    def keep(self, out, room):
+        """Keep what it has just printed, as far as `room` reaches [byte]; -> how much it took, and
+        whether this is the first that is too much.
+        """
+        data, before = out.encode(errors="replace"), self._missing
+        kept = data[: max(0, min(room, OUTPUT_LIMIT - len(self._printed)))]
+        self._printed += kept
+        self._missing += len(data) - len(kept)
+        return len(kept), self._missing > 0 and not before
 
     def wait(self, limit_s=600):
         """Let time pass until it has ended.
@@ -86,8 +88,9 @@ class Job:
     def flooded(self):
         """The error that says that it was ended because its output was too long."""
         return self.failed(
-            f"printed more than {OUTPUT_LIMIT / 1e6:g} million characters, and was ended; only what"
-            " came first is kept. Let it print less, as with `| tail`"
+            f"printed more than {OUTPUT_LIMIT / 1e6:g} MB, or all programs of its network more than"
+            f" {ALL_OUTPUT_LIMIT / 1e6:g} MB, and was ended; only what came first is kept. Let it"
+            " print less, as with `| tail`"
         )
 
     def failed(self, why):

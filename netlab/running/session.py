@@ -3,7 +3,7 @@
 import contextlib
 
 from netlab.errors import CommandError, NetlabError
-from netlab.running.job import Job
+from netlab.running.job import ALL_OUTPUT_LIMIT, Job
 from netlab.running.progress import progress
 
 OF_A_SIGNAL = (-2, -9, 128 + 2, 128 + 9)  # exit statuses after Ctrl-C and SIGKILL
@@ -42,6 +42,7 @@ class Session:
 
     def __init__(self, agent):
         self.agent, self.jobs, self.clock_ns, self.unrepeatable = agent, {}, 0, ""
+        self._room = ALL_OUTPUT_LIMIT
 
     def ask(self, on_tick=nothing, on_output=nothing, **question):
         """One question to the agent; -> its answer.
@@ -55,7 +56,9 @@ class Session:
             if "tick" in event:
                 return on_tick(event["tick"])
             job, out = self.jobs[event["job"]], event["out"]
-            if job.keep(out):
+            kept, too_much = job.keep(out, self._room)
+            self._room -= kept
+            if too_much:
                 flooding.append(job)
                 for key in "IK":  # Ctrl-C, and SIGKILL at the agent's next look: it answers soon
                     self.agent.send_key(key)

@@ -8,6 +8,7 @@ from itertools import combinations
 from netlab import units
 
 FRAME_BYTES = 1514  # the largest Ethernet frame of an MTU of 1500 bytes, as tbf counts it
+MOST_NODES = 500  # each host is a process of the guest; starting 500 takes a minute
 NAME_LENGTH = 15  # the longest name that Linux gives an interface
 LEAST_BUFFER_BYTES = 87_380  # the default size of a new socket's buffer
 MOST_BUFFER_BYTES = 2**31 - 1  # the kernel counts them in an int
@@ -15,6 +16,16 @@ MOST_BUFFER_BYTES = 2**31 - 1  # the kernel counts them in an int
 # longer, it drops the packets that wait for it, and connections fail.
 ARP_S = 3
 CHECK_S = 5  # how long the pings that check a network's delays wait
+
+
+def check_size(topology):
+    """Refuse networks that are too large to be looked through."""
+    nodes, links = len(topology.node_names), len(topology.links)
+    if nodes > MOST_NODES or links > 2 * MOST_NODES:
+        raise ValueError(
+            f"{nodes} hosts, switches and routers, and {links} links: at most {MOST_NODES} and"
+            f" {2 * MOST_NODES}"
+        )
 
 
 def check_names(links, switches):
@@ -72,22 +83,26 @@ def check_cards(topology):
 
 def check_delays(topology):
     """Refuse round-trip times with which hosts could not find each other, or not be checked."""
-    noises_s = topology.noises_s.values()
-    if math.fsum([*(2 * link.delay_s for link in topology.links), *noises_s]) <= ARP_S:
+    delays_s = {(link.a, link.b): link.delay_s for link in topology.links}
+    noises_s = topology.noises_s
+    if math.fsum([*(2 * one for one in delays_s.values()), *noises_s.values()]) <= ARP_S:
         return
     routing, found = topology.routing, []
     for subnet, part in enumerate(routing.parts):
         for start, end in combinations(part, 2):
             links = [link for link, _ in routing.within[start, subnet][end]]
-            asked = [link.delay_s * len(link.ends) for link in links]  # and answered
+            # asked and answered
+            asked = [delays_s[link.a, link.b] * len(link.ends) for link in links]
             found.append((start, end, asked, ARP_S, "within a subnet, as ARP gives up then"))
     everybody = [node.name for node in (*topology.hosts, *topology.routers)]
     for start, end in combinations(everybody, 2):
         why = "as their check waits no longer"
-        found.append((start, end, [topology.rtt_s(start, end)], CHECK_S, why))
-    for start, end, delays_s, most_s, why in found:
-        own_s = [topology.noises_s.get(name, 0) for name in (start, end)]
-        rtt_s = math.fsum([*own_s, *delays_s])
+        ways = routing.way(start, end), routing.way(end, start)
+        there = [delays_s[one.a, one.b] for way in ways for one, on in way if on or one.both]
+        found.append((start, end, there, CHECK_S, why))
+    for start, end, of_links_s, most_s, why in found:
+        own_s = [noises_s.get(name, 0) for name in (start, end)]
+        rtt_s = math.fsum([*own_s, *of_links_s])
         if rtt_s > most_s:
             raise ValueError(
                 f"the delays between {start!r} and {end!r} add up to a round-trip time of"

@@ -74,6 +74,7 @@ class Topology(Description):
 
     @model_validator(mode="after")
     def _check(self):
+        limits.check_size(self)
         names, links = self.node_names, {name: [] for name in self.node_names}
         for name, count in Counter(names).items():
             if count > 1:

@@ -67,18 +67,19 @@ def test_a_notebook_that_ends_soon_is_tried_twice(grade, monkeypatch, long_s, ti
     assert marks["points"] == 0 and "did not run to its end" in marks["flags"]
 
 
-def test_who_takes_too_long_on_this_machine_is_looked_at_and_not_tried_again(grade, monkeypatch):
+@pytest.mark.parametrize("over_time", [True, False])
+def test_who_passes_a_limit_is_not_tried_again(grade, monkeypatch, over_time):
     said = "experiments took more than 300 s\nTraceback in /home/grader\n;=cmd|'/C calc'!A0"
     calls = []
 
     def ended(cells, students, *others):
         calls.append(students)
         ended, _, _ = said.partition("\n")
-        return {"ada": Executed(ended=ended, over_time=True, evidence=said)}
+        return {"ada": Executed(ended=ended, over_time=over_time, at_limit=True, evidence=said)}
 
     monkeypatch.setattr(marking, "execute", ended)
     marks = grade(small.handed_out(grade.assignment))
-    assert "look at this one" in marks["flags"] and len(calls) == 1
+    assert ("look at this one" in marks["flags"]) == over_time and len(calls) == 1
     assert "300 s" in marks["reason"] and "grader" in marks["evidence"]
     assert "/home" not in marks["reason"]
 

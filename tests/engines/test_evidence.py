@@ -60,3 +60,15 @@ def test_a_cache_that_cannot_be_written_does_not_hide_why_the_guest_died(cache):
         net.run("h1", "true")
     assert f"It could not be kept in {cache}" in str(died.value)
     assert "Not a directory" in str(died.value) and died.value.evidence is None
+
+
+def test_of_what_is_too_long_the_end_is_kept(cache, monkeypatch):
+    monkeypatch.setattr(evidence, "MOST_BYTES", 1000)
+    files = {"small": "s" * 100, "large": "a" * 5000 + "z", "other": b"b" * 3000, "fits": "f" * 300}
+    evidence.save("today-1", files)
+    place = cache / "evidence" / "today-1"
+    kept = {name: (place / name).read_text() for name in files}
+    assert kept["small"] == files["small"] and kept["fits"] == files["fits"]
+    assert kept["large"].startswith("(4") and kept["large"].endswith("aaaz")
+    assert "bytes before this are left out" in kept["other"]
+    assert sum(map(len, kept.values())) < 1000 + 2 * 50

@@ -3,7 +3,10 @@
 import subprocess
 import threading
 
-from netlab.engines.workers import Workers
+import pytest
+
+from netlab.engines import workers as of_workers
+from netlab.engines.workers import Workers, at_limit
 
 
 def test_a_process_that_starts_during_a_stop_is_ended_too(monkeypatch):
@@ -25,3 +28,37 @@ def test_a_process_that_starts_during_a_stop_is_ended_too(monkeypatch):
 def test_a_process_that_ends_without_reading_its_job_says_why():
     found = Workers("netlab.there_is_none", 20).work_on({"text": "x" * 1_000_000})
     assert found.startswith("status 1") and "No module named" in found
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """A function: a module of these lines, for `Workers`."""
+
+    def make(*lines):
+        (tmp_path / "netlab_job.py").write_text(
+            "import sys\nsys.stdin.readline()\n" + "\n".join(lines)
+        )
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        return "netlab_job"
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "line", ["bytearray(5 << 30)", "import numpy; numpy.zeros(5 << 30)", "raise MemoryError('x')"]
+)
+def test_memory_has_a_limit_that_is_told(module, line):
+    found = Workers(module(line), 20).work_on({})
+    assert found.splitlines()[-1] == "it took more than 4 GB" and at_limit(found)
+
+
+def test_what_takes_too_long_is_ended_at_a_limit(module):
+    assert at_limit(Workers(module("import time; time.sleep(60)"), 0.5).work_on({}))
+    assert not at_limit(Workers(module("raise ValueError('MemoryError')"), 20).work_on({}))
+
+
+def test_only_the_end_of_what_a_process_says_is_kept(module, monkeypatch):
+    monkeypatch.setattr(of_workers, "KEPT_BYTES", 1000)
+    line = "for n in range(100_000): print(n, file=sys.stderr)"
+    found = Workers(module(line, "sys.exit(3)"), 60).work_on({})
+    assert found.startswith("status 3") and found.endswith("\n99999") and len(found) < 1100

@@ -77,10 +77,36 @@ def test_what_prints_no_escape_sequence_is_kept_as_it_is(network):
 )
 def test_a_command_that_prints_too_much_is_ended(network, monkeypatch, command):
     monkeypatch.setattr("netlab.running.job.OUTPUT_LIMIT", 500_000)
-    with pytest.raises(CommandError, match=r"printed more than 0\.5 million characters") as ended:
+    with pytest.raises(CommandError, match=r"printed more than 0\.5 MB") as ended:
         network.run("h1", command, echo=False)
     assert len(ended.value.output) == 500_000 and ended.value.status < 0
     assert network.run("h1", "pgrep -x yes | wc -l", echo=False).text == "0\n"
+
+
+@given(st.lists(st.text(), max_size=20), st.integers(0, 60), st.integers(0, 60))
+def test_output_is_kept_by_bytes_and_ends_with_a_whole_character(pieces, own, everybodys):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("netlab.running.job.OUTPUT_LIMIT", own)
+        patch.setattr("netlab.running.session.ALL_OUTPUT_LIMIT", everybodys)
+        network = scripted.network(pieces)
+        job = network.start("h1", "cat")
+        try:
+            network.wait(job)
+        except CommandError as error:
+            assert "printed more than" in str(error)
+    text, limit = "".join(pieces), min(own, everybodys)
+    assert text.startswith(job.raw) and len(job.raw.encode()) <= limit
+    assert len(text.encode()) <= limit or len(job.raw.encode()) > limit - 4
+
+
+def test_many_commands_have_one_limit_together(monkeypatch):
+    monkeypatch.setattr("netlab.running.session.ALL_OUTPUT_LIMIT", 10_000)
+    network = scripted.network(["x" * 1000])
+    jobs = [network.run("h1", "cat") for _ in range(10)]
+    for _ in range(2):
+        with pytest.raises(CommandError, match="or all programs of its network more than"):
+            network.run("h1", "cat")
+    assert [len(job.raw) for job in jobs] == [1000] * 10
 
 
 def test_a_command_in_the_background_that_prints_too_much_is_ended(network, monkeypatch):

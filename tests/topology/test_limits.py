@@ -18,7 +18,7 @@ PAIR = [Host("h1", "10.0.0.1/8"), Host("h2", "10.0.0.2/8")]
 
 def star(switch, hosts=2):
     """Hosts around one switch."""
-    hosts = [Host(f"h{n}", f"10.0.0.{n}/8") for n in range(1, hosts + 1)]
+    hosts = [Host(f"h{n}", f"10.0.{n // 250}.{n % 250 + 1}/8") for n in range(hosts)]
     return Topology(hosts, [Switch(switch)], [Link(host.name, switch) for host in hosts])
 
 
@@ -166,3 +166,9 @@ def test_live_what_is_accepted_comes_up_and_its_hosts_reach_each_other(network):
     first, last = network.hosts[0], network.hosts[-1]
     with Network(network) as net:
         assert "1 received" in net.run(first.name, f"ping -c 1 -W 20 {last.ip}", echo=False).text
+
+
+def test_a_network_has_at_most_500_nodes():
+    assert len(star("s1", 499).node_names) == 500
+    with pytest.raises(SpecificationError, match="501 hosts, switches and routers, and 500 links"):
+        star("s1", 500)

@@ -19,7 +19,7 @@ from netlab.course.sets import source
 from netlab.engines import files
 from netlab.engines.guest import host_checks
 from netlab.engines.jail.contents import contents
-from netlab.engines.workers import Workers
+from netlab.engines.workers import Workers, at_limit
 from netlab.errors import NetlabError
 from netlab.running.progress import line, shown
 
@@ -231,6 +231,8 @@ class Batch:
                 raise NetlabError("the batch was stopped")
             if not failure:
                 return None
+            if at_limit(failure):
+                break
         why = failure.splitlines()[-1]  # of a traceback: the error
         marks = marking.pending(student, self.assignment, why, evidence=failure)
         return files.write(self.marks(student), json.dumps(marks | {"key": None}))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from netlab.course.checks.forms import checked
 from netlab.course.grading.runs import OverTime
 from netlab.engines.jail import Jail
-from netlab.errors import EngineError, GuestError, NetlabError
+from netlab.errors import EngineError, GuestError, LimitError, NetlabError
 
 PROGRAM = "/run/netlab/netlab/course/grading/runner.py"
 JAIL_WALL_S = 150.0  # of computing in the jail, for one student
@@ -28,6 +28,8 @@ class Executed:
         Why it was ended before its end; "" where it was not.
     over_time : bool
         It was ended as its experiments took too long on this machine.
+    at_limit : bool
+        It was ended at this limit or another, as it would be again.
     evidence : str
         All that is known of that end, for who teaches: a notebook may have written it.
     """
@@ -36,6 +38,7 @@ class Executed:
     errors: dict = field(default_factory=dict)
     ended: str = ""
     over_time: bool = False
+    at_limit: bool = False
     evidence: str = ""
 
 
@@ -112,6 +115,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     if end:
         one, one.evidence = found[current], str(end)
         one.ended, one.over_time = one.evidence.partition("\n")[0], isinstance(end, OverTime)
+        one.at_limit = isinstance(end, LimitError)
     return found
 
 

@@ -113,7 +113,7 @@ def grade(data, student, assignment, right, runs, secret=None):
         executed = execute(order, [student], assignment.name, runs, secret)[student]
         if not (executed.ended or setup & executed.errors.keys()):
             break
-        if executed.over_time or time.monotonic() - began_s > LONG_S:
+        if executed.at_limit or time.monotonic() - began_s > LONG_S:
             break
     flags = dict.fromkeys(finding.flag for finding in repaired.findings)
     notices = []

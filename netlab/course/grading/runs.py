@@ -8,7 +8,7 @@ import time
 from netlab.engines import recorded
 from netlab.engines.cache import cache_folder
 from netlab.engines.jail import JailedEngine
-from netlab.errors import EngineError, GuestError, NetlabError, SpecificationError
+from netlab.errors import EngineError, GuestError, LimitError, NetlabError, SpecificationError
 from netlab.experiment import Experiment
 from netlab.running.run import run_on
 
@@ -26,7 +26,7 @@ TOO_LONG = (
 )
 
 
-class OverTime(GuestError):
+class OverTime(LimitError):
     """The experiments of a notebook took longer than they may on this machine, so another machine
     may give other marks: a person should look.
     """

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 from netlab.engines import evidence
-from netlab.engines.agent_line import GuestLine, Interrupted, LineDown, OutOfTime
+from netlab.engines.agent_line import GuestLine, Interrupted, LineDown, OutOfTime, TooMuch
 from netlab.engines.guest import store
 from netlab.engines.guest.console import FLOODED, Console
 from netlab.engines.guest.failure import (
@@ -40,7 +40,7 @@ from netlab.engines.guest.places import (
 from netlab.engines.guest.walls import Walls
 from netlab.engines.guest.watching import Watched
 from netlab.engines.protocol import ignore
-from netlab.errors import GuestError
+from netlab.errors import GuestError, LimitError
 
 CLOCKS = {
     # The clock jumps to the next event whenever nothing is left to compute, and computing takes no
@@ -176,7 +176,9 @@ class Guest:
         Raises
         ------
         GuestError
-            The guest died, or the wall-clock limit has passed.
+            The guest died.
+        LimitError
+            It took more output or wall-clock time than it may, and was ended.
         """
         if self.process is None and not self.line.interrupted:
             raise GuestError("this guest has been closed")
@@ -197,10 +199,12 @@ class Guest:
             self.close()
             raise error.__cause__ from None
         except OutOfTime as error:
-            failure = f"the guest {error}"
+            failure = LimitError, f"the guest {error}"
+        except TooMuch as error:
+            failure = LimitError, f"the guest was ended: {error}"
         except LineDown as error:
-            failure = f"the guest died: {str(error) or self._why_it_died()}"
-        self._fail(failure)
+            failure = GuestError, f"the guest died: {str(error) or self._why_it_died()}"
+        self._fail(*failure)
 
     def watch(self, watches):
         """See `netlab.engines.protocol.Connection`."""
@@ -227,7 +231,7 @@ class Guest:
 
     def _look(self):
         if self.console.flooded:
-            raise LineDown(FLOODED)
+            raise TooMuch(FLOODED)
         if time.monotonic() > self.next_count:
             self.next_count = time.monotonic() + COUNT_S
             if lost_a_process(self.kernel, self.sockets, self.console.text):
@@ -239,7 +243,7 @@ class Guest:
         except subprocess.TimeoutExpired:
             return "it closed its line"
 
-    def _fail(self, message):
+    def _fail(self, kind, message):
         """End the guest, keep everything it left, raise."""
         self._kill()
         files = {"console": self.console.text().encode()}
@@ -248,7 +252,7 @@ class Guest:
         self.close()
         console = "".join(file.decode(errors="replace")[-3000:] for file in files.values())
         shown = "" if "Out of memory" in console else f"{console.strip()}\n"
-        raise GuestError(f"{message}\n{shown}{kept}", console, place if place.is_dir() else None)
+        raise kind(f"{message}\n{shown}{kept}", console, place if place.is_dir() else None)
 
     def _kill(self):
         if self.process is not None:

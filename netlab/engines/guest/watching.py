@@ -5,13 +5,17 @@ names, then one line per record.
 """
 
 import ipaddress
+from functools import lru_cache
 
 import numpy as np
 
 from netlab.algorithms.base import INFINITE
+from netlab.errors import LimitError
 from netlab.readers.windows import STATES
 
 MANY = 20_000  # records that are thinned at once: the kernel may tell of a few at a time
+AT_ONCE = 20_000  # that are made tuples of, each of which takes 700 bytes
+MOST_RECORDS = 2_000_000  # that are kept of a network; as text, 60 bytes each
 
 
 class Thinned:
@@ -29,21 +33,26 @@ class Thinned:
         self.every_ns, self.series = every_ns, list(series)
         self.kept, self.fresh, self.waiting = [], [], 0
 
+    def __len__(self):
+        return sum(map(len, self.kept)) + self.waiting
+
     def add(self, records):
         """Take some more, in the order of time."""
         if len(records):
             self.fresh.append(records)
             self.waiting += len(records)
-        if self.every_ns and self.waiting > MANY:
-            self.kept.append(self.thin(together(self.fresh)))
+        if self.waiting > MANY:
+            fresh = together(self.fresh)
+            self.kept.append(self.thin(fresh) if self.every_ns else fresh)
             self.fresh, self.waiting = [], 0
 
     def whole(self):
         """All that is kept so far, in the order of time, as tuples."""
-        if not (pieces := self.kept + self.fresh):
-            return []
-        found = together(pieces)
-        return (self.thin(found) if self.every_ns else found).tolist()
+        if pieces := self.kept + self.fresh:
+            found = together(pieces)
+            found = self.thin(found) if self.every_ns else found
+            for first in range(0, len(found), AT_ONCE):
+                yield from found[first : first + AT_ONCE].tolist()
 
     def thin(self, records):
         whose = np.unique(records[self.series], return_inverse=True)[1].ravel()
@@ -61,6 +70,7 @@ def together(pieces):
     return np.concatenate([one.view(f"V{kind.itemsize}") for one in pieces]).view(kind)
 
 
+@lru_cache
 def address(number):
     return str(ipaddress.IPv4Address(number))
 
@@ -171,10 +181,22 @@ class Watched:
         return list(dict.fromkeys(places))
 
     def tell(self, windows, queues):
-        """Take what the kernel has told; see `netlab.engines.guest.hooks.Hooks.watch`."""
+        """Take what the kernel has told; see `netlab.engines.guest.hooks.Hooks.watch`.
+
+        Raises
+        ------
+        LimitError
+            It is more than is kept.
+        """
         for kind, told in (("windows", windows), ("queues", queues)):
             for name, place in self.whose[kind] if len(told) else ():
                 self.collected[name].add(told[told[WHOSE[kind]] == place])
+        if sum(map(len, self.collected.values())) > MOST_RECORDS:
+            raise LimitError(
+                f"more than {MOST_RECORDS:,} windows and changes of queues were to be kept, and the"
+                ' run was ended: keep fewer, as Windows(every="10ms") and Queue(every="10ms") do,'
+                " or let it run for less time"
+            )
 
     def texts(self, began_ns):
         """By the name of the output: its text, with times from `began_ns`."""

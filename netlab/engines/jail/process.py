@@ -6,7 +6,7 @@ from pathlib import Path
 from netlab.engines.guest import walls, wheel
 from netlab.engines.guest.process import Guest
 from netlab.engines.jail.contents import contents
-from netlab.errors import EngineError, GuestError
+from netlab.errors import EngineError, GuestError, LimitError
 
 HERE = Path(__file__).parent
 FILES = 4096  # about 1600 are used
@@ -67,7 +67,9 @@ class Jail(Guest):
         Raises
         ------
         GuestError
-            It has ended, sent more than it may, or the jail has: the message says which.
+            It has ended, or the jail has: the message says which.
+        LimitError
+            It sent more than it may.
         """
         answer = self.ask(op="talk", to=to, packets=[one.decode("latin-1") for one in packets])
         if "ended" in answer:
@@ -77,7 +79,7 @@ class Jail(Guest):
         self.received += len(packet)
         if self.received > MOST_BYTES:
             self.close()
-            raise GuestError(f"the program in the jail sent more than {MOST_BYTES >> 20} MB")
+            raise LimitError(f"the program in the jail sent more than {MOST_BYTES >> 20} MB")
         return answer["from"], packet
 
     def say(self, text):
@@ -90,7 +92,7 @@ class Jail(Guest):
             taken += len(packet) + PER_PACKET
             if taken > MOST_TEXT:
                 self.close()
-                raise GuestError(f"the program in the jail sent more than {MOST_TEXT >> 20} MB")
+                raise LimitError(f"the program in the jail sent more than {MOST_TEXT >> 20} MB")
         return heard.decode(errors="replace")
 
 

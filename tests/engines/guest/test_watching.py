@@ -136,7 +136,7 @@ def collected(kind, records, cuts, every_ns=EVERY_NS):
     kept = kind(every_ns)
     for part in np.split(records, sorted(min(cut, len(records)) for cut in cuts)):
         kept.add(part)
-    return kept.whole()
+    return [*kept.whole()]
 
 
 @given(WINDOW_ROWS, CUTS)
@@ -216,4 +216,24 @@ def test_the_windows_of_other_hosts_are_not_ones_own():
     records["source"] = [0x0A000001, 0x0A000002]
     watched = watching.Watched({name: Watch("windows", f"10.0.0.{name}", 0.0) for name in "12"})
     watched.tell(records, queues([]))
-    assert [len(one.whole()) for one in watched.collected.values()] == [1, 1]
+    assert [len([*one.whole()]) for one in watched.collected.values()] == [1, 1]
+
+
+@pytest.mark.parametrize("many", [5, 20_000])
+def test_more_than_is_kept_ends_the_run(monkeypatch, many):
+    monkeypatch.setattr(watching, "MANY", many)
+    monkeypatch.setattr(watching, "MOST_RECORDS", 100)
+    told, none = records("queues", 150), records("windows", 0)
+    told["interface"] = b"s1-eth2"
+    watched = watching.Watched({"q": Watch("queues", "s1-eth2", 0.0)})
+    watched.tell(none, told[:100])
+    assert len(read_queues(watched.texts(0)["q"]).queues) == 100
+    with pytest.raises(nl.LimitError, match=r"more than 100 .* Queue\(every="):
+        watched.tell(none, told[100:])
+
+
+def test_a_run_that_tells_too_much_ends_in_words(monkeypatch):
+    monkeypatch.setattr(watching, "MOST_RECORDS", 1000)
+    traffic = nl.Iperf3("h1", "h2", time=5), nl.Windows("h1", every=None)
+    with pytest.raises(nl.LimitError, match=r"more than 1,000 windows"):
+        nl.run(nl.wan("100mbit", "20ms"), *traffic, engine="guest")

@@ -1,0 +1,38 @@
+"""The parent's end of a line to an agent."""
+
+import os
+import socket
+import time
+
+import pytest
+
+from netlab.engines import agent_line
+from netlab.engines.agent_line import GuestLine, PipeLine, TooMuch
+from netlab.engines.guest.hooks import Hooks
+
+
+def test_a_message_without_an_end_is_not_taken_for_ever(monkeypatch):
+    monkeypatch.setattr(agent_line, "MOST_BYTES", 100_000)
+    hooks = Hooks()
+    line = GuestLine(10, hooks)
+    try:
+        for _ in range(4):
+            line.guest_socket.send(b"+" + b"x" * 40_000)
+        with pytest.raises(TooMuch, match="a message of more than"):
+            line.receive(time.monotonic() + 9)
+    finally:
+        line.guest_socket.close()
+        line.close()
+        hooks.close()
+
+
+def test_a_line_without_an_end_is_not_read_for_ever(monkeypatch):
+    monkeypatch.setattr(agent_line, "MOST_BYTES", 100_000)
+    ours, theirs = socket.socketpair()
+    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+    with ours, theirs:
+        theirs.sendall(b"x" * 200_000)
+        line = PipeLine(10, os.dup(ours.fileno()), os.dup(ours.fileno()))
+        with pytest.raises(TooMuch):
+            line.receive(time.monotonic() + 9)
+        line.close()
