@@ -459,6 +459,19 @@ except BaseException as error:
     tell(str(error)[:200])
 """,
     "prints in a guest": NETS + 'nl.run(net, nl.Shell("h1", "yes netlab", time=1))',
+    "prints emoji": NETS
+    + """
+line = "python3 -c \\"for n in range(400): print('\\U0001f600' * 100000)\\""
+nl.run(net, nl.Shell("h1", line))
+""",
+    "prints to the console": NETS
+    + 'nl.run(net, nl.Shell("h1", "head -c 2500000000 /dev/zero > /dev/console"))',
+    "prints in many shells": NETS
+    + 'nl.run(net, *[nl.Shell("h1", "head -c 60000000 /dev/zero | tr \'\\\\0\' x")] * 60)',
+    "watches every packet": """
+net, tests = nl.wan("10gbit", "20ms"), [nl.Iperf3("h1", "h2", parallel=8, time=60)]
+nl.run(net, *tests, nl.Queue("s1", "s2", every=None), nl.Windows("h1", every=None))
+""",
     "forks in a guest": NETS + 'nl.run(net, nl.Shell("h1", "f() { f | f & }; f; sleep 1", time=2))',
     "writes in a guest": NETS
     + """
@@ -483,7 +496,7 @@ text = nl.Experiment(net, test).to_json()
 for one in (None, 7, [text], {"a": 1}, "", "null", "[" * 99_999, "{" * 99_999, "9" * 99_999, text[:-1],
             text.replace("10mbit", "1e400mbit"), text.replace("10ms", "-1ms"), text.replace("h1", "h1; id"),
             text.replace('"seed":1', '"seed":1e999'), text.replace('"time":1', '"time":"x"'), "x" * 2_000_000,
-            text.replace("h1", "\\\\ud800"), text.replace("10mbit", "9" * 5000 + "mbit")):
+            text.replace('"traffic":[', '"traffic":[' + "0," * 12_000), text.replace("h1", "\\\\ud800"), text.replace("10mbit", "9" * 5000 + "mbit")):
     found.append(sorted(parent.ask(run=one)))
 tell(found)
 """,
