@@ -23,6 +23,7 @@ LOCK = Path(__file__).with_name("engine.lock")
 # apt's own downloader: it knows apt's proxies, passwords and kinds of addresses; it tries again
 # and continues what was cut off.
 APT_HELPER = "/usr/lib/apt/apt-helper"
+DEBSNAP = "debsnap"  # of devscripts: it knows the address of the snapshot archive
 IMPORT = "Or take an engine built elsewhere: `netlab engine import FILE`."
 OTHER_BYTES = "has other bytes than engine.lock says: refused"
 
@@ -48,7 +49,8 @@ def fetch(files, folder, snapshot, title, otherwise=IMPORT):
     Parameters
     ----------
     files : list of dict
-        Each with ``path``, ``size`` and ``sha256``, as in the lock.
+        Each with ``path``, ``size`` and ``sha256``, as in the lock; packages also with ``name`` and
+        ``version``.
     folder : pathlib.Path
     snapshot : str
         A moment at which the archive had all of them, as ``20260101T000000Z``.
@@ -99,7 +101,8 @@ def refusal(missing, reasons):
     return (
         f"{len(missing)} of the files that engine.lock names cannot be had: {', '.join(shown)}"
         f"{', ...' if len(missing) > 5 else ''}. NETLAB_DEBIAN_MIRROR names another mirror, and"
-        " NETLAB_DEBIAN_SNAPSHOT Debian's snapshot archive, which keeps every version."
+        " NETLAB_DEBIAN_SNAPSHOT Debian's snapshot archive, which keeps every version; where"
+        " debsnap is installed (`apt-get install devscripts`), it is asked there, too."
     )
 
 
@@ -136,15 +139,17 @@ def mmdebstrap_mirrors():
 
 
 def snapshot_archive(moment):
-    """Debian's archive as it was then: of $NETLAB_DEBIAN_SNAPSHOT, or where apt would look; None
-    where apt knows no such place.
+    """Debian's archive as it was then: of $NETLAB_DEBIAN_SNAPSHOT, or where apt would look, or
+    `DEBSNAP` where apt does not know; None where nobody does, or "no" is set.
     """
     site = os.environ.get("NETLAB_DEBIAN_SNAPSHOT")
     for kind in ("Override::Origin", "Origin"):
         key = f"Acquire::Snapshots::URI::{kind}::Debian"
         site = site or steps.output_of("apt-config", "dump", "--format", "%v", key).strip()
-    if site in ("", "no"):
+    if site == "no":
         return None
+    if not site:
+        return shutil.which(DEBSNAP) and DEBSNAP
     if "@SNAPSHOTID@" not in site:
         site = f"{site.rstrip('/')}/@SNAPSHOTID@"
     return site.replace("@SNAPSHOTID@", moment).rstrip("/")
@@ -160,7 +165,8 @@ def download(site, files, title):
     """
     with tempfile.TemporaryDirectory(prefix=".netlab-", dir=next(iter(files)).parent) as fresh:
         parts = {Path(fresh, path.name): file for path, file in files.items()}
-        said, reasons = fetched(site, parts, title), {}
+        said = asked_of_debsnap(parts, title) if site == DEBSNAP else fetched(site, parts, title)
+        reasons = {}
         for path, (part, file) in zip(files, parts.items(), strict=True):
             if sound(part, file):
                 os.rename(part, path)
@@ -201,3 +207,26 @@ def fetched(site, files, title):
         errors.seek(0)
         # by the file's name: the rest is another address where the server redirects
         return dict(re.findall(r"^E: Failed to fetch \S*/(\S+)\s+(.*)", errors.read(), re.M))
+
+
+def asked_of_debsnap(files, title):
+    """Have debsnap fetch packages; -> by name what it says of those that did not come."""
+    said = {}
+    with steps.bar(title, sum(file["size"] for file in files.values())) as progress:
+        for path, file in files.items():
+            if "name" in file:
+                architecture = path.stem.rpartition("_")[2]
+                words = [f"--destdir={path.parent}", f"--architecture={architecture}"]
+                done = subprocess.run(
+                    [DEBSNAP, "--force", *words, file["name"], file["version"]],
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    text=True,
+                    env=os.environ | {"LC_ALL": "C"},
+                )
+                lines = done.stderr.strip().splitlines()
+                said[quote(path.name)] = lines[-1] if lines else "it did not come"
+            else:
+                said[quote(path.name)] = "it is asked for packages only"
+            progress.update(file["size"])
+    return said

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import http.server
+import json
 import subprocess
 import threading
 from functools import partial
@@ -50,6 +51,29 @@ class Archive(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+def with_answers(folder, pool):
+    """What snapshot.debian.org answers to debsnap about the packages of a pool, as files of
+    a folder to serve.
+    """
+    for path in pool.rglob("*.deb"):
+        name, version, architecture = path.stem.split("_")
+        told = {"name": name, "binary_version": version, "source": name, "version": version}
+        answer(folder / "mr/binary" / name, {"result": [told]})
+        digest = hashlib.sha1(path.read_bytes()).hexdigest()
+        found = {
+            "result": [{"hash": digest, "architecture": architecture}],
+            "fileinfo": {digest: [{"name": path.name}]},
+        }
+        answer(folder / "mr/package" / name / version / "binfiles" / name / version, found)
+        (folder / "file").mkdir(exist_ok=True)
+        (folder / "file" / digest).write_bytes(path.read_bytes())
+
+
+def answer(path, content):
+    path.mkdir(parents=True)
+    (path / "index.html").write_text(json.dumps(content))
+
+
 @contextlib.contextmanager
 def serve(folder, **behaviour):
     """Serve a folder; gives its address, and the paths that were asked for, as they come."""
@@ -90,8 +114,10 @@ def make_package(pool, name, version="1.0+a~1-1", architecture="amd64", fields="
 
 def entry(path, pool):
     """What a lock says of a file."""
-    content = path.read_bytes()
+    content, (name, version, _) = path.read_bytes(), path.stem.split("_")
     return {
+        "name": name,
+        "version": version,
         "path": str(path.relative_to(pool.parent)),
         "size": len(content),
         "sha256": hashlib.sha256(content).hexdigest(),

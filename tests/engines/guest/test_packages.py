@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -137,6 +138,48 @@ def test_a_falsified_package_is_refused_by_its_name(site, tree):
     with serve(site, falsifies=["cherry"]) as (mirror, _):
         message = refused(tree, mirror, match=r"cherry_1\.0\+a~1-1_amd64\.deb \(.*refused")
     assert "apple" not in message and "1 of the files" in message
+
+
+@pytest.fixture
+def debsnap(tmp_path, site, monkeypatch):
+    """A function: apt knows no snapshot archive, and debsnap asks one at an address; -> its
+    folder.
+    """
+    conf = tmp_path / "apt.conf"
+    conf.write_text(re.sub("Acquire::Snapshots.*", "", conf.read_text()))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    archives.with_answers(tmp_path / "answers", site / "pool")
+
+    def use(address):
+        (tmp_path / "home").mkdir()
+        (tmp_path / "home/.devscripts").write_text(f"DEBSNAP_BASE_URL={address}\n")
+
+    return SimpleNamespace(use=use, folder=tmp_path / "answers")
+
+
+def test_debsnap_is_asked_where_apt_knows_no_snapshot_archive(site, debsnap, tree, expected):
+    """Debian 12's apt, and Ubuntu 22.04's: the mirror has moved on."""
+    with (
+        serve(site, lacks=["cherry"]) as (mirror, _),
+        serve(debsnap.folder) as (address, asked),
+    ):
+        debsnap.use(address)
+        assert tree(mirror) == expected
+    assert asked[0] == "/mr/binary/cherry/" and asked[-1].startswith("/file/")
+    assert not [path for path in asked if "apple" in path]
+
+
+def test_what_debsnap_brings_counts_by_its_bytes_only(tmp_path, debsnap, tree):
+    (tmp_path / "empty").mkdir()
+    with (
+        serve(tmp_path / "empty") as (mirror, _),
+        serve(debsnap.folder, falsifies=["/file/"]) as (address, _),
+    ):
+        debsnap.use(address)
+        with pytest.raises(EngineError, match=r"3 of the files .*debsnap: .*apt-get install devs"):
+            tree(mirror)
 
 
 def test_a_falsified_package_is_taken_elsewhere_and_said(site, snapshots, tree, expected, capsys):
