@@ -265,7 +265,7 @@ def start(command, environment, readable, writable, walls, root, user, fixed_lay
         The program's file, and its arguments.
     environment : dict
     readable, writable : list of str
-        The files and folders that it sees; it starts in the first that it may write to.
+        The files and folders that it sees.
     walls : list of str
         Of `NAMES`.
     root : str
@@ -294,7 +294,6 @@ def start(command, environment, readable, writable, walls, root, user, fixed_lay
             wait_for(child)
         call(libc.prctl, PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         own_root(root, readable, writable)
-        os.chdir(writable[0])
         if "user" in walls:
             become(user)
             call(libc.prctl, PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
