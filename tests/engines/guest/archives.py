@@ -52,7 +52,7 @@ class Archive(http.server.SimpleHTTPRequestHandler):
 
 
 def with_answers(folder, pool):
-    """What snapshot.debian.org answers to debsnap about the packages of a pool, as files of
+    """What Debian's snapshot archive answers to debsnap about the packages of a pool, as files of
     a folder to serve.
     """
     for path in pool.rglob("*.deb"):
@@ -114,10 +114,8 @@ def make_package(pool, name, version="1.0+a~1-1", architecture="amd64", fields="
 
 def entry(path, pool):
     """What a lock says of a file."""
-    content, (name, version, _) = path.read_bytes(), path.stem.split("_")
+    content = path.read_bytes()
     return {
-        "name": name,
-        "version": version,
         "path": str(path.relative_to(pool.parent)),
         "size": len(content),
         "sha256": hashlib.sha256(content).hexdigest(),

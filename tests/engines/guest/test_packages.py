@@ -47,7 +47,11 @@ def snapshots(site):
 @pytest.fixture
 def files(site):
     pool = site / "pool"
-    return [archives.entry(path, pool) for path in sorted(pool.rglob("*.deb"))]
+    return [
+        dict(zip(("name", "version"), path.stem.split("_"), strict=False))
+        | archives.entry(path, pool)
+        for path in sorted(pool.rglob("*.deb"))
+    ]
 
 
 @pytest.fixture
