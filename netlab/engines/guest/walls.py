@@ -10,7 +10,7 @@ import sys
 import tempfile
 from functools import cache
 
-from netlab.engines.guest import failure, launcher
+from netlab.engines.guest import failure, launcher, store
 from netlab.engines.guest.places import fixed_layout, run_folder, try_lock
 from netlab.errors import EngineError
 
@@ -96,6 +96,7 @@ class Walls:
             "user": user,
             "fixed_layout": bool(fixed_layout()),
             "cpu": cpu,
+            "largest_file": store.MEMORY_MB + 64 << 20,
         }
         return [*PYTHON, json.dumps(task)]
 
