@@ -10,6 +10,7 @@ import sys
 
 MOST_SEGMENTS = 10_000_000  # a window of 14 GB: 100 Gbit/s over a second
 INFINITE = 0x7FFFFFFF  # the kernel's threshold before the first loss
+STATES = "open", "disorder", "cwr", "recovery", "loss"
 
 
 class CongestionControl:
@@ -35,6 +36,20 @@ class CongestionControl:
     does not ask `on_ack` while it repairs losses, except after a timeout: then the window grows
     from one segment on as `on_ack` says, and what was lost is sent again within it.
 
+    A class that defines `on_sample` is asked that on every ACK, while losses are repaired too, in
+    place of `on_ack`. The kernel then finds and repairs losses, and leaves window and pacing rate
+    to the class, as it does to its own BBR.
+
+    Congestion that routers mark in place of dropping (ECN, RFC 3168) is heard of where both hosts
+    agree on it: ``sysctls={"net.ipv4.tcp_ecn": 1}`` of the topology. With 3 in place of 1, the
+    receiver counts every mark (accurate ECN, RFC 9768); else it repeats one for a round trip.
+
+    Attributes
+    ----------
+    scalable : bool
+        Of the class. Its packets say that it reacts to marks in proportion, as DCTCP and L4S do
+        (ECT(1), RFC 9331); a router with two queues serves them in the one with short delays.
+
     Examples
     --------
     >>> class Mine(CongestionControl):
@@ -44,6 +59,8 @@ class CongestionControl:
     ...     def on_loss(self, tcp):
     ...         tcp.ssthresh = tcp.cwnd / 2
     """
+
+    scalable = False
 
     def __new__(cls, *values, **named):
         self = super().__new__(cls)
@@ -63,6 +80,14 @@ class CongestionControl:
 
     def on_ack(self, tcp, acked):
         """`acked` segments have arrived for the first time, and nothing is lost. [segment]"""
+
+    def on_sample(self, tcp, sample):
+        """Something was delivered, or lost; `sample` is the kernel's `Sample` of it.
+
+        ``tcp.cwnd`` and ``tcp.pacing_bps`` are then what this sets, and nothing else changes them,
+        but a timeout, after which the window is one segment more than what is in flight. A loss
+        asks `on_loss` before, whose ``tcp.ssthresh`` the kernel does not act on.
+        """
 
     def on_loss(self, tcp):
         """A segment is lost, or marked by ECN; asked once for all that is lost in a round trip.
@@ -114,7 +139,7 @@ class Connection:
         Slow-start threshold, infinite before the first loss; can be set. The kernel takes at least
         2. [segment]
     pacing_bps : float
-        Can be set: the kernel then sends no faster than this, headers included, even where the
+        Can be set: the kernel then sends no more payload per second than this, even where the
         window allows more; infinite before. [bit/s]
     cwnd_limited : bool
         Was the window what kept the sender from sending more? Where it was not (the other end's
@@ -131,6 +156,11 @@ class Connection:
     delivered, lost : int
         Segments that have arrived, and that were taken for lost, since the connection began; both
         count again what is sent again. [segment]
+    marked : int
+        Of the delivered, those whose ACKs said that a router had marked them by ECN. [segment]
+    state : str
+        What the kernel is at: ``"open"``, ``"disorder"`` (something arrived out of order),
+        ``"cwr"`` (reducing after a mark), ``"recovery"``, or ``"loss"`` (after a timeout).
     """
 
     __slots__ = ("_asked", "_cwnd", "_pacing_bps", "_set", "_ssthresh")
@@ -171,6 +201,8 @@ class Connection:
     now_s = property(lambda self: self._asked["now_ns"] / 1e9)
     delivered = property(lambda self: self._asked["delivered"])
     lost = property(lambda self: self._asked["lost"])
+    marked = property(lambda self: self._asked["marked"])
+    state = property(lambda self: STATES[self._asked["state"]])
     rtt_s = property(lambda self: self._asked["rtt_us"] / 1e6 or math.nan)
     srtt_s = property(lambda self: self._asked["srtt_us"] / 1e6 or math.nan)
 
@@ -183,6 +215,66 @@ class Connection:
         return (
             f"<tcp: cwnd {self.cwnd:g}, ssthresh {self.ssthresh:g}, {self.in_flight} in flight,"
             f" RTT {1e3 * self.rtt_s:g} ms at {self.now_s:.6f} s>"
+        )
+
+
+class Sample:
+    """What the kernel measured on an ACK, for `CongestionControl.on_sample`.
+
+    The rate is that of the last segment that the ACK delivers: what was delivered between its
+    sending and its ACK, over the longer of the times that sending and delivering that took.
+
+    Attributes
+    ----------
+    acked, lost : int
+        Segments that this ACK delivers, by SACK too, and that it shows to be lost. [segment]
+    delivered, marked : int
+        Segments that were delivered over the interval, and of them the marked. [segment]
+    interval_s : float
+        NaN where the kernel could not tell, as it can not on an ACK that delivers nothing. [s]
+    delivered_before : int
+        ``tcp.delivered`` when the segment was sent: a round trip is over when this reaches what
+        ``tcp.delivered`` was at its beginning. [segment]
+    in_flight_before : int
+        In flight before this ACK. [segment]
+    rtt_s : float
+        Of the segment; NaN where none was measured. [s]
+    app_limited, sent_again, ack_delayed : bool
+        The application had too little to send in the interval; the segment was a retransmission;
+        the receiver has probably delayed this ACK.
+
+    References
+    ----------
+    Y. Cheng, N. Cardwell, S. Yeganeh, V. Jacobson, "Delivery rate estimation",
+    draft-cheng-iccrg-delivery-rate-estimation.
+    """
+
+    __slots__ = ("_asked",)
+
+    acked = property(lambda self: self._asked["acked"])
+    lost = property(lambda self: self._asked["losses"])
+    delivered = property(lambda self: max(self._asked["sample_delivered"], 0))
+    marked = property(lambda self: max(self._asked["sample_marked"], 0))
+    delivered_before = property(lambda self: self._asked["prior_delivered"])
+    in_flight_before = property(lambda self: self._asked["prior_in_flight"])
+    app_limited = property(lambda self: bool(self._asked["flags"] & 1))
+    sent_again = property(lambda self: bool(self._asked["flags"] & 2))
+    ack_delayed = property(lambda self: bool(self._asked["flags"] & 4))
+
+    @property
+    def interval_s(self):
+        interval_us = self._asked["interval_us"]
+        return interval_us / 1e6 if interval_us > 0 else math.nan
+
+    @property
+    def rtt_s(self):
+        rtt_us = self._asked["sample_rtt_us"]
+        return rtt_us / 1e6 if rtt_us >= 0 else math.nan
+
+    def __repr__(self):
+        return (
+            f"<sample: {self.delivered} segments in {1e3 * self.interval_s:g} ms, {self.acked}"
+            f" acked, {self.lost} lost, {self.marked} marked>"
         )
 
 

@@ -26,7 +26,7 @@ from netlab.algorithms.unchanged import FUNCTIONS, refuse_changed
 from netlab.description import Description, short
 
 MOST_CHARACTERS = 100_000
-EVENTS = "start", "on_ack", "on_loss", "on_timeout"  # what the kernel asks
+EVENTS = "start", "on_ack", "on_sample", "on_loss", "on_timeout"  # what the kernel asks
 # CPython 3.11 counts the depth of a parse once for all threads: two at a time end in a SystemError.
 PARSING = threading.Lock()
 WITH_SOURCE = type, types.FunctionType, functools._lru_cache_wrapper

@@ -193,11 +193,9 @@ class Network:
         interfaces of all, and with Mininet on this machine it runs as root among this machine's
         own interfaces.
 
-        The files that a command finds are this machine's. Each network of the guest engine has its
-        own /tmp, /root, /run and /var, in memory. All other folders lie on this machine's disk, so
-        what `df`, `stat`, `ls -l` and `du` say of them (free space, inodes, times, owners, blocks),
-        and the order of a listing that is not sorted, differ between machines. With Mininet on this
-        machine, all files and processes are this machine's.
+        The hosts of a network share their files. With the guest engine these are the guest's own:
+        each network has its /tmp, /root, /run and /var, in memory, and everything else can only be
+        read. With Mininet on this machine, all files and processes are this machine's.
         """
         limit_s = check_seconds("limit_s", limit_s)
         job, shown = self._begin(host, command, ""), Plain()

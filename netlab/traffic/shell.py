@@ -22,9 +22,8 @@ class Shell(Traffic):
 
     Notes
     -----
-    Hosts share the file system of the guest, which lies on the disk of the machine: what ``df``,
-    ``stat`` and ``ls -l`` print of free space, inode numbers, owners and dates differs from machine
-    to machine, and so does such an output.
+    Hosts share the files of the guest, which are the same on every machine; with Mininet on this
+    machine they share this machine's.
     """
 
     kind: Literal["shell"] = "shell"

@@ -31,7 +31,7 @@ class Begins(Halves):
 def asked(window, event, cwnd, ssthresh=base.INFINITE, **more):
     """What is answered to the kernel that has this window and this threshold."""
     fields = dict.fromkeys(FIELDS, 0) | {"event": event, "acked": 1, "limited": 1, "rtt_us": 20_000}
-    return window.answer(fields | {"cwnd": cwnd, "ssthresh": ssthresh} | more)
+    return window.answer(fields | {"cwnd": cwnd, "ssthresh": ssthresh} | more)[:3]
 
 
 def begun(cls=Halves, **parameters):

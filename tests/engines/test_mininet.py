@@ -9,10 +9,7 @@ guest's own.
 import base64
 import io
 import json
-import os
 import shlex
-import sys
-import sysconfig
 import tarfile
 from pathlib import Path
 
@@ -20,15 +17,12 @@ import pytest
 
 import netlab as nl
 from netlab.engines import mininet
-from netlab.engines.guest import GuestEngine, store
+from netlab.engines.guest import GuestEngine, archives, store
 from netlab.engines.guest.process import Guest
-from netlab.engines.jail.process import allow_files
+from netlab.engines.jail.contents import ARCHIVE, LOADER, contents
 from netlab.engines.mininet import MininetEngine
 
-allow_files()  # the guest keeps each file that this Python reads open
 HERE = "/tmp/here"
-LINKER = os.path.realpath("/lib64/ld-linux-x86-64.so.2")
-LIBRARIES = [f"{sys.base_prefix}/lib", str(Path(LINKER).parent), "/usr/lib/x86_64-linux-gnu"]
 EXPERIMENT = nl.Experiment(
     nl.wan("20mbit", "20ms", "0.1%", burst=5000, limit=60_000, noise="99us", host_qdisc="fq"),
     nl.Ping("h1", "h2", count=2),
@@ -68,16 +62,12 @@ with nl.Network(nl.wan("20mbit", "20ms"), engine="mininet") as net:
 
 
 class Open(Guest):
-    """A guest that sees all of this machine."""
+    """A guest that has this machine's Python and netlab, as jails do."""
 
-    @property
-    def roots(self):
-        return [*super().roots, f"{self.folder}/x"]
-
-    def _start(self, *arguments):
-        self.walls.names = []
-        (self.folder / "x").symlink_to("/")
-        super()._start(*arguments)
+    def archives(self, build):
+        python, own = contents()
+        opened = {"p": archives.open_(python / ARCHIVE), "n": archives.open_(own / ARCHIVE)}
+        return super().archives(build) | opened
 
 
 class OpenEngine(GuestEngine):
@@ -92,7 +82,11 @@ def machine(tmp_path_factory):
     agent, boot = (Path(path).read_text() for path in store.BOOTED)
     (folder / "agent.py").write_text(agent.replace("confined = (", "confined = () and ("))
     (folder / "boot.sh").write_text(
-        boot.replace("cd /root", f"mkdir {HERE}; mount -t hostfs none {HERE} -o hostfs=x\ncd /root")
+        boot.replace(
+            "cd /root",
+            f"mkdir -p {HERE}/p {HERE}/n; mount -t hostfs none {HERE}/p -o hostfs=p;"
+            f" mount -t hostfs none {HERE}/n -o hostfs=n\ncd /root",
+        )
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store, "BOOTED", [folder / "agent.py", folder / "boot.sh"])
@@ -103,16 +97,15 @@ def machine(tmp_path_factory):
 
 def python(script, *arguments):
     """The command that runs a script with this Python and this netlab on the machine."""
-    packages = [str(Path(nl.__file__).parent.parent), sysconfig.get_path("purelib")]
     words = [
         "NETLAB_PROGRESS=off",
         "LANG=C.UTF-8",
-        f"PYTHONHOME={HERE}{sys.base_prefix}",
-        "PYTHONPATH=" + ":".join(HERE + folder for folder in packages),
-        HERE + LINKER,
+        f"PYTHONHOME={HERE}/p",
+        f"PYTHONPATH={HERE}/p/site:{HERE}/n",
+        f"{HERE}/p/lib64/{LOADER}",
         "--library-path",
-        ":".join(HERE + folder for folder in LIBRARIES),
-        HERE + os.path.realpath(sys.executable),
+        f"{HERE}/p/lib64",
+        f"{HERE}/p/bin/python3",
         "-c",
         script,
         *arguments,
@@ -136,10 +129,10 @@ def left(machine):
 
 
 def test_it_gives_what_the_guest_gives(machine, tmp_path):
-    (tmp_path / "experiment.json").write_text(EXPERIMENT.to_json())
     job = machine.run(
         "pc",
-        python(COLLECT, f"{HERE}{tmp_path}/experiment.json", "/root/out")
+        f"echo {shlex.quote(EXPERIMENT.to_json())} > /root/experiment.json; "
+        + python(COLLECT, "/root/experiment.json", "/root/out")
         + " && echo === && tar -C /root/out -c . | base64",
         echo=False,
         limit_s=120,

@@ -27,15 +27,19 @@ import time
 import traceback
 import types
 
-ASK = struct.Struct("<4IQ4s4s2H9IQ")
-ANSWER = struct.Struct("<IIQ")
-EVENTS = START, END, ACK, LOSS, TIMEOUT = range(5)
+ASK = struct.Struct("<4IQ4s4s2H9IQ2I5i3I")
+ANSWER = struct.Struct("<IIQQ")
+EVENTS = START, END, ACK, LOSS, TIMEOUT, SAMPLE = range(6)
+SAMPLED, SCALABLE = 1, 2  # kinds of algorithms, which the answer to START chooses
 FIELDS = (
     *("event", "connection", "algorithm", "acked", "now_ns", "source", "destination"),
     *("source_port", "destination_port", "cwnd", "ssthresh", "in_flight", "mss"),
-    *("rtt_us", "srtt_us", "min_rtt_us", "lost", "limited", "delivered"),
+    *("rtt_us", "srtt_us", "min_rtt_us", "lost", "limited", "delivered", "marked", "state"),
+    # of the sample
+    *("sample_delivered", "sample_marked", "interval_us", "sample_rtt_us", "losses"),
+    *("prior_in_flight", "prior_delivered", "flags"),
 )
-CALLED = "start", "end", "on_ack", "on_loss", "on_timeout"  # the methods that answer
+CALLED = "start", "end", "on_ack", "on_loss", "on_timeout", "on_sample"  # the methods that answer
 FASTEST = 2**64 - 1  # a pacing rate that limits nothing
 FILE = "<algorithm>"  # of the first one; what its lines are said to be in
 LONGEST_S = 10  # for the answer to one question
@@ -191,13 +195,15 @@ class Window:
 
     def __init__(self, base, cls, parameters):
         self.tcp, self.control = base.Connection(), cls(**parameters)
-        self.infinite = base.INFINITE
+        self.infinite, self.sample = base.INFINITE, base.Sample()
+        sampled = type(self.control).on_sample is not base.CongestionControl.on_sample
+        self.kind = SAMPLED * sampled + SCALABLE * bool(self.control.scalable)
         # the window to go on with, and the least and most that the kernel's own is by then, unless
         # it has taken the reduction back, or its timer has run out once more
         self.after_repair = None
 
     def answer(self, asked):
-        """What to answer: window, threshold, pacing rate; zeros change nothing."""
+        """What to answer: window, threshold, pacing rate, kind; zeros change nothing."""
         tcp, event = self.tcp, asked["event"]
         tcp._asked = asked
         self.take_over(asked)
@@ -205,6 +211,9 @@ class Window:
         before = tcp._cwnd
         if event == ACK:
             self.control.on_ack(tcp, asked["acked"])
+        elif event == SAMPLE:
+            self.sample._asked = asked
+            self.control.on_sample(tcp, self.sample)
         elif event == LOSS:
             return self.lost()
         elif event == START:
@@ -214,17 +223,18 @@ class Window:
             if "cwnd" in tcp._set:
                 self.after_repair = tcp._cwnd, 0, max(int(before), 1) - 1
                 tcp._cwnd = before
-        return self.whole_window(), self.whole_threshold() * ("ssthresh" in tcp._set), self.pacing()
+        threshold = self.whole_threshold() * ("ssthresh" in tcp._set)
+        return self.whole_window(), threshold, self.pacing(), self.kind * (event == START)
 
     def take_over(self, asked):
         """The kernel's numbers, wherever it has changed them itself."""
         tcp = self.tcp
-        if self.after_repair and asked["event"] == ACK:
+        if self.after_repair and asked["event"] in (ACK, SAMPLE):
             window, least, most = self.after_repair
             if least <= asked["cwnd"] <= most:
                 tcp._cwnd = window
                 asked["cwnd"] = self.whole_window()
-        if asked["event"] in (ACK, TIMEOUT):
+        if asked["event"] in (ACK, SAMPLE, TIMEOUT):
             self.after_repair = None
         if asked["cwnd"] != self.whole_window():
             tcp._cwnd = float(asked["cwnd"])
@@ -235,12 +245,16 @@ class Window:
     def lost(self):
         tcp, before = self.tcp, self.tcp._cwnd
         self.control.on_loss(tcp)
+        if self.kind & SAMPLED:  # the kernel leaves the window alone
+            if "cwnd" in tcp._set:
+                self.after_repair, tcp._cwnd = (tcp._cwnd, 0, self.infinite), before
+            return 0, self.whole_threshold(), self.pacing(), 0
         if "ssthresh" not in tcp._set:
             tcp._ssthresh = tcp._cwnd
         window = tcp._cwnd if "cwnd" in tcp._set else min(tcp._ssthresh, before)
         threshold = self.whole_threshold()
         self.after_repair, tcp._cwnd = (window, threshold, threshold), before
-        return 0, threshold, self.pacing()
+        return 0, threshold, self.pacing(), 0
 
     def whole_window(self):
         return max(int(self.tcp._cwnd), 1)
@@ -259,7 +273,7 @@ def serve(kernel, base, algorithms, watched):
     windows = {}
     while data := kernel.recv(256):
         asked = dict(zip(FIELDS, ASK.unpack(data), strict=True))
-        connection, answer = asked["connection"], (0, 0, 0)
+        connection, answer = asked["connection"], (0, 0, 0, 0)
         Progress.asked = asked
         Progress.questions += 1
         watched.append(True)

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 from netlab.engines.guest import store
-from netlab.engines.guest.places import free_mb, memory_folder
 
 # What the kernel writes to the console when it goes on with a program whose process was killed.
 LOST = "failed to wait for stub"
@@ -85,11 +84,6 @@ def children_of(pid):
 
 def why_it_died(status, console):
     """What the end of a guest's kernel and its console tell."""
-    folder = memory_folder()
-    too_small = (
-        f"its memory file did not fit into {folder}, which has {free_mb(folder)} MB free now; it"
-        f" may take {store.MEMORY_MB}. Set TMPDIR to a folder with more room."
-    )
     full = (
         "it ran out of memory. Its programs, and the files they write (/tmp, /root, /var, /run and"
         f" /dev/shm lie in memory), have {store.MEMORY_MB} MB together: let the commands keep and"
@@ -104,10 +98,8 @@ def why_it_died(status, console):
     signs = [
         (LOST in console, KILLED),
         ("Out of memory" in console, full),
-        ("ran out of space" in console, too_small),
         ("Kernel panic" in console, "its kernel panicked"),
         ("Power down" in console, "it powered itself off"),
         (status == -signal.SIGKILL, killed),
-        (free_mb(folder) < store.MEMORY_MB, too_small),
     ]
     return next((text for seen, text in signs if seen), damaged)

@@ -68,7 +68,7 @@ class Hooks:
         self.control_socket = self.sockets[1]
         self.tell = self.control = None
         # of bytes that the kernel asks, while nobody else answers: netlab0 without an algorithm
-        self.answer = lambda asked: ANSWER.pack(0, 0, 0)
+        self.answer = lambda asked: ANSWER.pack(0, 0, 0, 0)
 
     @property
     def environment(self):

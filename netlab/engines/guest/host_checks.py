@@ -66,10 +66,6 @@ def findings():
             "randomisation cannot be switched off: results may differ from run to run",
             "note",
         )
-    try:
-        yield Finding("ok", "memory file", str(places.memory_folder()))
-    except EngineError as error:
-        yield Finding("FAIL", "memory file", str(error))
     limit = memory_limit_bytes()
     yield judge(
         limit >= 512 << 20,

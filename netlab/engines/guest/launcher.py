@@ -256,7 +256,9 @@ def confine_calls():
 # --- all of them -------------------------------------------------------------------------------
 
 
-def start(command, environment, readable, writable, walls, root, user, fixed_layout, cpu):
+def start(
+    command, environment, readable, writable, walls, root, user, fixed_layout, cpu, largest_file
+):
     """Put up walls, and become a program.
 
     Parameters
@@ -265,7 +267,7 @@ def start(command, environment, readable, writable, walls, root, user, fixed_lay
         The program's file, and its arguments.
     environment : dict
     readable, writable : list of str
-        The files and folders that it sees; it starts in the first that it may write to.
+        The files and folders that it sees.
     walls : list of str
         Of `NAMES`.
     root : str
@@ -276,6 +278,8 @@ def start(command, environment, readable, writable, walls, root, user, fixed_lay
         Switch address randomisation off.
     cpu : int
         The one CPU that it uses.
+    largest_file : int
+        The guest's memory is a file. [bytes]
 
     Raises
     ------
@@ -287,6 +291,7 @@ def start(command, environment, readable, writable, walls, root, user, fixed_lay
     if fixed_layout:
         call(libc.personality, ctypes.c_ulong(ADDR_NO_RANDOMIZE))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
     os.umask(0o022)  # the folders of its root are for its own user, too
     if "namespaces" in walls:
         unshare()
@@ -294,7 +299,6 @@ def start(command, environment, readable, writable, walls, root, user, fixed_lay
             wait_for(child)
         call(libc.prctl, PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         own_root(root, readable, writable)
-        os.chdir(writable[0])
         if "user" in walls:
             become(user)
             call(libc.prctl, PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

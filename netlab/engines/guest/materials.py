@@ -22,13 +22,14 @@ def bill_of_materials(build):
     -------
     dict
         Paths that begin with ``pool/`` are relative to Debian's archive, today or at the moment
-        ``debian:snapshot``; those of licences are relative to the exported file.
+        ``debian:snapshot``; those of licences are relative to the exported file, and to the
+        archive in it.
     """
     lock = packages.read_lock()
     sources = {(source["name"], source["version"]): source["files"] for source in lock["sources"]}
     components = []
     for package in lock["packages"]:
-        licence = f"{build.rootfs.name}/usr/share/doc/{package['name']}/copyright"
+        licence = f"{build.rootfs.name}/{store.ARCHIVE}/usr/share/doc/{package['name']}/copyright"
         files = sources[package["source"], package["source_version"]]
         components.append(component("library", package, licence, files))
     kernel, licence = lock["kernel"], f"{build.linux.parent.name}/copyright"

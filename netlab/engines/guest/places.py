@@ -1,8 +1,7 @@
-"""Where a guest runs on this machine: its folder, its CPU, and the folder for its memory."""
+"""Where a guest runs on this machine: its folder and its CPU."""
 
 import contextlib
 import fcntl
-import mmap
 import os
 import random
 import shutil
@@ -13,7 +12,6 @@ import time
 from functools import cache
 from pathlib import Path
 
-from netlab.engines.guest import store
 from netlab.errors import EngineError
 
 
@@ -101,46 +99,3 @@ def fixed_layout():
     """
     words = ["setarch", "-R"]
     return words if subprocess.run([*words, "true"], capture_output=True).returncode == 0 else []
-
-
-@cache
-def memory_folder():
-    """A folder for the guest's memory file: it must allow executable mappings and have room.
-
-    Raises
-    ------
-    EngineError
-        None of the usual folders will do; the message says why for each.
-    """
-    refused = []
-    for folder in filter(
-        None, [os.environ.get("TMPDIR"), "/dev/shm", "/tmp", "/var/tmp", str(Path.home())]
-    ):
-        reason = unfit(folder)
-        if reason is None:
-            return Path(folder)
-        refused.append(f"{folder}: {reason}")
-    raise EngineError(
-        f"no folder can hold the guest's memory of {store.MEMORY_MB} MB ({'; '.join(refused)}): set"
-        " TMPDIR to one that can"
-    )
-
-
-def unfit(folder):
-    """Why a folder cannot hold the guest's memory file, or None."""
-    try:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.truncate(4096)
-            mmap.mmap(
-                file.fileno(), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC, flags=mmap.MAP_SHARED
-            ).close()
-        free = free_mb(folder)
-        return None if free >= store.MEMORY_MB else f"only {free} MB free"
-    except PermissionError:
-        return "programs may not run from it (noexec), or it is not yours"
-    except OSError as error:
-        return error.strerror
-
-
-def free_mb(folder):
-    return shutil.disk_usage(folder).free >> 20

@@ -2,8 +2,8 @@
 the engine alone.
 
 The kernel mixes its command line into its random numbers, so that line is the same text every time:
-a private folder with two links, ``r`` (root file system) and ``j`` (job folder), hides every path
-of the host.
+archives (`archives`) named ``r`` (root file system) and ``j`` (job folder) hide every path of the
+host.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from netlab.engines import evidence
 from netlab.engines.agent_line import GuestLine, Interrupted, LineDown, OutOfTime, TooMuch
-from netlab.engines.guest import store
+from netlab.engines.guest import archives, store
 from netlab.engines.guest.console import FLOODED, Console
 from netlab.engines.guest.failure import (
     ENDLESS,
@@ -58,10 +58,10 @@ LEAST_DESCRIPTORS = 256  # each process in a guest takes some
 TELL_GROUP_AND_START = 'echo $$ >&2; exec "$@" 2>&1'
 # The watcher reads that group, and a second line when the parent closes the guest itself. If the
 # parent dies first, by whatever cause, there is no second line: it kills the group and deletes the
-# folder $1 and the empty folder $2.
+# folder $1.
 CLEAN_UP_AFTER_PARENT = (
     'read -r group && read -r closed && exit 0; [ -n "$group" ] && kill -s KILL -- "-$group"; sleep'
-    ' 0.2; rm -rf -- "$1"; rmdir -- "$2"'
+    ' 0.2; rm -rf -- "$1"'
 )
 
 
@@ -92,9 +92,7 @@ class Guest:
             self.cleanup.callback(shutil.rmtree, self.folder, ignore_errors=True)
             self.cleanup.callback(os.close, try_lock(self.folder / "lock"))
             self.walls = self.cleanup.enter_context(Walls(self.folder))
-            self.watcher = self.cleanup.enter_context(
-                cleaned_up_after_parent(self.folder, self.walls.memory)
-            )
+            self.watcher = self.cleanup.enter_context(cleaned_up_after_parent(self.folder))
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
             console = os.open(self.folder / "console", flags, 0o600)
             self.cleanup.callback(os.close, console)
@@ -114,10 +112,10 @@ class Guest:
                 ) from error
             raise
 
-    @property
-    def roots(self):
-        """The folders of this machine that the guest can mount, once each."""
-        return [f"{self.folder}/r", f"{self.folder}/j"]
+    def archives(self, build):
+        """Descriptors of the archives that the guest can mount, once each, by name."""
+        scripts = {one.name: one.read_bytes() for one in self.booted or store.BOOTED}
+        return {"r": archives.open_(build.archive), "j": archives.in_memory(scripts)}
 
     @property
     def kernel(self):
@@ -125,47 +123,38 @@ class Guest:
         return self.walls.kernel(self.process.pid)
 
     def _start(self, build, seed, clock):
-        job = self.folder / "j"
-        job.mkdir()
-        (self.folder / "r").symlink_to(build.rootfs.resolve())
-        for source in self.booted or store.BOOTED:
-            shutil.copy(source, job)
+        mounted = self.archives(build)
         hooks, descriptors = self.hooks.environment
         environment = hooks | {
             # random numbers from the seed; else from the host, and no two runs are alike
             "LD_PRELOAD": str(build.shim),
             # the seed, for that library; else it is 1
             "NETLAB_SEED": str(seed),
-            # for the file that is the guest's memory; else it may not fit (Docker's /dev/shm)
-            "TMPDIR": str(self.walls.memory),
             # the socket of the line, which is standard input, and the pipe for keys; without both
             # there is no /dev/netlab, and the guest powers itself off
             "NETLAB_FD": "0",
             "NETLAB_INT_FD": str(self.line.guest_keys),
-            # the two folders that the guest sees of the host; else it sees none
-            "NETLAB_ROOTS": ":".join(self.roots),
+            # the archives that the guest can mount; else there is no root file system
+            "NETLAB_ARCHIVES": ":".join(f"{name}={number}" for name, number in mounted.items()),
         }
-        kernel = [
-            str(build.linux),
-            *CLOCKS[clock],
-            *store.COMMAND_LINE,
-            # where the links r and j are found; else there is no root file system. UML takes this
-            # word off before the kernel mixes the command line into its random numbers.
-            f"hostfs={self.folder}",
-        ]
+        kernel = [str(build.linux), *CLOCKS[clock], *store.COMMAND_LINE]
         # see TELL_GROUP_AND_START
         tell = ["sh", "-c", TELL_GROUP_AND_START, "netlab-guest"]
-        launcher = self.walls.launcher(build, kernel, environment, self.roots, self.cpu)
-        # a session of its own: Jupyter's interrupt goes to the whole process group
-        self.process = subprocess.Popen(
-            [*tell, *launcher],
-            cwd=self.folder,
-            stdin=self.line.guest_socket,
-            stdout=self.console.descriptor,
-            stderr=self.watcher,
-            start_new_session=True,
-            pass_fds=[self.line.guest_keys, *descriptors],
-        )
+        launcher = self.walls.launcher(build, kernel, environment, self.cpu)
+        try:
+            self.process = subprocess.Popen(
+                [*tell, *launcher],
+                cwd="/",
+                stdin=self.line.guest_socket,
+                stdout=self.console.descriptor,
+                stderr=self.watcher,
+                # Jupyter's interrupt goes to the whole process group
+                start_new_session=True,
+                pass_fds=[self.line.guest_keys, *descriptors, *mounted.values()],
+            )
+        finally:
+            for descriptor in mounted.values():
+                os.close(descriptor)
         self.cleanup.callback(self._kill)
         self.line.guest_socket.close()
         self.hooks.started()
@@ -277,13 +266,13 @@ def check_descriptors():
 
 
 @contextlib.contextmanager
-def cleaned_up_after_parent(folder, memory):
-    """Start a watcher, in a session of its own, that ends the guest and deletes its folders if this
+def cleaned_up_after_parent(folder):
+    """Start a watcher, in a session of its own, that ends the guest and deletes its folder if this
     process is killed; -> the pipe on which the guest tells it its process group.
     """
     watcher_end, guest_end = os.pipe()
     watcher = subprocess.Popen(
-        ["sh", "-c", CLEAN_UP_AFTER_PARENT, "netlab-watch", folder, memory],
+        ["sh", "-c", CLEAN_UP_AFTER_PARENT, "netlab-watch", folder],
         stdin=watcher_end,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

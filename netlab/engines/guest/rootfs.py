@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 
-from netlab.engines.guest import integrity, steps, store
+from netlab.engines.guest import archives, integrity, steps, store
 
 # What no run needs. Of usr/share/doc, what the licences ask for stays.
 TRIMMED = (
@@ -49,7 +49,7 @@ def build_rootfs(folder, packages):
     pathlib.Path
         Its place in the cache.
     """
-    root = folder / "rootfs"
+    root, made = folder / "tree", folder / "rootfs"
     unpack(packages, root)
     trim(root)
     for name in MOUNT_POINTS:
@@ -65,7 +65,9 @@ def build_rootfs(folder, packages):
     (root / "netlab-init").chmod(0o755)
     run_programs_of(root)
     same_modes(root)
-    return store.install(root, f"rootfs-{integrity.tree_digest(root)}", integrity.tree_digest)
+    made.mkdir()
+    archives.pack(root, made / store.ARCHIVE)
+    return store.install(made, f"rootfs-{integrity.tree_digest(made)}", integrity.tree_digest)
 
 
 def unpack(packages, root):

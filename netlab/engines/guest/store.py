@@ -1,7 +1,7 @@
 """Built engines, in the cache (`netlab.engines.cache`)::
 
 kernel-<id>/     linux, shim.so, copyright          <id>: source, configuration, patches, shim
-rootfs-<id>/     the guest's root file system       <id>: every path, mode and content in it
+rootfs-<id>/     root.tar                           <id>: the root file system's every byte
 engine.json      which of them is in use, and what is in them
 engine.stamp     what the files of that one were when it was last found sound (`integrity`)
 """
@@ -25,6 +25,7 @@ KERNEL_RECIPE = [*sorted(HERE.glob("kernel/*")), HERE / "shim.c"]
 RECIPE = sorted([*KERNEL_RECIPE, HERE / "rootfs.txt", HERE / "engine.lock"])
 # What else decides a run's bytes: the scripts a guest boots with, and its kernel's command line.
 BOOTED = [HERE.parent / "agent.py", HERE / "boot.sh"]
+ARCHIVE = "root.tar"
 MEMORY_MB = 1024
 # The kernel mixes this text into its random numbers: any change in it changes every result.
 COMMAND_LINE = [
@@ -87,7 +88,7 @@ class Build:
 
     Attributes
     ----------
-    linux, shim, rootfs : pathlib.Path
+    linux, shim, archive : pathlib.Path
         Kernel binary, preloaded library and root file system.
     digest : str
         Stands for everything that decides a run's bytes; every result carries it.
@@ -102,6 +103,7 @@ class Build:
         self.linux = folder / f"kernel-{record['kernel']}" / "linux"
         self.shim = self.linux.with_name("shim.so")
         self.rootfs = folder / f"rootfs-{record['rootfs']}"
+        self.archive = self.rootfs / ARCHIVE
         self.digest = digest_of(record["kernel"], record["rootfs"], *BOOTED, " ".join(COMMAND_LINE))
 
     def __repr__(self):

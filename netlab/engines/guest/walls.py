@@ -4,16 +4,14 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import stat
 import subprocess
 import sys
 import tempfile
 from functools import cache
-from pathlib import Path
 
-from netlab.engines.guest import failure, launcher
-from netlab.engines.guest.places import fixed_layout, memory_folder, run_folder, try_lock
+from netlab.engines.guest import failure, launcher, store
+from netlab.engines.guest.places import fixed_layout, run_folder, try_lock
 from netlab.errors import EngineError
 
 PYTHON = [sys.executable, "-I", "-S", "-B", launcher.__file__]
@@ -60,17 +58,12 @@ def check_for_strangers():
 
 
 class Walls:
-    """The walls around one guest, and what lies inside them.
+    """The walls around one guest.
 
     Parameters
     ----------
     folder : pathlib.Path
         The guest's own.
-
-    Attributes
-    ----------
-    memory : pathlib.Path
-        An empty folder for the guest's memory file.
     """
 
     def __init__(self, folder):
@@ -78,33 +71,32 @@ class Walls:
         self.cleanup = contextlib.ExitStack()
 
     def __enter__(self):
-        self.memory = Path(tempfile.mkdtemp(prefix="netlab-memory-", dir=memory_folder()))
-        self.cleanup.callback(shutil.rmtree, self.memory, ignore_errors=True)
         return self
 
     def __exit__(self, *error):
         self.cleanup.close()
 
-    def launcher(self, build, command, environment, roots, cpu):
+    def launcher(self, build, command, environment, cpu):
         """The command that puts up the walls and then becomes `command`, the guest's kernel."""
         root = self.folder / "root"
         root.mkdir()
-        seen = [str(build.linux.parent), *map(os.path.realpath, roots)]
+        seen = str(build.linux.parent)
         names, user = self.names, None
-        if {"user", "namespaces"} <= {*names} and all(map(open_to_all, seen[:2] + seen[3:])):
+        if {"user", "namespaces"} <= {*names} and open_to_all(seen):
             user = self._own_user()
         if user is None:
             names = [name for name in names if name != "user"]
         task = {
             "command": command,
             "environment": environment,
-            "readable": [*seen, *libraries(build.linux, build.shim), "/proc/cpuinfo"],
-            "writable": [str(self.folder), str(self.memory), "/dev/null"],
+            "readable": [seen, *libraries(build.linux, build.shim), "/proc/cpuinfo"],
+            "writable": ["/dev/null"],
             "walls": names,
             "root": str(root),
             "user": user,
             "fixed_layout": bool(fixed_layout()),
             "cpu": cpu,
+            "largest_file": store.MEMORY_MB + 64 << 20,
         }
         return [*PYTHON, json.dumps(task)]
 
@@ -118,12 +110,10 @@ class Walls:
         return process  # it has ended
 
     def _own_user(self):
-        """A user id that no other guest of ours has; the guest's folders become that user's."""
+        """A user id that no other guest of ours has."""
         for user in launcher.OWN_USERS:
             if (descriptor := try_lock(run_folder() / f"user-{user}")) is not None:
                 self.cleanup.callback(os.close, descriptor)
-                for path in (self.memory, self.folder, *self.folder.rglob("*")):
-                    os.chown(path, user, user, follow_symlinks=False)
                 return user
         return None
 

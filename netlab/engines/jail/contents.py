@@ -1,6 +1,6 @@
 """What a jail has to run: the Python that runs here with the packages and libraries that netlab
 needs, and netlab, copied to two folders of the cache. They stand alone, down to the C library, so
-that the guest's own may be older or newer.
+that the guest's own may be older or newer. Each has an archive of itself, which a jail sees.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from netlab.engines.cache import JAIL, cache_folder
 from netlab.engines.files import named
+from netlab.engines.guest import archives
 from netlab.engines.guest.store import work_folder
 from netlab.errors import EngineError, needs_notebooks
 
@@ -27,6 +28,7 @@ LEFT_OUT = shutil.ignore_patterns(
     *("tkinter", "_tkinter*", "turtledemo", "config-*", "lib2to3", "*.a"),
 )
 NOT_IN_JAILS = {"idlelib", "ensurepip", "tkinter", "turtledemo", "turtle", "lib2to3"}
+ARCHIVE = "jail.tar"
 LOADER = "ld-linux-x86-64.so.2"
 UNUSED_S = 7 * 86_400
 OWN = Path(__file__).parents[2]  # netlab
@@ -73,6 +75,7 @@ def made(name, make):
             try:
                 make(work / name)
                 open_to_all(work / name)
+                archives.pack(work / name, work / name / ARCHIVE)
                 for old in named(cache_folder(), JAIL):
                     if time.time() - old.stat().st_mtime > UNUSED_S:
                         os.rename(old, work / f"old-{old.name}")  # deleted with it

@@ -1,15 +1,13 @@
 """A jail, from its start to its end."""
 
-import resource
 from pathlib import Path
 
-from netlab.engines.guest import walls, wheel
+from netlab.engines.guest import archives, walls, wheel
 from netlab.engines.guest.process import Guest
-from netlab.engines.jail.contents import contents
-from netlab.errors import EngineError, GuestError, LimitError
+from netlab.engines.jail.contents import ARCHIVE, contents
+from netlab.errors import GuestError, LimitError
 
 HERE = Path(__file__).parent
-FILES = 4096  # about 1600 are used
 PIECE = 50_000  # bytes of one packet
 MOST_BYTES = 64 << 20  # of what a program may send in all
 MOST_TEXT = 16 << 20  # of one text
@@ -49,17 +47,11 @@ class Jail(Guest):
             self.close()
             raise
 
-    @property
-    def roots(self):
-        """The folders of this machine that it can mount: Python and netlab, too."""
-        return [*super().roots, f"{self.folder}/p", f"{self.folder}/n"]
-
-    def _start(self, build, seed, clock):
-        for link, folder in zip("pn", contents(), strict=True):
-            (self.folder / link).symlink_to(folder.resolve())
-        open_root(build.rootfs)
-        allow_files()
-        super()._start(build, seed, clock)
+    def archives(self, build):
+        """Descriptors of the archives that it can mount: Python and netlab, too."""
+        python, own = contents()
+        opened = {"p": archives.open_(python / ARCHIVE), "n": archives.open_(own / ARCHIVE)}
+        return super().archives(build) | opened
 
     def talk(self, *packets, to=1):
         """Hand packets to the program, wait until it sends one; -> (socket's number, bytes).
@@ -94,42 +86,6 @@ class Jail(Guest):
                 self.close()
                 raise LimitError(f"the program in the jail sent more than {MOST_TEXT >> 20} MB")
         return heard.decode(errors="replace")
-
-
-def allow_files():
-    """Raise the limit of open files: the guest keeps each file that Python reads open.
-
-    Raises
-    ------
-    EngineError
-        It may not be raised so far.
-    """
-    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if now != resource.RLIM_INFINITY and now < FILES:
-        if most != resource.RLIM_INFINITY and most < FILES:
-            raise EngineError(
-                f"a jail needs {FILES} open files, and this machine allows {most}: `ulimit -n"
-                f" {FILES}`, or ask its administrator"
-            )
-        resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, most))
-
-
-def open_root(rootfs):
-    """Let nobody into the root folder that the guest sees: a umask may have closed it.
-
-    Raises
-    ------
-    EngineError
-        It belongs to somebody else.
-    """
-    if rootfs.stat().st_mode & 0o055 != 0o055:
-        try:
-            rootfs.chmod(0o755)
-        except OSError as error:
-            raise EngineError(
-                f"{rootfs} must be a folder that everybody may enter ({error.strerror}): ask its"
-                f" owner for `chmod 755 {rootfs}`"
-            ) from None
 
 
 def pieces(data):

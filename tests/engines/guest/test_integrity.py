@@ -75,11 +75,11 @@ FILES = {
     "no kernel": (os.unlink, "kernel-*/linux", "No such file"),
     "a byte of the library": (flip, "kernel-*/shim.so", "has changed"),
     "no library": (os.unlink, "kernel-*/shim.so", "No such file"),
-    "a byte of a program": (flip, "rootfs-*/usr/bin/iperf3", "has changed"),
-    "a longer file": (lengthen, "rootfs-*/etc/hostname", "has changed"),
-    "another mode": (make_executable, "rootfs-*/etc/hostname", "has changed"),
-    "another link": (relink, "rootfs-*/usr/bin/awk", "has changed"),
-    "a missing file": (os.unlink, "rootfs-*/usr/bin/ping", "is missing"),
+    "a byte of the files": (flip, "rootfs-*/root.tar", "has changed"),
+    "longer files": (lengthen, "rootfs-*/root.tar", "has changed"),
+    "another mode": (make_executable, "rootfs-*/root.tar", "has changed"),
+    "a link": (relink, "rootfs-*/root.tar", "has changed"),
+    "no files": (os.unlink, "rootfs-*/root.tar", "is missing"),
 }
 
 
@@ -99,8 +99,8 @@ def test_a_damaged_file_is_named_and_nothing_is_run(alter, file, state, cache):
 def test_what_was_added_is_named(cache):
     (root,) = cache.glob("rootfs-*")
     added = [
-        root / "etc" / "extra",
-        root / "usr" / "bin" / b"\xff".decode(errors="surrogateescape"),
+        root / "extra",
+        root / b"\xff".decode(errors="surrogateescape"),
     ]
     for path in added:
         path.write_text("")
@@ -108,7 +108,7 @@ def test_what_was_added_is_named(cache):
             nl.engines.pick("guest")
         path.unlink()
     added[0].mkdir()
-    with pytest.raises(nl.EngineError, match=r"etc/extra is new"):
+    with pytest.raises(nl.EngineError, match=r"extra is new"):
         nl.engines.pick("guest")
     added[0].rmdir()
     nl.engines.pick("guest")
@@ -129,7 +129,7 @@ def test_files_are_hashed_again_only_where_one_looks_different(cache, hashed):
     store.current()
     store.current()
     assert hashed == []
-    (file,) = cache.glob("rootfs-*/etc/hostname")
+    (file,) = cache.glob("rootfs-*/root.tar")
     os.utime(file)
     store.current()
     assert len(hashed) == 1
@@ -152,11 +152,11 @@ def test_a_damaged_stamp_does_no_harm(stamp, cache, hashed):
     store.current()
     store.current()
     assert len(hashed) == 1
-    (file,) = cache.glob("rootfs-*/etc/hostname")
+    (file,) = cache.glob("rootfs-*/root.tar")
     shutil.copy2(file, cache.parent / "sound")
     lengthen(file)
     first = place.read_text().partition("\n")[0]
-    for kept in ("", "{}", "[]", json.dumps({file.parents[1].name: 3}), "[" * 9):
+    for kept in ("", "{}", "[]", json.dumps({file.parent.name: 3}), "[" * 9):
         place.write_text(f"{first}\n{kept}")
         with pytest.raises(nl.EngineError, match=f"rootfs-.* has the digest .*{REMEDY}"):
             store.current()

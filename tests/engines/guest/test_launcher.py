@@ -5,6 +5,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -19,7 +20,7 @@ from typer.testing import CliRunner
 from netlab import EngineError
 from netlab.cli.commands import app
 from netlab.engines.cache import cache_folder
-from netlab.engines.guest import launcher, walls
+from netlab.engines.guest import launcher, store, walls
 from netlab.engines.jail import Jail
 
 # What reaches out of the guest, each by the probe's word for it.
@@ -40,15 +41,29 @@ SURFACE = {
     *("mount", "another root", "io_uring", "bpf", "perf", "keys", "userfaultfd"),
     *("push input to a terminal", "signal by owner"),
 }
-OWN = {"its own memory", "its own folder"}
+OWN = {"its own memory"}
+
+
+# What the kernel's own filter does not refuse: to tell a process something that it can tell itself.
+LEFT_TO_OTHERS = {"signal another", "signal all", "queue a signal", "hold another"} | {
+    *("limit another", "send by a pair", "signal by owner")
+}
+
+
+def compiled(folder):
+    """The probe, with the filter that the patch of the kernel has."""
+    patch = (store.HERE / "kernel/netlab-line.patch").read_text(encoding="utf-8")
+    (function,) = re.findall(r"^\+int netlab_host_confine\(void\)\n.*?^\+}$", patch, re.M | re.S)
+    (folder / "filter.h").write_text(re.sub(r"^\+", "", function, flags=re.M), encoding="utf-8")
+    program, source = folder / "linux", Path(__file__).with_name("probe.c")
+    command = ["gcc", "-O1", "-static", f"-I{folder}", "-o", program, source]
+    subprocess.run(command, check=True)
+    return program
 
 
 @pytest.fixture(scope="module")
 def probe(tmp_path_factory):
-    program = tmp_path_factory.mktemp("kernel") / "linux"
-    source = Path(__file__).with_name("probe.c")
-    subprocess.run(["gcc", "-O1", "-static", "-o", program, source], check=True)
-    return program
+    return compiled(tmp_path_factory.mktemp("kernel"))
 
 
 @contextlib.contextmanager
@@ -75,24 +90,24 @@ def somebody_else(folder):
             process.kill()
 
 
-def tried(probe, names):
-    """What the probe says of everything that it tries behind these walls."""
+def tried(probe, names, filtered=False):
+    """What the probe says of everything that it tries behind these walls, and perhaps behind the
+    filter of the kernel.
+    """
     folder = Path(tempfile.mkdtemp(prefix="probe-"))
     try:
         own, outside = folder / "guest", folder / "outside"
         own.mkdir()
         outside.mkdir()
         shutil.copytree(probe.parent, folder / "kernel")
-        (folder / "rootfs").mkdir()
         for one in (folder, *folder.rglob("*")):
             one.chmod(0o755)
         build = SimpleNamespace(linux=folder / "kernel/linux", shim=Path("/nonexistent"))
         with somebody_else(outside) as arguments, walls.Walls(own) as around:
             around.names = names
-            command = [str(build.linux), *arguments]
-            roots = [str(folder / "rootfs")]
-            start = around.launcher(build, command, {}, roots, min(os.sched_getaffinity(0)))
-            said = subprocess.run(start, cwd=own, capture_output=True, text=True, timeout=60)
+            command = [str(build.linux), *arguments, *["filtered"] * filtered]
+            start = around.launcher(build, command, {}, min(os.sched_getaffinity(0)))
+            said = subprocess.run(start, cwd="/", capture_output=True, text=True, timeout=60)
         assert "all tried" in said.stdout, said.stdout + said.stderr
         return dict(line.split(": ") for line in said.stdout.splitlines()[:-1])
     finally:
@@ -124,6 +139,22 @@ def test_without_walls_the_probe_reaches_out(probe):
     found = worked(tried(probe, []))
     assert {"read a file", "list a folder", "signal another", "start a program"} <= found
     assert {"send to a socket", "send to an abstract socket", "send to a port"} <= found
+
+
+@pytest.mark.parametrize("names", sets_of_walls(), ids="+".join)
+def test_behind_the_kernels_own_filter_the_probe_reaches_no_more(probe, names):
+    assert worked(tried(probe, names, filtered=True)) <= worked(tried(probe, names))
+
+
+def test_the_kernels_own_filter_alone_opens_nothing(probe):
+    """... so that no file depends on one wall where namespaces are refused."""
+    found = worked(tried(probe, [], filtered=True))
+    assert found & HARM <= LEFT_TO_OTHERS and found >= OWN
+
+
+@pytest.mark.skipif("calls" not in walls.standing(), reason="this machine has no seccomp filters")
+def test_where_only_filters_are_nothing_is_reached(probe):
+    assert worked(tried(probe, ["calls"], filtered=True)) & HARM == set()
 
 
 @pytest.mark.skipif("calls" not in walls.standing(), reason="this machine has no seccomp filters")
@@ -172,11 +203,13 @@ def test_the_cache_and_the_temporary_folder_may_be_reached_by_links(tmp_path, mo
 def table():
     """What worked, by attempt and by walls."""
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder, "linux")
-        source = Path(__file__).with_name("probe.c")
-        subprocess.run(["gcc", "-O1", "-static", "-o", program, source], check=True)
-        sets = [[], *([name] for name in walls.standing() if name != "user"), *sets_of_walls()]
-        columns = {"+".join(names) or "none": tried(program, names) for names in sets}
+        program = compiled(Path(folder))
+        alone = [[name] for name in walls.standing() if name != "user"]
+        columns = {
+            "+".join([*names, *["filter"] * filtered]) or "none": tried(program, names, filtered)
+            for filtered in (False, True)
+            for names in ([], *alone, *sets_of_walls())
+        }
     print(f"| tried | {' | '.join(columns)} |")
     print("|---" * (len(columns) + 1) + "|")
     for what in next(iter(columns.values())):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tarfile
 
 import pytest
 from typer.testing import CliRunner
@@ -41,8 +42,10 @@ def test_the_lock_is_that_of_the_list():
     assert set(LOCK["requested"]) <= {package["name"] for package in LOCK["packages"]}
 
 
-def test_every_package_has_its_licence_in_the_guest():
-    root = store.current().rootfs
+def test_every_package_has_its_licence_in_the_guest(tmp_path):
+    with tarfile.open(store.current().archive) as archive:
+        archive.extractall(tmp_path, filter="tar")
+    root = tmp_path
     for package in LOCK["packages"]:
         path = (root / "usr/share/doc" / package["name"] / "copyright").resolve()
         assert path.is_relative_to(root.resolve()), package["name"]

@@ -97,38 +97,6 @@ def test_running_out_of_memory_is_an_error_that_says_what_to_do(command):
     assert {path.name for path in ended.value.evidence.iterdir()} == {"console"}
 
 
-@pytest.fixture
-def tight_folder(tmp_path, monkeypatch):
-    """A folder with little more room than a guest's memory may take."""
-    mount = [
-        "mount",
-        "-t",
-        "tmpfs",
-        "-o",
-        f"size={places.store.MEMORY_MB + 16}m",
-        "tmpfs",
-        tmp_path,
-    ]
-    if subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("mounting takes root")
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(places.tempfile, "tempdir", "/tmp")
-    places.memory_folder.cache_clear()
-    yield tmp_path
-    places.memory_folder.cache_clear()
-    subprocess.run(["umount", "-l", tmp_path], check=True)
-
-
-def test_a_folder_that_became_too_small_for_the_memory_is_named(tight_folder):
-    net = Network(wan("100mbit", "20ms"), wall_limit_s=300)
-    free = os.statvfs(tight_folder).f_bavail * os.statvfs(tight_folder).f_frsize
-    with open(tight_folder / "other", "wb") as file:
-        os.posix_fallocate(file.fileno(), 0, free - (1 << 20))
-    with pytest.raises(GuestError, match=r"did not fit into .*Set TMPDIR") as ended:
-        net.run("h1", "python3 -c 'x = [bytearray(1 << 20) for _ in range(300)]'")
-    assert str(tight_folder) in str(ended.value)
-
-
 def guest_processes(net):
     """The kernel, and its child processes: one for each program in the guest."""
     kernel = psutil.Process(net._agent.kernel)
@@ -244,17 +212,6 @@ def test_a_run_folder_that_cannot_be_made_is_an_error_in_words(tmp_path, monkeyp
     monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path / "missing"))
     with pytest.raises(EngineError, match=r"cannot be made: No such file.*TMPDIR"):
         Network(wan("100mbit", "20ms"))
-
-
-def test_a_folder_for_memory_must_have_room_and_allow_programs(monkeypatch, tmp_path):
-    assert places.unfit(tmp_path) is None
-    monkeypatch.setattr(places.store, "MEMORY_MB", 10**12)
-    assert "MB free" in places.unfit(tmp_path)
-    assert places.unfit(tmp_path / "missing")
-    places.memory_folder.cache_clear()
-    with pytest.raises(EngineError, match=r"set TMPDIR"):
-        places.memory_folder()
-    places.memory_folder.cache_clear()
 
 
 @pytest.mark.parametrize(("limit", "held"), [(64, 0), (300, 290)])

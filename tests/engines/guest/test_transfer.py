@@ -92,7 +92,7 @@ def test_an_exported_engine_is_the_same_engine_elsewhere(exported, elsewhere, mo
         "CACHEDIR.TAG",
         "lock",
     }
-    (there.rootfs / "etc/hostname").write_text("damaged\n")
+    there.archive.write_text("damaged\n")
     (there.linux).write_bytes(b"damaged")
     again = netlab("engine", "import", exported, cache=elsewhere)
     assert again.returncode == 0, "it mends what was damaged: " + again.stderr
@@ -109,8 +109,11 @@ def test_an_exported_engine_carries_a_list_of_what_it_is_made_of(exported):
     """In a format that tools for such lists read, with places that exist."""
     with tarfile.open(exported) as archive:
         text = archive.extractfile("engine.cdx.json").read().decode()
-        names = set(archive.getnames())
-        links = {member.name: member.linkname for member in archive if member.issym()}
+        names, links = set(archive.getnames()), {}
+        (root,) = (name for name in names if name.endswith(store.ARCHIVE))
+        with tarfile.open(fileobj=archive.extractfile(root)) as files:
+            names |= {f"{root}/{name}" for name in files.getnames()}
+            links = {f"{root}/{one.name}": one.linkname for one in files if one.issym()}
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     bill, lock = json.loads(text), packages.read_lock()
     assert bill["metadata"]["component"]["version"] == store.current().digest
@@ -153,7 +156,7 @@ def test_a_file_that_cannot_be_written_is_said(tmp_path):
 
 
 def test_an_altered_root_file_system_is_refused(opened, kept, tmp_path, elsewhere):
-    kept("rootfs-*/etc/hostname").write_text("mallory\n")
+    kept("rootfs-*/root.tar").write_text("mallory\n")
     refused(packed(opened, tmp_path / "altered.tar"), "altered or damaged", elsewhere)
 
 
@@ -256,8 +259,8 @@ def test_an_archive_whose_links_lead_out_is_refused(opened, tmp_path, elsewhere)
             [link("engine.json", opened / "engine.json")],
             [link(kernel, outside)],
             [link(root, build.rootfs)],
-            [link(f"{root}/etc/hostname", "../../../../../../../etc/hostname")],
-            [link(f"{root}/etc/in", outside), member(f"{root}/etc/in/planted", size=3)],
+            [link(f"{root}/{store.ARCHIVE}", "../../../../../../../etc/hostname")],
+            [link(f"{root}/in", outside), member(f"{root}/in/planted", size=3)],
             [member("../../outside/planted", size=3)],
             [member(str(outside / "planted"), size=3)],
             [member(f"{kernel}/linux", tarfile.LNKTYPE, outside / "linux")],

@@ -1,0 +1,67 @@
+"""Archives: what a guest's kernel has of files. It maps them into its memory, and opens nothing.
+
+They are tar files in ustar format, sorted by path, so that what is below a folder follows it.
+"""
+
+import os
+import stat
+import tarfile
+from io import BytesIO
+from pathlib import Path
+
+from netlab.errors import EngineError
+
+FORMAT = {"format": tarfile.USTAR_FORMAT}
+
+
+def pack(folder, place):
+    """Write everything below a folder to an archive: the same bytes from the same paths, modes,
+    links and contents.
+
+    Raises
+    ------
+    EngineError
+        A path or a link is too long for the format: 255 and 100 bytes.
+    """
+    folder, found = Path(folder), []
+    for path, folders, files in os.walk(folder):
+        found += [Path(path, name).relative_to(folder) for name in (*folders, *files)]
+    with open(place, "wb") as file, tarfile.open(fileobj=file, mode="w:", **FORMAT) as archive:
+        for path in sorted(found, key=lambda one: os.fsencode(one).split(b"/")):
+            try:
+                add(archive, path, folder / path)
+            except ValueError as error:
+                raise EngineError(f"{folder / path} fits into no archive: {error}") from error
+
+
+def add(archive, path, source):
+    info, status = tarfile.TarInfo(str(path)), source.lstat()
+    info.mode = stat.S_IMODE(status.st_mode)
+    if stat.S_ISLNK(status.st_mode):
+        info.type, info.linkname = tarfile.SYMTYPE, os.readlink(source)
+    elif stat.S_ISDIR(status.st_mode):
+        info.type = tarfile.DIRTYPE
+    else:
+        info.size = status.st_size
+        with source.open("rb") as content:
+            return archive.addfile(info, content)
+    return archive.addfile(info)
+
+
+def open_(place):
+    """Open an archive; -> its descriptor."""
+    return os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+
+
+def in_memory(files):
+    """An archive of these files, contents by name; -> its descriptor."""
+    descriptor = os.memfd_create("netlab-archive")
+    with (
+        open(descriptor, "wb", closefd=False) as file,
+        tarfile.open(fileobj=file, mode="w:", **FORMAT) as archive,
+    ):
+        for name, data in sorted(files.items()):
+            info = tarfile.TarInfo(name)
+            info.size, info.mode = len(data), 0o644
+            archive.addfile(info, BytesIO(data))
+    return descriptor

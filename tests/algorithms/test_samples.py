@@ -1,0 +1,178 @@
+"""Algorithms that are asked on every ACK, with the kernel's rate sample; and marks of ECN."""
+
+import itertools
+import math
+from typing import NamedTuple
+
+import pytest
+
+import netlab as nl
+from netlab.algorithms import base
+from netlab.engines.guest.control_process import FIELDS, LOSS, SAMPLE, START, TIMEOUT, Window
+from netlab.readers.windows import STATES
+
+MSS = 1448
+CLEAN = nl.wan("100mbit", "20ms", limit=200_000, pairs=1)
+LOSSY = nl.wan("100mbit", "20ms", "0.5%", pairs=1)
+
+
+class Steady(nl.CongestionControl):
+    """A window that stays; says what it was told at each sample."""
+
+    def __init__(self, segments=40):
+        self.segments = segments
+
+    def start(self, tcp):
+        tcp.cwnd = self.segments
+
+    def on_ack(self, tcp, acked):
+        raise AssertionError("it has on_sample")
+
+    def on_sample(self, tcp, sample):
+        tcp.cwnd = self.segments
+        seconds = sample.interval_s, sample.rtt_s
+        interval_us, rtt_us = (0 if math.isnan(one) else round(1e6 * one) for one in seconds)
+        seen = (tcp.state, tcp.delivered, sample.acked, sample.lost, sample.delivered, interval_us)
+        print(*seen, rtt_us, sample.delivered_before, tcp.in_flight)
+
+
+class Paced(nl.CongestionControl):
+    def on_sample(self, tcp, sample):
+        tcp.cwnd, tcp.pacing_bps = 1000, 30e6
+
+
+class Marks(nl.algorithms.Reno):
+    """Reno, that says how many marks it has been told of."""
+
+    scalable = False
+
+    def on_ack(self, tcp, acked):
+        super().on_ack(tcp, acked)
+        print(tcp.marked, tcp.delivered)
+
+
+class Scalable(Marks):
+    scalable = True
+
+
+class BetterAndWorse(nl.CongestionControl):
+    def on_sample(self, tcp, sample):
+        tcp.cwnd = 12.5
+
+    def on_loss(self, tcp):
+        tcp.cwnd = 3
+
+    def on_timeout(self, tcp):
+        tcp.cwnd = 2
+
+
+def test_one_name_for_each_state():
+    assert base.STATES == STATES
+
+
+class Told(NamedTuple):
+    state: str
+    total: int
+    acked: int
+    lost: int
+    delivered: int
+    interval_us: int
+    rtt_us: int
+    before: int
+    in_flight: int
+
+
+def told(capsys):
+    lines = (line.split() for line in capsys.readouterr().out.splitlines())
+    return [Told(state, *map(int, numbers)) for state, *numbers in lines]
+
+
+def test_it_is_asked_in_recovery_too_and_hears_of_everything_once(capsys):
+    run = nl.run(LOSSY, nl.Iperf3("h1", "h2", congestion=Steady, time=4))
+    seen = [one for one in told(capsys) if one.total > 100]
+    assert {one.state for one in seen} >= {"open", "recovery"}
+    for before, after in itertools.pairwise(seen):
+        assert after.total - before.total == after.acked, "what is delivered is what was acked"
+    assert sum(one.lost for one in seen) == pytest.approx(run.flows.retransmits[0], abs=3)
+    assert max(one.in_flight for one in seen) <= 40
+    rate_bps = run.flows.received_bps[0]
+    assert rate_bps == pytest.approx(40 * MSS * 8 / 0.020, rel=0.1), "no reduction by a loss"
+
+
+def test_samples_measure_rate_and_round_trip(capsys):
+    nl.run(CLEAN, nl.Iperf3("h1", "h2", congestion=Steady(300), time=2))
+    seen = [one for one in told(capsys) if one.interval_us and one.total > 2000]
+    frame_us = (MSS + 66) * 8 / 100
+    rates = [one.delivered * frame_us / one.interval_us for one in seen]  # share of 100 Mbit/s
+    assert max(rates) < 1.05 and sorted(rates)[len(rates) // 2] == pytest.approx(1, rel=0.05)
+    # of a window of 300 segments, what the pipe does not hold waits in the queue
+    rtts = sorted(one.rtt_us for one in seen if one.rtt_us)
+    assert rtts[len(rtts) // 2] == pytest.approx(300 * frame_us, rel=0.05)
+    assert all(one.before < one.total for one in seen)
+
+
+def test_its_pacing_rate_is_the_one_that_is_sent():
+    run = nl.run(CLEAN, nl.Iperf3("h1", "h2", congestion=Paced, time=5))
+    assert run.flows.received_bps[0] == pytest.approx(30e6, rel=0.04)
+    assert run.flows.retransmits[0] == 0
+
+
+@pytest.mark.parametrize("accurate", [1, 3])
+def test_marks_are_counted(capsys, accurate):
+    path = nl.wan(
+        "100mbit",
+        "20ms",
+        pairs=1,
+        qdisc="fq_codel ce_threshold 2ms ecn",
+        sysctls={"net.ipv4.tcp_ecn": accurate},
+    )
+    run = nl.run(path, nl.Iperf3("h1", "h2", congestion=Marks, time=5))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    marked, delivered = (int(lines[-1][at]) for at in (0, 1))
+    assert 0 < marked < delivered / 2 and run.flows.retransmits[0] == 0
+
+
+def test_without_ecn_nothing_is_marked(capsys):
+    path = nl.wan("100mbit", "20ms", pairs=1, qdisc="fq_codel ce_threshold 2ms ecn")
+    nl.run(path, nl.Iperf3("h1", "h2", congestion=Marks, time=2))
+    assert capsys.readouterr().out.splitlines()[-1].split()[0] == "0"
+
+
+@pytest.mark.parametrize("cls, ect", [(Marks, "0x2"), (Scalable, "0x1")])
+def test_scalable_packets_say_so(cls, ect):
+    path = nl.wan("100mbit", "20ms", pairs=1, sysctls={"net.ipv4.tcp_ecn": 3})
+    look = "tcpdump -vnc 20 -i h2-eth0 'tcp and dst host 10.0.0.2 and greater 500'"
+    run = nl.run(path, nl.Shell("h2", look), nl.Iperf3("h1", "h2", congestion=cls, time=1))
+    text = " ".join(map(str, run.raw.values()))
+    assert text.count(f"tos {ect},") == 20
+
+
+def asked(window, event, cwnd, **more):
+    fields = dict.fromkeys(FIELDS, 0) | {"event": event, "rtt_us": 20_000, "sample_rtt_us": -1}
+    return window.answer(fields | {"cwnd": cwnd, "ssthresh": base.INFINITE} | more)
+
+
+def test_the_kind_is_told_as_a_connection_starts():
+    for cls, kind in ((Marks, 0), (Paced, 1), (Scalable, 2)):
+        assert asked(Window(base, cls, {}), START, 10)[3] == kind
+
+
+def test_the_kernel_leaves_the_window_of_a_sampled_one_alone():
+    window = Window(base, BetterAndWorse, {})
+    asked(window, START, 10)
+    assert asked(window, SAMPLE, 10)[0] == 12 and window.tcp.cwnd == 12.5
+    assert asked(window, LOSS, 12) == (0, base.INFINITE, 0, 0)
+    assert window.tcp.cwnd == 12.5, "until the next sample"
+    window.control.on_sample = lambda tcp, sample: None
+    assert asked(window, SAMPLE, 12)[0] == 3
+    asked(window, TIMEOUT, 9)
+    assert asked(window, SAMPLE, 5)[0] == 2
+
+
+def test_what_was_not_measured_is_nan():
+    sample = base.Sample()
+    sample._asked = dict.fromkeys(FIELDS, 0) | {"interval_us": -1, "sample_rtt_us": -1}
+    assert math.isnan(sample.interval_s) and math.isnan(sample.rtt_s) and not sample.app_limited
+    sample._asked |= {"interval_us": 10_000, "sample_delivered": 5, "flags": 5}
+    assert sample.interval_s == 0.01 and sample.app_limited and sample.ack_delayed
+    assert repr(sample) == "<sample: 5 segments in 10 ms, 0 acked, 0 lost, 0 marked>"
