@@ -392,6 +392,18 @@ def test_connections_that_share_what_they_remember_answer_otherwise():
     assert form(Shared)["trace"] != form(Own)["trace"]
 
 
+def test_an_algorithm_with_on_sample_is_asked_with_samples_of_the_rate():
+    class Sampled(nl.CongestionControl):
+        def on_sample(self, tcp, sample):
+            rate = sample.delivered / sample.interval_s
+            assert rate == pytest.approx(tcp.cwnd / tcp.rtt_s) and tcp.state == "open"
+            tcp.cwnd = tcp.cwnd + sample.acked + sample.marked + sample.lost
+
+    told = form(Sampled)
+    assert told["failed"] == ""
+    assert windows(Sampled)["slow start"][-1][0] == 10 + 2 * 10
+
+
 def test_a_method_that_is_never_asked_is_an_error():
     class Typo(nl.CongestionControl):
         def on_lost(self, tcp):

@@ -304,7 +304,8 @@ def test_ctrl_c_says_what_it_waits_for_and_the_second_ends_it(tmp_path):
         [sys.executable, "-uc", LONG], stdout=subprocess.PIPE, text=True, env=environment
     )
     guests = tmp_path / f"netlab-{os.getuid()}"
-    while process.poll() is None and not list(guests.glob("guest-*/j/agent.py")):
+    until = time.monotonic() + 120
+    while not list(guests.glob("guest-*/console")) and time.monotonic() < until:
         time.sleep(0.05)
     try:
         process.send_signal(signal.SIGINT)

@@ -110,7 +110,9 @@ class Played:
         self.now_ns += STEP_NS
         if window is not None:
             self.cwnd, self.ssthresh = window, AVOIDANCE_WINDOW
-        acked = ACKED if event == "ACK" else 0
+        if event == "ACK" and self.window.kind & self.events.SAMPLED:
+            event = "SAMPLE"
+        acked = ACKED if event in ("ACK", "SAMPLE") else 0
         self.delivered += acked
         self.lost += event == "LOSS"
         measured = {"rtt_us": rtt_us, "srtt_us": rtt_us, "min_rtt_us": EMPTY_RTT_US}
@@ -119,8 +121,11 @@ class Played:
         known = {"cwnd": self.cwnd, "ssthresh": self.ssthresh, "in_flight": self.cwnd}
         known |= {"now_ns": self.now_ns, "delivered": self.delivered, "lost": self.lost}
         known |= {"event": getattr(self.events, event), "acked": acked, "mss": MSS_BYTES}
-        known["limited"] = limited
-        cwnd, ssthresh, _ = self.window.answer(known | measured)
+        known |= {"limited": limited, "marked": 0, "state": 0}
+        known |= {"sample_delivered": self.cwnd, "sample_marked": 0, "losses": 0, "flags": 0}
+        known |= {"interval_us": rtt_us, "sample_rtt_us": rtt_us, "prior_in_flight": self.cwnd}
+        known["prior_delivered"] = max(self.delivered - self.cwnd, 0)
+        cwnd, ssthresh, *_ = self.window.answer(known | measured)
         self.cwnd, self.ssthresh = cwnd or self.cwnd, ssthresh or self.ssthresh
         repaired = self.window.after_repair
         if event == "TIMEOUT":
