@@ -3,21 +3,19 @@ doctor` prints, and what `netlab engine import` tries before it puts an engine i
 """
 
 import hashlib
-import json
 import os
 
 from netlab import engines
-from netlab.engines.guest import GuestEngine, host_checks, store
+from netlab.engines.guest import GuestEngine, host_checks
 from netlab.engines.guest.host_checks import Finding, judge
 from netlab.engines.mininet import MininetEngine
+from netlab.engines.recorded import published
 from netlab.errors import EngineError
 from netlab.experiment import Experiment
 from netlab.running.run import run
 from netlab.topology import wan
 from netlab.traffic import Iperf3
 
-# engine digest -> digest of the reference run's raw output
-PUBLISHED = store.HERE / "reference.json"
 REFERENCE = Experiment(
     wan("100mbit", "20ms", "0.1%"),
     Iperf3("h1", "h2", time=3, parallel=3),
@@ -104,11 +102,6 @@ def refuse_other_numbers(build):
             " the file again, from somebody whose `netlab doctor` finds the published bytes. Or it"
             " gives other numbers on this machine: `netlab engine build` makes one here."
         )
-
-
-def published(digest):
-    """Digest of the reference run's raw output on the published engine of this digest, or None."""
-    return json.loads(PUBLISHED.read_text(encoding="utf-8")).get(digest)
 
 
 def reference_run(engine=None):

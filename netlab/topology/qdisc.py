@@ -100,6 +100,7 @@ DISCIPLINES = {
     "pie": {"limit": count(), "target": time(), "tupdate": time("10ms")}
     | each(count(1, 32), "alpha beta")
     | each(FLAG, "ecn|noecn bytemode|nobytemode dq_rate_estimator|no_dq_rate_estimator"),
+    "dualpi2": {},  # with the kernel's defaults: tc 6.15 knows none of its parameters
     "cake": {"bandwidth": rate("100tbit"), "rtt": time(most="1000s"), "memlimit": size()}
     | {"overhead": count(0, 256), "mpu": count(1, 256)}
     | each(FLAG, "ptm|atm|noatm besteffort|diffserv3|diffserv4|diffserv8 wash|nowash")

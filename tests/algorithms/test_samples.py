@@ -147,6 +147,38 @@ def test_scalable_packets_say_so(cls, ect):
     assert text.count(f"tos {ect},") == 20
 
 
+class Halved(nl.CongestionControl):
+    """Reno, which is shown its marks as losses; prints its round trips. [ms]"""
+
+    def on_ack(self, tcp, acked):
+        tcp.cwnd += acked if tcp.cwnd < tcp.ssthresh else acked / tcp.cwnd
+        if tcp.now_s % 1 < 0.1 and tcp.marked:
+            print(round(1e3 * tcp.srtt_s, 2))
+
+    def on_loss(self, tcp):
+        tcp.ssthresh = tcp.cwnd * self.kept
+
+    kept = 0.5
+
+
+class Gentle(Halved):
+    """... and gives up a tenth in a round trip with marks, as L4S asks for ECT(1)."""
+
+    kept, scalable = 0.9, True
+
+
+def test_dualpi2_has_a_short_queue_for_those_that_say_they_are_scalable(capsys):
+    sysctls = {"net.ipv4.tcp_ecn": 3}
+    path = nl.wan("100mbit", "20ms", pairs=1, qdisc="dualpi2", sysctls=sysctls)
+    rtt_ms = {}
+    for cls in (Halved, Gentle):
+        run = nl.run(path, nl.Iperf3("h1", "h2", congestion=cls, time=8))
+        seen = [float(line) for line in capsys.readouterr().out.splitlines()]
+        rtt_ms[cls] = sum(seen) / len(seen)
+        assert run.flows.received_bps[0] > 60e6
+    assert rtt_ms[Gentle] < 22 < rtt_ms[Halved] < 45  # 1 ms of step; a target of 15 ms
+
+
 def asked(window, event, cwnd, **more):
     fields = dict.fromkeys(FIELDS, 0) | {"event": event, "rtt_us": 20_000, "sample_rtt_us": -1}
     return window.answer(fields | {"cwnd": cwnd, "ssthresh": base.INFINITE} | more)

@@ -4,6 +4,7 @@ import pytest
 
 from netlab import EngineError
 from netlab.cli import doctor
+from netlab.engines import recorded
 
 
 def test_this_machine_runs_the_guest():
@@ -31,7 +32,7 @@ def test_an_engine_that_is_damaged_is_told_so(monkeypatch, tmp_path):
 def test_numbers_that_are_not_the_published_ones_are_noticed(monkeypatch, tmp_path):
     engine = doctor.GuestEngine()
     (tmp_path / "reference.json").write_text(json.dumps({engine.digest: "0000"}))
-    monkeypatch.setattr(doctor, "PUBLISHED", tmp_path / "reference.json")
+    monkeypatch.setattr(recorded, "PUBLISHED", tmp_path / "reference.json")
     finding = list(doctor.engine())[-1]
     assert finding.state == "note" and "not the published ones (0000)" in finding.text
 
@@ -42,7 +43,7 @@ def test_an_engine_is_put_in_use_only_where_its_numbers_are_the_published_ones(
     build = doctor.GuestEngine().build
     doctor.refuse_other_numbers(build)
     (tmp_path / "reference.json").write_text(json.dumps({build.digest: "0000"}))
-    monkeypatch.setattr(doctor, "PUBLISHED", tmp_path / "reference.json")
+    monkeypatch.setattr(recorded, "PUBLISHED", tmp_path / "reference.json")
     with pytest.raises(EngineError, match=r"other bytes .* than that \(0000\)"):
         doctor.refuse_other_numbers(build)
     (tmp_path / "reference.json").write_text("{}")
