@@ -45,7 +45,9 @@ def star(texts):
 
 
 def disciplines(net, node):
-    shown = json.loads(net.run(node, "tc -j -s qdisc show", echo=False).text)
+    text = net.run(node, "tc -j -s qdisc show", echo=False).text
+    # tc 6.15 prints this among its JSON for dualpi2
+    shown = json.loads(re.sub(r"\[Unknown qdisc, optlen=\d+\] ", "", text))
     return {(one["dev"], one.get("parent", "root")): one for one in shown}
 
 
