@@ -150,6 +150,8 @@ def test_scalable_packets_say_so(cls, ect):
 class Halved(nl.CongestionControl):
     """Reno, which is shown its marks as losses; prints its round trips. [ms]"""
 
+    kept = 0.5
+
     def on_ack(self, tcp, acked):
         tcp.cwnd += acked if tcp.cwnd < tcp.ssthresh else acked / tcp.cwnd
         if tcp.now_s % 1 < 0.1 and tcp.marked:
@@ -157,8 +159,6 @@ class Halved(nl.CongestionControl):
 
     def on_loss(self, tcp):
         tcp.ssthresh = tcp.cwnd * self.kept
-
-    kept = 0.5
 
 
 class Gentle(Halved):
