@@ -30,6 +30,7 @@ BYE, ACK = b"BYE", b"ACK: BYE"  # chunks are zeros: data never looks like these
 UNITS = {"B": 1, "KB": 1000, "MB": 1_000_000}
 DECIMALS = {"B": 0, "KB": 3, "MB": 6}  # so that every byte shows
 TOGETHER = threading.RLock()  # held while a line is made and printed
+HAS_ENDED = threading.Event()  # Thread.join in its place may forget the thread at Ctrl-C
 
 
 def say(text, file=None):
@@ -52,6 +53,23 @@ def parse_data_size(text):
     if not found or not int(found[1]):
         raise argparse.ArgumentTypeError(f"{text!r}: a whole number with B, KB or MB, as in 10MB")
     return int(found[1]) * UNITS[found[2]]
+
+
+def parse_host(text):
+    """An address or the name of a host, if it can be one."""
+    try:
+        text.isascii() or text.encode("idna")
+    except UnicodeError as error:
+        hint = "an address such as 10.0.5.2, or a host's name"
+        raise argparse.ArgumentTypeError(f"{text!r}: {hint}") from error
+    return text
+
+
+def parse_algorithm(text):
+    """The name of a congestion control, if it can be one."""
+    if not re.fullmatch(r"[\w-]+", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"{text!r}: a name such as reno or cubic")
+    return text
 
 
 def validate_positive(kind, least, most):
@@ -93,17 +111,20 @@ def create_arg_parser():
     text = "(ours) give up a connection on which nothing has moved for S seconds (60)"
     add("--timeout", type=seconds, default=60.0, metavar="S", help=text)
     add = parser.add_argument_group("server only").add_argument
-    add("-b", "--bind", metavar="IP", help="own address to listen on (0.0.0.0, which is all)")
+    text = "own address to listen on (0.0.0.0, which is all)"
+    add("-b", "--bind", type=parse_host, metavar="IP", help=text)
     text = "(ours) end after the first client, when all its connections have ended"
     add("-1", "--once", action="store_const", const=True, help=text)
     add = parser.add_argument_group("client only").add_argument
-    add("-I", "--serverip", metavar="IP", help="the server's address (127.0.0.1); a capital i")
+    text = "the server's address (127.0.0.1); a capital i"
+    add("-I", "--serverip", type=parse_host, metavar="IP", help=text)
     add("-t", "--time", type=seconds, metavar="S", help="send for S seconds (25)")
     text = "what each connection sends, as 10MB or 500KB, instead of -t"
     add("-n", "--num", type=parse_data_size, metavar="SIZE", help=text)
     number = validate_positive(int, 1, 128)
     add("-P", "--parallel", type=number, metavar="N", help="parallel connections, up to 128 (1)")
-    add("-C", "--congestion", metavar="NAME", help="(ours) congestion control, such as reno")
+    text = "(ours) congestion control, such as reno"
+    add("-C", "--congestion", type=parse_algorithm, metavar="NAME", help=text)
     return parser
 
 
@@ -181,6 +202,7 @@ class Connection:
             if problem:
                 complain(f"{self.name}: {problem}")
         self.sock.close()
+        HAS_ENDED.set()
 
     def begin(self, work, good):
         """Let a thread of its own carry out the work."""
@@ -329,8 +351,9 @@ def client_mode(options):
         for one in connections:
             one.start_s, one.until_s = start_s, start_s + (options.time or math.inf)
             one.begin(send_data, "ACK: BYE")
-        while running := [one.thread for one in connections if one.thread.is_alive()]:
-            running[0].join(display_interval_stats(connections))
+        while not all(one.ended for one in connections):
+            HAS_ENDED.wait(display_interval_stats(connections))
+            HAS_ENDED.clear()
     except KeyboardInterrupt:
         hang_up(connections)
         return INTERRUPTED

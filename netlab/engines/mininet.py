@@ -11,6 +11,7 @@ from pathlib import Path
 
 from netlab.engines import agent
 from netlab.engines.agent_line import Interrupted, LineDown, OutOfTime, PipeLine
+from netlab.engines.host_speed import wall_s
 from netlab.engines.protocol import ignore
 from netlab.errors import EngineError
 
@@ -174,7 +175,7 @@ class MininetConnection:
             return
         self.line.close()
         try:
-            status = self.process.wait(CLOSING_S)
+            status = self.process.wait(wall_s(CLOSING_S))
         except subprocess.TimeoutExpired:
             subprocess.run(
                 as_root("kill", "-KILL", "--", f"-{self.process.pid}"), capture_output=True

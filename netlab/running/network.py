@@ -7,6 +7,7 @@ import weakref
 
 from netlab import engines
 from netlab.algorithms.source import Algorithm, algorithm
+from netlab.engines.host_speed import wall_s
 from netlab.errors import EmulationError, SpecificationError
 from netlab.running.arguments import check_command, check_seconds
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
@@ -61,8 +62,9 @@ class Network:
         as on the wall; it is the only clock of Mininet on this machine. None is the engine's first.
     engine : str, optional
         What to run on; None is the first that works here.
-    wall_limit_s : float
-        How long all its commands together may take on the wall. [s]
+    wall_limit_s : float, optional
+        How long all its commands together may take on the wall; None is an hour, and longer where
+        ``NETLAB_SLOWER`` says that this machine is slow. [s]
     algorithms : sequence of CongestionControl
         Congestion controls in Python, classes or instances, eight at most: to its commands they are
         netlab0, netlab1 ..., as in ``iperf3 -C netlab0``.
@@ -83,15 +85,15 @@ class Network:
     ...     net.run("h1", "ping -c 4 10.0.0.2")
     """
 
-    def __init__(
-        self, topology, seed=1, clock=None, engine=None, wall_limit_s=3600.0, algorithms=()
-    ):
+    def __init__(self, topology, seed=1, clock=None, engine=None, wall_limit_s=None, algorithms=()):
         if not isinstance(topology, Topology):
             raise SpecificationError(
                 f"topology = {topology!r}: a netlab.Topology, such as netlab.wan() gives"
             )
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 1 << 63:
             raise SpecificationError(f"seed = {seed!r}: a whole number from 0 to 2**63 - 1")
+        if wall_limit_s is None:
+            wall_limit_s = wall_s(3600)
         wall_limit_s = check_seconds("wall_limit_s", wall_limit_s)
         self.engine = engines.pick(engine)
         if clock is None:

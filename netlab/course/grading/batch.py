@@ -18,6 +18,7 @@ from netlab.course.mine import SECRET, parameters
 from netlab.course.sets import source
 from netlab.engines import files
 from netlab.engines.guest import host_checks
+from netlab.engines.host_speed import wall_s
 from netlab.engines.jail.contents import contents
 from netlab.engines.workers import Workers, at_limit
 from netlab.errors import NetlabError
@@ -60,7 +61,7 @@ class Batch:
         python, own = contents()  # made here, once, and not by each process
         parts = [self.path.read_bytes(), secret, engine.digest, python.name, own.name]
         self.key = marking.identity(*parts)
-        self.workers = Workers("netlab.course.grading.worker", WORKER_S)
+        self.workers = Workers("netlab.course.grading.worker", wall_s(WORKER_S))
 
     def grade(self):
         """Grade everybody who is not graded yet; -> the marks of all, in the order of their names.

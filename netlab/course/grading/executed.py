@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from netlab.course.checks.forms import checked
 from netlab.course.grading.runs import OverTime
+from netlab.engines.host_speed import wall_s
 from netlab.engines.jail import Jail
 from netlab.errors import EngineError, GuestError, LimitError, NetlabError
 
@@ -84,7 +85,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     found = {students[0]: Executed()}
     files = {"course.json": json.dumps({"secret": secret})} if secret else {}
     current, following, end = students[0], students[1:], None
-    jail = Jail(PROGRAM, files=files, wall_limit_s=JAIL_WALL_S)
+    jail = Jail(PROGRAM, files=files, wall_limit_s=wall_s(JAIL_WALL_S))
     try:
         heard, spent = begun(jail, order), {}
         while True:
@@ -100,7 +101,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
                         raise NetlabError("the notebook answered for another student")
                     current, spent = following.pop(0), {}
                     found[current] = Executed()
-                    jail.line.wall_limit_s = jail.line.wall_s + JAIL_WALL_S
+                    jail.line.wall_limit_s = jail.line.wall_s + wall_s(JAIL_WALL_S)
                 if "cell" in message:
                     keep(found[current], message, cells)
             heard = jail.say(json.dumps(reply))

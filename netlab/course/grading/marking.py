@@ -16,6 +16,7 @@ from netlab.course.grading.executed import execute
 from netlab.course.handed_in import repair, submitted
 from netlab.course.sets import regions
 from netlab.engines import recorded
+from netlab.engines.host_speed import wall_s
 from netlab.errors import NetlabError
 
 # A notebook that does not run to its end is tried again, as it may have been this machine's fault:
@@ -113,7 +114,7 @@ def grade(data, student, assignment, right, runs, secret=None):
         executed = execute(order, [student], assignment.name, runs, secret)[student]
         if not (executed.ended or setup & executed.errors.keys()):
             break
-        if executed.at_limit or time.monotonic() - began_s > LONG_S:
+        if executed.at_limit or time.monotonic() - began_s > wall_s(LONG_S):
             break
     flags = dict.fromkeys(finding.flag for finding in repaired.findings)
     notices = []

@@ -7,6 +7,7 @@ import time
 
 from netlab.engines import recorded
 from netlab.engines.cache import cache_folder
+from netlab.engines.host_speed import wall_s
 from netlab.engines.jail import JailedEngine
 from netlab.errors import EngineError, GuestError, LimitError, NetlabError, SpecificationError
 from netlab.experiment import Experiment
@@ -21,8 +22,8 @@ MOST_RAW_IN_ALL = 100_000_000
 MOST_RUN_S = 120.0  # wall, of one
 MOST_WALL_S = 300.0  # of all
 TOO_LONG = (
-    f"an experiment of the notebook took more than {MOST_RUN_S:g} s on this machine, or all of them"
-    f" took more than {MOST_WALL_S:g} s"
+    "an experiment of the notebook took more than {:g} s on this machine, or all of them took more"
+    " than {:g} s"
 )
 
 
@@ -116,15 +117,15 @@ class Runs:
         return found
 
     def kept_or_run(self, experiment, spent):
-        path, left_s = self.path(experiment), MOST_WALL_S - spent.get("wall_s", 0)
-        limit_s = min(MOST_RUN_S, left_s)
+        path, left_s = self.path(experiment), wall_s(MOST_WALL_S) - spent.get("wall_s", 0)
+        limit_s = min(wall_s(MOST_RUN_S), left_s)
         if path.is_file():
             kept = recorded.read(path)
             found = {key: kept[key] for key in ("raw", "commands", "provenance")}
         else:
             found = self.run(experiment, path, limit_s, spent)
         if found["provenance"]["wall_s"] >= limit_s:
-            raise OverTime(TOO_LONG)
+            raise OverTime(TOO_LONG.format(wall_s(MOST_RUN_S), wall_s(MOST_WALL_S)))
         spent["wall_s"] = spent.get("wall_s", 0) + found["provenance"]["wall_s"]
         return found
 
@@ -135,7 +136,7 @@ class Runs:
         except NetlabError:
             took_s = time.monotonic() - began_s
             if took_s >= limit_s:
-                raise OverTime(TOO_LONG) from None
+                raise OverTime(TOO_LONG.format(wall_s(MOST_RUN_S), wall_s(MOST_WALL_S))) from None
             spent["wall_s"] = spent.get("wall_s", 0) + took_s
             raise
         result.experiment = experiment

@@ -16,6 +16,7 @@ from netlab.algorithms import base
 from netlab.engines.guest import control_process
 from netlab.engines.guest.control_process import CALLED, LONGEST_S, PIECE, place
 from netlab.engines.guest.places import fixed_layout
+from netlab.engines.host_speed import wall_s
 from netlab.errors import AlgorithmError
 
 # The same bytes on every x86-64, in a notebook and in a jail (`netlab.engines.jail.warden` has the
@@ -50,7 +51,7 @@ class Control:
     """
 
     def __init__(self, algorithms, seed, kernel, cpu=None):
-        self.algorithms = algorithms
+        self.algorithms, self.longest_s = algorithms, wall_s(LONGEST_S)
         self.socket, its_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.dumped = tempfile.TemporaryFile()  # noqa: SIM115 - what Python's watchdog writes
         command = [sys.executable, "-s", "-P", "-B", control_process.__file__]
@@ -58,7 +59,7 @@ class Control:
         own |= COMPUTING
         self.process = subprocess.Popen(
             # objects at the same addresses each time: the order of a set of objects depends on them
-            [*fixed_layout(), *command, base.__file__, str(seed)],
+            [*fixed_layout(), *command, base.__file__, str(seed), str(self.longest_s)],
             env=own | {"PYTHONHASHSEED": "0"},  # the order of a set of texts depends on it
             stdin=kernel,
             stdout=its_end,
@@ -94,7 +95,7 @@ class Control:
             It has failed, or ended.
         """
         data = b""
-        if select.select([self.socket], [], [], 2 * LONGEST_S)[0]:
+        if select.select([self.socket], [], [], 2 * self.longest_s)[0]:
             with contextlib.suppress(ConnectionResetError):
                 data = self.socket.recv(1 << 20)
         message = json.loads(data) if data else {"failed": self.why_it_ended()}
@@ -120,7 +121,7 @@ class Control:
         try:
             status = self.process.wait(1)
         except subprocess.TimeoutExpired:
-            return {"what": f"it was not ready within {2 * LONGEST_S} seconds", "lines": []}
+            return {"what": f"it was not ready within {2 * self.longest_s:g} seconds", "lines": []}
         self.dumped.seek(0)
         dumped = self.dumped.read().decode(errors="replace")
         found = re.findall(r'File "<algorithm ?(\d*)>", line (\d+)', dumped)
@@ -130,7 +131,7 @@ class Control:
             for number, (_, line) in zip(numbers, found, strict=True)
         ][::-1]
         if dumped.startswith("Timeout"):
-            what = f"it did not answer within {LONGEST_S} seconds"
+            what = f"it did not answer within {self.longest_s:g} seconds"
         else:
             what = f"its process ended by itself, with status {status}\n{dumped[:500]}".strip()
         return {"what": what, "lines": lines, "algorithm": numbers[0] if numbers else None}

@@ -3,7 +3,8 @@
 It is started for a run and ends with it. Standard input is the socket of `ASK` and `ANSWER`,
 standard output that of its parent: the algorithms in, as JSON in pieces (see `take`); then JSON
 out, ``{"ready"}``, ``{"out"}`` (it has printed) and ``{"failed"}`` (what it did wrong; the last).
-It needs nothing but Python; its arguments are the file of `netlab.algorithms.base` and the seed.
+It needs nothing but Python; its arguments are the file of `netlab.algorithms.base`, the seed, and
+how long one answer may take [s].
 
 What it refuses is what students do who do not know that a run must repeat. It is no wall against
 who wants through: an algorithm is as trusted as the cell that it comes from.
@@ -289,7 +290,7 @@ def serve(kernel, base, algorithms, watched):
 
 
 class Progress:
-    """How many questions have come and gone. One that is not answered for `LONGEST_S` ends this
+    """How many questions have come and gone. One that is not answered for `longest_s` ends this
     process: by a signal, where Python still looks at signals; else by Python's own watchdog, which
     needs no Python to run, and says where it was.
     """
@@ -297,17 +298,18 @@ class Progress:
     questions = answers = 0
     asked = types.MappingProxyType({})  # the last question
     seen, seen_s = -1, 0
+    longest_s = LONGEST_S
 
     @classmethod
     def look(cls, tell, frame):
         """To be called every second."""
         if cls.questions == cls.answers or cls.questions != cls.seen:
             cls.seen, cls.seen_s = cls.questions, 0
-            WATCHDOG(LONGEST_S + 1, exit=True, file=2)
+            WATCHDOG(cls.longest_s + 1, exit=True, file=2)
         cls.seen_s += 1
-        if cls.seen_s > LONGEST_S:
+        if cls.seen_s > cls.longest_s:
             frames = traceback.StackSummary.extract(traceback.walk_stack(frame), limit=10_000)
-            what = f"it did not answer within {LONGEST_S} seconds"
+            what = f"it did not answer within {cls.longest_s:g} seconds"
             tell(failed={"what": what} | where([*frames][::-1]))
             EXIT(0)
 
@@ -353,7 +355,8 @@ def place(source, number):
     return f"{names}, line {number - first + 1}: {text}"
 
 
-def main(file, seed):
+def main(file, seed, longest_s=LONGEST_S):
+    Progress.longest_s = float(longest_s)
     kernel, parent = (socket.socket(fileno=os.dup(number)) for number in (0, 1))
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1):  # what an algorithm finds there
@@ -370,7 +373,7 @@ def main(file, seed):
     faulthandler.enable(file=2)
     signal.signal(signal.SIGALRM, lambda _, frame: Progress.look(tell, frame))
     signal.setitimer(signal.ITIMER_REAL, 1, 1)
-    WATCHDOG(LONGEST_S + 1, exit=True, file=2)
+    WATCHDOG(Progress.longest_s + 1, exit=True, file=2)
     sys.stdout, watched = Printed(tell), []
     watch_over(watched)
     try:

@@ -1,0 +1,31 @@
+"""How much longer than elsewhere netlab waits on this machine."""
+
+import os
+
+from netlab.errors import SpecificationError
+
+SLOWEST = 1000
+
+
+def wall_s(seconds):
+    """A limit of wall-clock time of netlab's own, as it is on this machine. [s]
+
+    The environment variable ``NETLAB_SLOWER`` multiplies it: with 40, netlab waits 40 times as
+    long, as for an engine in an emulated machine. A limit that a user gives is not multiplied.
+
+    Raises
+    ------
+    SpecificationError
+        ``NETLAB_SLOWER`` is not a number from 1 to 1000.
+    """
+    text = os.environ.get("NETLAB_SLOWER") or "1"
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = 0.0
+    if not 1 <= factor <= SLOWEST:
+        raise SpecificationError(
+            f"NETLAB_SLOWER = {text!r}: how many times as long netlab's own limits of wall-clock"
+            f" time are on this machine, a number from 1 to {SLOWEST}"
+        )
+    return factor * seconds

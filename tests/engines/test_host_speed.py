@@ -1,0 +1,68 @@
+"""Limits of wall-clock time that netlab sets itself, on a slow machine."""
+
+from typing import ClassVar
+
+import pytest
+
+import netlab as nl
+from netlab.engines.host_speed import wall_s
+from netlab.errors import AlgorithmError, LimitError, SpecificationError
+
+
+@pytest.mark.parametrize(("text", "expected"), [(None, 30), ("", 30), ("1", 30), ("2.5", 75)])
+def test_limits_are_multiplied(monkeypatch, text, expected):
+    monkeypatch.delenv("NETLAB_SLOWER", raising=False)
+    if text is not None:
+        monkeypatch.setenv("NETLAB_SLOWER", text)
+    assert wall_s(30) == expected
+
+
+@pytest.mark.parametrize("text", ["0", "0.5", "-3", "1001", "nan", "inf", "fast", "1,5"])
+def test_what_is_no_factor_is_refused(monkeypatch, text):
+    monkeypatch.setenv("NETLAB_SLOWER", text)
+    with pytest.raises(SpecificationError, match=r"NETLAB_SLOWER = .*a number from 1 to 1000"):
+        wall_s(30)
+
+
+class Engine:
+    """One that only tells what limit it was given."""
+
+    name, digest, clocks, at_once = "no engine", "0", ("virtual",), 1
+    about: ClassVar = {"congestion": ()}
+
+    def connect(self, seed, clock, wall_limit_s):
+        raise LimitError(f"{wall_limit_s:g}")
+
+    def recall(self, experiment):
+        return None
+
+
+def limit(**given):
+    """The limit that a network's engine is given."""
+    with pytest.raises(LimitError) as told:
+        nl.Network(nl.wan("10mbit", "20ms"), engine=Engine(), **given)
+    return float(str(told.value))
+
+
+def test_a_network_waits_an_hour_here_and_longer_on_a_slow_machine(monkeypatch):
+    assert limit() == 3600
+    monkeypatch.setenv("NETLAB_SLOWER", "40")
+    assert limit() == 40 * 3600
+
+
+def test_a_limit_that_is_given_is_not_multiplied(monkeypatch):
+    monkeypatch.setenv("NETLAB_SLOWER", "40")
+    assert limit(wall_limit_s=7) == 7
+
+
+def test_a_slow_machine_waits_longer_for_an_algorithm(monkeypatch):
+    monkeypatch.setenv("NETLAB_SLOWER", "1.5")
+
+    class Endless(nl.CongestionControl):
+        def on_ack(self, tcp, acked):
+            while True:
+                pass
+
+    flow = nl.Iperf3("h1", "h2", time=1, congestion=Endless)
+    with pytest.raises(AlgorithmError, match="it did not answer within 15 seconds"):
+        nl.run(nl.Experiment(nl.wan("10mbit", "20ms"), flow), engine="guest")
