@@ -19,7 +19,7 @@ from pathlib import Path
 
 from netlab.engines import evidence
 from netlab.engines.agent_line import GuestLine, Interrupted, LineDown, OutOfTime, TooMuch
-from netlab.engines.guest import archives, store
+from netlab.engines.guest import archives, host_memory, store
 from netlab.engines.guest.console import FLOODED, Console
 from netlab.engines.guest.failure import (
     ENDLESS,
@@ -223,6 +223,7 @@ class Guest:
             raise TooMuch(FLOODED)
         if time.monotonic() > self.next_count:
             self.next_count = time.monotonic() + COUNT_S
+            host_memory.check(self.kernel)
             if lost_a_process(self.kernel, self.sockets, self.console.text):
                 raise LineDown(KILLED)
 
