@@ -69,7 +69,7 @@ class Description(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     other_names: ClassVar[dict] = {}  # what people call a field -> its name
 
-    def __init__(self, *values, **fields):
+    def __init__(self, /, *values, **fields):
         names = [name for name in type(self).model_fields if name != "kind"]
         fields = by_name(type(self).__name__, names, values, fields)
         with speaking(type(self).__name__, names, self.other_names):

@@ -43,7 +43,7 @@ class Experiment(Description):
     virtual_limit_s: float | None = Field(default=None, gt=0, le=1_000_000)
     wall_limit_s: float | None = Field(default=None, gt=0, le=1_000_000)
 
-    def __init__(self, topology=None, *traffic, **fields):
+    def __init__(self, topology=None, /, *traffic, **fields):
         if traffic and "traffic" in fields:
             raise SpecificationError("Experiment.traffic was given twice: by position and by name")
         if traffic:

@@ -124,6 +124,15 @@ def test_few_of_many_problems_are_told():
     assert len(str(refused.value)) < 1000
 
 
+@pytest.mark.parametrize("place", ["experiment", "topology", "link"])
+def test_a_field_named_self_is_an_unknown_one(place):
+    described = json.loads(Experiment(wan(), Ping("h1", "h3")).to_json())
+    topology = described["topology"]
+    {"experiment": described, "topology": topology, "link": topology["links"][0]}[place]["self"] = 1
+    with pytest.raises(SpecificationError, match="self"):
+        Experiment.from_json(json.dumps(described))
+
+
 def test_a_description_of_enormous_length_is_not_even_looked_at():
     described = json.loads(Experiment(wan(), Ping("h1", "h2")).to_json())
     many = json.dumps(described | {"traffic": described["traffic"] * 1001})

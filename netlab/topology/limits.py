@@ -2,7 +2,6 @@
 refused before anything starts.
 """
 
-import math
 from itertools import combinations
 
 from netlab import units
@@ -83,28 +82,26 @@ def check_cards(topology):
 
 def check_delays(topology):
     """Refuse round-trip times with which hosts could not find each other, or not be checked."""
-    delays_s = {(link.a, link.b): link.delay_s for link in topology.links}
-    noises_s = topology.noises_s
-    if math.fsum([*(2 * one for one in delays_s.values()), *noises_s.values()]) <= ARP_S:
+    delays_ns = {(link.a, link.b): round(link.delay_s * 1e9) for link in topology.links}
+    noises_ns = {name: round(noise_s * 1e9) for name, noise_s in topology.noises_s.items()}
+    if 2 * sum(delays_ns.values()) + sum(noises_ns.values()) <= ARP_S * 10**9:
         return
     routing, found = topology.routing, []
     for subnet, part in enumerate(routing.parts):
         for start, end in combinations(part, 2):
             links = [link for link, _ in routing.within[start, subnet][end]]
             # asked and answered
-            asked = [delays_s[link.a, link.b] * len(link.ends) for link in links]
-            found.append((start, end, asked, ARP_S, "within a subnet, as ARP gives up then"))
+            asked_ns = sum(delays_ns[link.a, link.b] * len(link.ends) for link in links)
+            found.append((start, end, asked_ns, ARP_S, "within a subnet, as ARP gives up then"))
     everybody = [node.name for node in (*topology.hosts, *topology.routers)]
     for start, end in combinations(everybody, 2):
         why = "as their check waits no longer"
-        ways = routing.way(start, end), routing.way(end, start)
-        there = [delays_s[one.a, one.b] for way in ways for one, on in way if on or one.both]
-        found.append((start, end, there, CHECK_S, why))
-    for start, end, of_links_s, most_s, why in found:
-        own_s = [noises_s.get(name, 0) for name in (start, end)]
-        rtt_s = math.fsum([*own_s, *of_links_s])
-        if rtt_s > most_s:
+        both_ns = routing.one_way_ns(start, end) + routing.one_way_ns(end, start)
+        found.append((start, end, both_ns, CHECK_S, why))
+    for start, end, of_links_ns, most_s, why in found:
+        rtt_ns = of_links_ns + sum(noises_ns.get(name, 0) for name in (start, end))
+        if rtt_ns > most_s * 10**9:
             raise ValueError(
                 f"the delays between {start!r} and {end!r} add up to a round-trip time of"
-                f" {rtt_s:.9g} s: at most {most_s} s {why}"
+                f" {rtt_ns / 1e9:.9g} s: at most {most_s} s {why}"
             )

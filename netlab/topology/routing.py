@@ -122,7 +122,7 @@ class Routing:
         self.joints = nx.Graph(  # subnets, and the routers that join them
             (subnet, name) for subnet in range(len(self.parts)) for name in self._routers_in(subnet)
         )
-        self._steps = {}
+        self._steps, self._one_way_ns = {}, {}
 
     def _within(self, name, link):
         """The links through one card of a node to all that can be reached without a router."""
@@ -176,6 +176,20 @@ class Routing:
             found += self.within[start, near[1]][near[0]]
             start = near[0]
         return found
+
+    def one_way_ns(self, start, end):
+        """The delays that a packet meets on its way from a host or router to another. [ns]"""
+        subnet, met, here = self.home[end], [], start
+        while here != end and (here, end) not in self._one_way_ns:
+            near = (end, subnet) if here in self.parts[subnet] else self.step(here, subnet)
+            links = self.within[here, near[1]][near[0]]
+            met.append((here, sum(_delay_ns(link) for link, on in links if on or link.both)))
+            here = near[0]
+        left_ns = self._one_way_ns.get((here, end), 0)
+        for name, delay_ns in reversed(met):
+            left_ns += delay_ns
+            self._one_way_ns[name, end] = left_ns
+        return left_ns
 
     @cached_property
     def met(self):

@@ -1,5 +1,6 @@
 """Which of several ways packets take: what is computed, and what the kernel does with it."""
 
+import random
 import re
 from itertools import permutations
 
@@ -283,3 +284,15 @@ def test_live_the_way_back_may_be_another_one():
             text = net.run(start, f"ping -c 3 {UNEQUAL.host(end).ip}", echo=False).text
             measured_s = read_ping(text).pings.rtt_s.min()
             assert measured_s == pytest.approx(UNEQUAL.rtt_s(start, end), abs=5e-4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_delays_on_the_way_are_those_of_its_links(seed):
+    draw = random.Random(seed)
+    pairs = [(f"r{n}", f"r{draw.randrange(max(1, n - 3), n)}") for n in range(2, 9)] + [("r1", "r8")]
+    delays = [f"{draw.randint(1, 90)}ms" for _ in pairs]
+    links = [Link(*pair, delay=delay) for pair, delay in zip(pairs, delays, strict=True)]
+    routing = routed(*HOSTS[:2], *links).routing
+    for start, end in permutations(routing.home, 2):
+        on_the_way = [link for link, on in routing.way(start, end) if on or link.both]
+        assert routing.one_way_ns(start, end) == sum(round(one.delay_s * 1e9) for one in on_the_way)
