@@ -100,15 +100,15 @@ static long program(const char *path, int by_descriptor)
 
 int main(int count, char **arguments)
 {
-	const char *secret = count < 6 ? exit(2), "" : arguments[1];
-	pid_t other = atoi(arguments[2]);
+	const char *secret = count < 7 ? exit(2), "" : arguments[1];
+	pid_t other = atoi(arguments[2]), victim = atoi(arguments[6]);
 	char text[512], folder[512], beside[600], path[64];
 	struct iovec here = { text, sizeof(text) }, there = { (void *)0x400000, 16 };
 	int fd;
 
 	strcpy(folder, secret);
 	*strrchr(folder, '/') = 0;
-	if (count > 6 && netlab_host_confine())
+	if (count > 7 && netlab_host_confine())
 		return 3;
 	snprintf(beside, sizeof(beside), "%s/made", folder);
 	told("read a file", fd = open(secret, O_RDONLY));
@@ -129,6 +129,7 @@ int main(int count, char **arguments)
 	told("open another's root", open(path, O_RDONLY | O_DIRECTORY));
 	told("signal another", kill(other, 0));
 	told("signal all", kill(-1, 0));
+	told("end another", kill(victim, SIGKILL));
 	told("queue a signal", syscall(SYS_tgkill, other, other, SIGCONT));
 	told("signal by owner", ({
 		int pair[2];

@@ -28,8 +28,14 @@ HARM = {
     *("read a file", "write a file", "make a file", "make a folder", "list a folder"),
     *("change a mode", "rename a file", "delete a file", "cut a file", "read /etc/passwd"),
     *("read another's environment", "open another's memory", "open another's root"),
-    *("signal another", "signal all", "queue a signal", "trace another", "copy another's memory"),
-    *("hold another", "limit another", "send to a socket", "send to an abstract socket"),
+    *("signal another", "signal all", "queue a signal", "end another", "trace another"),
+    *(
+        "copy another's memory",
+        "hold another",
+        "limit another",
+        "send to a socket",
+        "send to an abstract socket",
+    ),
     *("send by a pair", "send to a port", "a raw socket", "start a program"),
     "start a program by descriptor",
 }
@@ -46,8 +52,10 @@ OWN = {"its own memory"}
 
 # What the kernel's own filter does not refuse: to tell a process something that it can tell itself.
 LEFT_TO_OTHERS = {"signal another", "signal all", "queue a signal", "hold another"} | {
-    *("limit another", "send by a pair", "signal by owner")
+    *("limit another", "send by a pair", "signal by owner", "end another")
 }
+# The guest's kernel ends its own processes, and a filter cannot know them by their numbers.
+OF_ITS_OWN = {"end another"}
 
 
 def compiled(folder):
@@ -78,16 +86,19 @@ def somebody_else(folder):
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as nameless,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as port,
         subprocess.Popen(["sleep", "600"]) as process,
+        subprocess.Popen(["sleep", "600"]) as victim,
     ):
         try:
             named.bind(str(folder / "socket"))
             nameless.bind(f"\0{abstract}")
             port.bind(("127.0.0.1", 0))
             number = str(port.getsockname()[1])
-            yield [str(secret), str(process.pid), named.getsockname(), abstract, number]
+            pids = str(process.pid), str(victim.pid)
+            yield [str(secret), pids[0], named.getsockname(), abstract, number, pids[1]]
             assert process.poll() is None, "the other process was ended"
         finally:
             process.kill()
+            victim.kill()
 
 
 def tried(probe, names, filtered=False):
@@ -154,7 +165,7 @@ def test_the_kernels_own_filter_alone_opens_nothing(probe):
 
 @pytest.mark.skipif("calls" not in walls.standing(), reason="this machine has no seccomp filters")
 def test_where_only_filters_are_nothing_is_reached(probe):
-    assert worked(tried(probe, ["calls"], filtered=True)) & HARM == set()
+    assert worked(tried(probe, ["calls"], filtered=True)) & HARM <= OF_ITS_OWN
 
 
 @pytest.mark.skipif("calls" not in walls.standing(), reason="this machine has no seccomp filters")
