@@ -8,7 +8,6 @@ from netlab import units
 from netlab.course.checks import slips
 from netlab.course.checks.script import ACKED, AVOIDANCE_WINDOW, FIRST_WINDOW, PHASES, script
 from netlab.course.checks.verdicts import Check
-from netlab.errors import NetlabError
 from netlab.topology import Topology, expected
 
 PARTS = {"topology": 0.4, "traffic": 0.4, "seed": 0.1}  # of an experiment; the rest is the rest
@@ -121,7 +120,7 @@ def compare_topologies(given, right, spec):
     wanted = what_to_expect(right, pairs)
     try:
         own = what_to_expect(given, pairs)
-    except (NetlabError, ValueError, ArithmeticError) as error:
+    except Exception as error:  # a stranger wrote it
         return Check("wrong", 0, str(error))
     bad, hints = set(), []
     for number, (src, dst) in enumerate(zip(wanted.src, wanted.dst, strict=True)):
