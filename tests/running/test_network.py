@@ -185,7 +185,6 @@ def test_a_bad_call_is_refused_and_nothing_is_sent(bad, words):
         ("limit_s", lambda net, job, value: net.wait(job, limit_s=value)),
         ("limit_s", lambda net, job, value: job.wait(limit_s=value)),
         ("seconds", lambda net, job, value: net.sleep(value)),
-        ("wall_limit_s", lambda net, job, value: Network(wan(), wall_limit_s=value)),
     ],
 )
 def test_what_is_no_length_of_time_is_refused_and_nothing_is_sent(field, call, value):
@@ -194,6 +193,12 @@ def test_what_is_no_length_of_time_is_refused_and_nothing_is_sent(field, call, v
     with pytest.raises(SpecificationError, match=f"{field} = {value!r}: a number of seconds"):
         call(network, job, value)
     assert len(network.engine.questions) == asked
+
+
+@pytest.mark.parametrize("value", [value for value in NO_NUMBER if value is not None], ids=repr)
+def test_what_is_no_limit_of_a_network_is_refused(value):
+    with pytest.raises(SpecificationError, match=f"wall_limit_s = {value!r}: a number of seconds"):
+        Network(wan(), wall_limit_s=value)
 
 
 def test_the_longest_command_runs(network):
