@@ -289,7 +289,9 @@ def test_live_the_way_back_may_be_another_one():
 @pytest.mark.parametrize("seed", range(5))
 def test_delays_on_the_way_are_those_of_its_links(seed):
     draw = random.Random(seed)
-    pairs = [(f"r{n}", f"r{draw.randrange(max(1, n - 3), n)}") for n in range(2, 9)] + [("r1", "r8")]
+    pairs = [(f"r{n}", f"r{draw.randrange(max(1, n - 3), n)}") for n in range(2, 9)] + [
+        ("r1", "r8")
+    ]
     delays = [f"{draw.randint(1, 90)}ms" for _ in pairs]
     links = [Link(*pair, delay=delay) for pair, delay in zip(pairs, delays, strict=True)]
     routing = routed(*HOSTS[:2], *links).routing
