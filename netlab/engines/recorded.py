@@ -112,8 +112,10 @@ def record_if_wanted(result):
             warnings.warn(text, stacklevel=2)
 
 
-def write(result, path):
-    """Write a result to a file that `read` reads, in one step: nobody reads half of it."""
+def write(result, path, preset=None):
+    """Write a result to a file that `read` reads, in one step: nobody reads half of it. `preset` is
+    that of xz.
+    """
     import lzma
 
     content = {
@@ -122,7 +124,7 @@ def write(result, path):
         "provenance": result.provenance,
         "raw": result.raw,
     }
-    files.write(path, lzma.compress(json.dumps(content).encode()))
+    files.write(path, lzma.compress(json.dumps(content).encode(), preset=preset))
 
 
 def published(digest):

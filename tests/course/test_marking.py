@@ -93,6 +93,22 @@ def test_what_a_notebook_says_at_its_end_is_no_reason(grade):
     assert "cmd" not in marks["reason"] and ";=cmd /home/grader" in marks["evidence"]
 
 
+def test_an_answer_that_cannot_be_compared_is_wrong_and_the_others_are_marked(grade, monkeypatch):
+    compare = marking.compare
+
+    def stumble(given, right, spec):
+        if given != right:
+            raise ZeroDivisionError
+        return compare(given, right, spec)
+
+    monkeypatch.setattr(marking, "compare", stumble)
+    notebook = grade.assignment.solution()
+    small.cell(notebook, "number")["source"] = "seventh = 1"
+    number, *others = (one["answers"][0] for one in grade(notebook)["exercises"])
+    assert (number["verdict"], number["points"]) == ("wrong", 0)
+    assert all(one["verdict"] == "right" for one in others)
+
+
 def test_a_text_that_was_handed_out_is_no_answer():
     assert marking.answered("YOUR ANSWER HERE\n") == marking.answered(" ") == ""
     assert marking.answered("The window.") == "The window."

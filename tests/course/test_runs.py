@@ -20,7 +20,7 @@ def asked(seed, time=100):
 @pytest.fixture
 def outside(tmp_path, monkeypatch):
     """`Runs` on an engine that prints as much and takes as long as a test says."""
-    said = SimpleNamespace(ran=[], wall_s=1.0, printed=10, clock_s=0.0)
+    said = SimpleNamespace(ran=[], wall_s=1.0, printed=10, clock_s=0.0, letter="x")
 
     def run_on(experiment, engine):
         said.ran.append(experiment.seed)
@@ -30,7 +30,7 @@ def outside(tmp_path, monkeypatch):
         if experiment.seed == 13:
             raise CommandError("a program failed", "ping", "", 1)
         about = {"virtual_s": 1.0, "wall_s": said.wall_s, "engine_digest": engine.digest}
-        raw = {"ping.txt": "x" * said.printed}
+        raw = {"ping.txt": said.letter * said.printed}
         return SimpleNamespace(raw=raw, commands=[], provenance=about, experiment=experiment)
 
     monkeypatch.setattr(runs, "run_on", run_on)
@@ -92,6 +92,45 @@ def test_an_experiment_is_run_once(outside):
 def test_a_machine_that_is_too_slow_is_no_answer_to_the_notebook(outside):
     outside.wall_s = runs.MOST_RUN_S
     assert answers(outside.new("slow"), [asked(1)]) == ["over time"]
+
+
+def slow(seconds, function, outside):
+    """A function that takes so long by the clock of a test."""
+
+    def slowly(*arguments):
+        outside.clock_s += seconds
+        return function(*arguments)
+
+    return slowly
+
+
+@pytest.mark.parametrize(
+    ("of", "name"), [(nl.Experiment, "from_json"), (runs.recorded, "write"), (runs, "size")]
+)
+def test_all_that_an_experiment_takes_counts(outside, monkeypatch, of, name):
+    """Validation, keeping and forming, whether it is then refused or not."""
+    monkeypatch.setattr(of, name, slow(40, getattr(of, name), outside))
+    asked_for = ["{}"] * 10 if name == "from_json" else [asked(seed) for seed in range(20, 30)]
+    heard = answers(outside.new("slow"), asked_for)
+    assert heard[-1] == "over time" and 2 < len(heard) < 9
+
+
+@pytest.mark.parametrize(
+    ("letter", "fits"), [("x", True), ("\U0001f600", False), ("\ud800", False)]
+)
+def test_output_counts_in_bytes(outside, letter, fits):
+    outside.letter, outside.printed = letter, runs.MOST_RAW // 2
+    ((_, error, raw),) = answers(outside.new("bytes"), [asked(1)])
+    assert bool(raw) == fits and (fits or "bytes" in error)
+
+
+def test_an_experiment_of_a_stranger_keeps_no_more_than_may_come_out():
+    """While it runs, and not only once it has ended."""
+    line = "head -c 40000000 /dev/zero | tr '\\0' x; true"
+    experiment = nl.Experiment(nl.wan("10mbit", "10ms"), nl.Shell("h1", line, time=2))
+    spent = {}
+    reply = runs.Runs().answer(experiment.to_json(), spent)
+    assert reply["kind"] == "CommandError" and "more than 30 MB" in reply["error"]
 
 
 def test_a_longer_limit_takes_no_more_than_a_longer_experiment(outside):

@@ -168,7 +168,7 @@ def marked(exercise, executed, right, order, places):
         elif answer["kind"] == "error":
             check = Check("wrong", 0, f"{name} could not be read: {answer['text']}")
         else:
-            check = compare(answer, solution, spec | {"mistakes": mistakes, "name": name})
+            check = compared(answer, solution, spec | {"mistakes": mistakes, "name": name})
         share = min(max(float(check.share), 0.0), 1.0)
         rows.append(
             {
@@ -192,6 +192,15 @@ def marked(exercise, executed, right, order, places):
         "manual": False,
         "answers": rows,
     }
+
+
+def compared(answer, solution, spec):
+    """`compare`; an answer that makes it raise is wrong, and a solution that does raises."""
+    try:
+        return compare(answer, solution, spec)
+    except Exception:  # a stranger made the form
+        compare(solution, solution, spec)
+        return Check("wrong", 0, f"{spec['name']} could not be compared with the solution's")
 
 
 def answered(text):

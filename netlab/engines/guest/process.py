@@ -80,6 +80,7 @@ class Guest:
     """
 
     booted = None  # the scripts that it boots with; None: an engine's own
+    most_records = None  # of windows and queues that are kept; None: `Watched` decides
 
     def __init__(self, build, seed, clock, wall_limit_s):
         check_descriptors()
@@ -197,7 +198,7 @@ class Guest:
 
     def watch(self, watches):
         """See `netlab.engines.protocol.Connection`."""
-        self.watching = Watched(watches)
+        self.watching = Watched(watches, self.most_records)
         places = [self.watching.places(kind) for kind in ("windows", "queues")]
         self.hooks.watch(self.watching.tell, *places)
         return True

@@ -163,10 +163,12 @@ class Watched:
     ----------
     watches : dict of netlab.engines.protocol.Watch
         By the name of the output.
+    most_records : int, optional
+        None: `MOST_RECORDS`.
     """
 
-    def __init__(self, watches):
-        self.watches = watches
+    def __init__(self, watches, most_records=None):
+        self.watches, self.most_records = watches, most_records or MOST_RECORDS
         self.collected = {
             name: KINDS[watch.kind](round(1e9 * watch.every_s)) for name, watch in watches.items()
         }
@@ -191,10 +193,10 @@ class Watched:
         for kind, told in (("windows", windows), ("queues", queues)):
             for name, place in self.whose[kind] if len(told) else ():
                 self.collected[name].add(told[told[WHOSE[kind]] == place])
-        if sum(map(len, self.collected.values())) > MOST_RECORDS:
+        if sum(map(len, self.collected.values())) > self.most_records:
             raise LimitError(
-                f"more than {MOST_RECORDS:,} windows and changes of queues were to be kept, and the"
-                ' run was ended: keep fewer, as Windows(every="10ms") and Queue(every="10ms") do,'
+                f"more than {self.most_records:,} windows and changes of queues were to be kept, and"
+                ' the run was ended: keep fewer, as Windows(every="10ms") and Queue(every="10ms") do,'
                 " or let it run for less time"
             )
 

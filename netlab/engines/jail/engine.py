@@ -13,6 +13,7 @@ from netlab.errors import AlgorithmError, GuestError
 PROGRAM = "/run/netlab/netlab/engines/guest/control_process.py"
 BASE = "/run/netlab/netlab/algorithms/base.py"
 KERNEL, PARENT = 0, 1  # its two sockets
+MOST_OUTPUT_BYTES = 30_000_000  # of all programs of a network
 
 
 class JailedControl:
@@ -84,7 +85,10 @@ class JailedControl:
 
 
 class JailedGuest(Guest):
-    """A guest whose algorithms are in a jail."""
+    """A guest whose algorithms are in a jail, and which prints and tells less."""
+
+    most_output_bytes = MOST_OUTPUT_BYTES
+    most_records = MOST_OUTPUT_BYTES // 60  # bytes of each, as text
 
     def answer_by(self, algorithms, seed):
         """See `netlab.engines.protocol.Connection`."""
