@@ -195,8 +195,8 @@ class Watched:
                 self.collected[name].add(told[told[WHOSE[kind]] == place])
         if sum(map(len, self.collected.values())) > self.most_records:
             raise LimitError(
-                f"more than {self.most_records:,} windows and changes of queues were to be kept, and"
-                ' the run was ended: keep fewer, as Windows(every="10ms") and Queue(every="10ms") do,'
+                f"more than {self.most_records:,} windows and changes of queues were to be kept:"
+                ' keep fewer, as Windows(every="10ms") and Queue(every="10ms") do,'
                 " or let it run for less time"
             )
 
