@@ -2,14 +2,12 @@
 as long, and on another kernel.
 """
 
-from collections.abc import Iterable
-
 import pandas as pd
 
 from netlab.engines import recorded
 from netlab.engines.second import second_kernel
 from netlab.errors import EngineError, SpecificationError
-from netlab.running.sweep import sweep
+from netlab.running.sweep import listed, sweep
 
 AS_IT_IS, LONGER = "as it is", "twice as long"
 
@@ -85,13 +83,6 @@ def robustness(
     runs, kernel = on_second_kernel(varied, seeds, axes)
     table[kernel] = numbers(runs, conclusion, holds)
     return pd.DataFrame(table).T.convert_dtypes()
-
-
-def listed(name, values):
-    """The values of a parameter as a list."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise SpecificationError(f"{name} = {values!r}: a list of values, such as [{values!r}]")
-    return list(values)
 
 
 def noisy(experiment, time):

@@ -1,5 +1,6 @@
 """Many experiments, one tidy frame: a sweep is a function of its axes."""
 
+import contextlib
 import inspect
 import itertools
 import platform
@@ -76,62 +77,66 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     """
     chosen = engines.pick(engine)
     places, experiments = cells(function, seeds, axes, chosen)
+    measured, errors, futures = {}, {}, {}
     if chosen.recall(experiments[0]) is not None:
-        tables, provenances = [], []
-        for place, experiment in zip(places, experiments, strict=True):
+        provenances = []
+        for number, experiment in enumerate(experiments):
             result = run_on(experiment, chosen)
-            tables.append(rows(place, experiment, result))
+            measured[number] = rows(places[number], experiment, result)
             provenances.append(result.provenance)
         recorded.tell(provenances, chosen, asked=engine == "recorded")
-        return pd.concat(tables, ignore_index=True)
-    unfinished, measured, errors, futures = UnfinishedSweep(chosen), {}, {}, {}
+        return pd.concat(measured.values(), ignore_index=True)
+    unfinished, stop = UnfinishedSweep(chosen), Stop()
     for number, experiment in enumerate(experiments):
         if result := unfinished.find(experiment):
             measured[number] = rows(places[number], experiment, result)
     unfinished.tell(len(measured), len(experiments))
-    waiting = [number for number in range(len(experiments)) if number not in measured]
-    own, stop = None, Stop()
-    try:
-        if executor is None:
-            own = ThreadPoolExecutor(chosen.at_once)
-        submit = (executor or own).submit
-        with counting(len(experiments), len(measured)) as count:
-            for number in waiting:
-                # another process finds its own engine of this name; this one may use ours
-                work = experiments[number], chosen if own else chosen.name, chosen.digest
-                one = stop.covering(count.covering(number, measure)) if own else measure
-                future = submit(one, *work)
+
+    def keep(number, result):
+        """Results are large: from here on, this one is in its file, and its numbers in a frame."""
+        unfinished.add(result)
+        measured[number] = rows(places[number], experiments[number], result)
+
+    def run_here(number):
+        keep(number, measure(experiments[number], chosen, chosen.digest))
+
+    with (
+        contextlib.nullcontext() if executor else ThreadPoolExecutor(chosen.at_once) as own,
+        counting(len(experiments), len(measured)) as count,
+    ):
+        try:
+            for number in sorted({*range(len(experiments))} - measured.keys()):
+                if own:
+                    covered = stop.covering(count.covering(number, run_here))
+                    future = own.submit(covered, number)
+                else:  # another process picks its own engine of this name
+                    work = experiments[number], chosen.name, chosen.digest
+                    future = executor.submit(measure, *work)
                 futures[future] = number
             for future in as_completed(futures):
-                number = futures[future]
+                number = futures.pop(future)
                 if error := future.exception():
                     errors[number] = error
-                else:
-                    result = future.result()
-                    unfinished.add(result)
-                    measured[number] = rows(places[number], experiments[number], result)
-                del futures[future]
-                future = result = None  # results are large: it is in its file
+                elif not own:
+                    keep(number, future.result())
+                future = None  # it refers to the result
                 count.ended(number)
-    except BaseException as error:
-        try:
-            for future in futures:
-                future.cancel()
-            if own:
-                running = [future for future in futures if future.running()]
+        except BaseException as error:
+            try:
+                for future in futures:
+                    future.cancel()
+                running = [future for future in futures if own and future.running()]
                 if running and isinstance(error, KeyboardInterrupt):
                     tell_interrupted(len(running))
                 while wait(running, timeout=1).not_done:  # without an end, a signal can be missed
                     pass
-        except KeyboardInterrupt:  # a second one
-            stop.now()
-        for future in futures:
-            if future.done() and not future.cancelled() and not future.exception():
-                unfinished.add(future.result())
-        raise
-    finally:
-        if own:
-            own.shutdown(cancel_futures=True)
+            except KeyboardInterrupt:  # a second one
+                stop.now()
+            for future, number in futures.items():
+                ended = future.done() and not future.cancelled() and not future.exception()
+                if ended and not own:
+                    keep(number, future.result())
+            raise
     if len(errors) == len(experiments) or (errors and recorded.anew()):
         raise errors[min(errors)]  # records are only made of what ran
     if errors:
@@ -149,20 +154,24 @@ def tell_interrupted(running):
     print(f"sweep: interrupted; {what} still under way, and {more}", flush=True)
 
 
+def listed(name, values):
+    """The values of an axis as a list."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise SpecificationError(f"{name} = {values!r}: a list of values, such as [{values!r}]")
+    return list(values)
+
+
 def cells(function, seeds, axes, engine):
     """What is to be run, in order: each place among the axes, and the experiment there."""
-    axes, places, experiments = {"seeds": seeds, **axes}, [], []
+    axes = {name: listed(name, values) for name, values in {"seeds": seeds, **axes}.items()}
     for name, values in axes.items():
-        if isinstance(values, str) or not isinstance(values, Iterable):
-            raise SpecificationError(f"{name} = {values!r}: a list of values, such as [{values!r}]")
-        axes[name] = list(values)
-        if not axes[name]:
+        if not values:
             raise SpecificationError(f"{name} = []: give it at least one value")
     if reserved := {"seed", "error"} & axes.keys():
         raise SpecificationError(
             f"{reserved.pop()}: a column of its own; give seeds as seeds=[...]"
         )
-    seeds = axes.pop("seeds")
+    seeds, places, experiments = axes.pop("seeds"), [], []
     check_arguments(function, axes)
     for values in itertools.product(*axes.values()):
         place = dict(zip(axes, values, strict=True))

@@ -8,6 +8,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import threading
 import warnings
 from pathlib import Path
 
@@ -33,6 +34,7 @@ class UnfinishedSweep:
 
     def __init__(self, engine):
         self.engine, self.folder, self.kept = engine, cache_folder() / "sweeps", True
+        self.lock = threading.Lock()
         self.again = 0  # how many were found among those of the notebook's complete sweeps
         if self.folder.is_dir():
             with contextlib.suppress(OSError):  # the folder is not netlab's
@@ -58,19 +60,22 @@ class UnfinishedSweep:
         return None
 
     def add(self, result):
-        """Keep a result; where that is not possible, one warning says so, and the sweep goes on."""
+        """Keep a result; where that is not possible, one warning says so, and the sweep goes on.
+        Any thread may call it: to pack the result takes a while, in which others go on.
+        """
         try:
             own_cache()
-            recorded.write(result, self.path(result.experiment))
+            recorded.write(result, self.path(result.experiment), preset=1)
         except (OSError, NetlabError) as error:
-            if self.kept:
+            with self.lock:
+                first, self.kept = self.kept, False
+            if first:
                 why = getattr(error, "strerror", error)
                 warnings.warn(
                     f"results cannot be kept in {self.folder} ({why}): interrupted, this"
                     " sweep will start anew. NETLAB_CACHE names another folder.",
                     stacklevel=3,
                 )
-            self.kept = False
 
     def remove(self, experiments):
         """Delete what was kept: a complete sweep that is run again measures again, but for one of
