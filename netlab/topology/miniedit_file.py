@@ -1,0 +1,174 @@
+"""What of a MiniEdit file is read, and which of its options would make another network.
+
+MiniEdit keeps the options of a node or a link as it finds them, so that files of other programs in
+its format have options that it does not know: these are allowed. Everywhere else an unknown key
+means that the file is not MiniEdit's.
+"""
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from netlab.description import speaking
+from netlab.errors import ReadError, SpecificationError
+from netlab.topology.limits import FRAME_BYTES
+from netlab.units import short
+
+# The network would be another one; the last three lines are what else Mininet's TCLink takes.
+REFUSED = {
+    *("externalInterfaces", "vlanInterfaces", "cpu", "jitter", "speedup"),
+    *("disable_gro", "enable_ecn", "enable_red", "gro", "ifconfig", "ip", "latency_ms", "params1"),
+    *("params2", "rxo", "txo", "up", "use_hfsc", "use_tbf"),
+}
+USUAL = {  # what is no different here
+    "switchType": ("default", "ovs", "legacySwitch", "legacyRouter"),
+    **dict.fromkeys(("disable_gro", "rxo", "txo", "up"), (True,)),
+}
+OFF = re.compile(r"(0+(\.0*)?|\.0+)(us|ms|s)?|False", re.IGNORECASE)
+BARE = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")  # a number without a unit
+
+
+class _Saved(BaseModel):
+    model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
+
+
+class _Options(_Saved, extra="allow"):
+    @model_validator(mode="before")
+    @classmethod
+    def _without_empty_ones(cls, table):
+        if not isinstance(table, dict):
+            return table
+        return {name: value for name, value in table.items() if value not in ("", None, [], {})}
+
+    @property
+    def others(self):
+        """The options that netlab does not read and that ask for something, by name."""
+        return {
+            name: value
+            for name, value in self.model_extra.items()
+            if name not in ("sched", "controllers")
+            and not (value in USUAL[name] if name in USUAL else OFF.fullmatch(str(value)))
+        }
+
+
+class NodeOptions(_Options):
+    hostname: str = ""
+    nodeNum: Annotated[int, Field(ge=0, lt=10**9)] | None = None
+    ip: str = ""
+    defaultRoute: str = ""
+    dpid: str = ""
+
+
+class LinkOptions(_Options):
+    bw: str = ""
+    delay: str = ""
+    loss: str = ""
+    max_queue_size: str = ""
+
+    @property
+    def fields(self):
+        """The fields of `Link` that they ask for; one as Mininet's ``TCLink`` makes it."""
+        found = {}
+        if self.bw:  # tc prints Mininet's burst of HTB as 15Kb; its queues have 1000 packets
+            found = {"rate": f"{_number('bw', self.bw)}mbit", "burst": "15kb"}
+            found["limit"] = 1000 * FRAME_BYTES
+        if " " in self.delay:  # Mininet hands it to tc as it is
+            raise SpecificationError(f"delay = {self.delay!r}: without a space, such as '20ms'")
+        if self.delay:
+            found["delay"] = f"{self.delay}us" if BARE.fullmatch(self.delay) else self.delay
+        if self.loss:
+            found["loss"] = f"{_number('loss', self.loss)}%"
+        if self.max_queue_size:
+            found.pop("limit", None)
+            found["queue_packets"] = _number("max_queue_size", self.max_queue_size)
+        return found
+
+
+class Preferences(_Options):
+    ipBase: str = "10.0.0.0/8"
+
+
+class SavedHost(_Saved):
+    number: Annotated[str, Field(pattern="^[0-9]{1,9}$")]
+    opts: NodeOptions
+    x: Any = None
+    y: Any = None
+
+    @property
+    def kind(self):
+        return "host"
+
+    @property
+    def name(self):
+        return self.opts.hostname or f"{self.kind[0]}{self.number}"
+
+    @property
+    def place(self):
+        """Its number in the subnet of all hosts."""
+        return int(self.number) if self.opts.nodeNum is None else self.opts.nodeNum
+
+    def __str__(self):
+        return f"{self.kind} {short(self.name)}"
+
+
+class SavedSwitch(SavedHost):
+    @property
+    def kind(self):
+        return "router" if self.opts.model_extra.get("switchType") == "legacyRouter" else "switch"
+
+    @property
+    def name(self):
+        return self.opts.hostname or f"s{self.number}"
+
+    @property
+    def datapath_id(self):
+        """As Mininet gives it: the file's, or the first number in the switch's name."""
+        try:
+            return int(self.opts.dpid.replace(":", ""), 16)
+        except ValueError:
+            found = re.search("[0-9]{1,15}", self.name)
+            return int(found[0]) if found else self.place
+
+
+class SavedLink(_Saved):
+    src: str
+    dest: str
+    opts: LinkOptions
+
+    @property
+    def ends(self):
+        return self.src, self.dest
+
+    def __str__(self):
+        return f"link {short(self.src)}-{short(self.dest)}"
+
+
+class File(_Saved):
+    version: Annotated[str, Field(pattern="^[12]$")]
+    application: Preferences = Preferences()
+    controllers: Any = None  # switches learn by themselves
+    hosts: list[SavedHost]
+    switches: list[SavedSwitch]
+    links: list[SavedLink]
+
+
+def parse(text, source):
+    """The `File` that a text is; a ReadError with a line for each key that is not MiniEdit's."""
+    try:
+        with speaking("it"):
+            return File.model_validate_json(text)
+    except SpecificationError as error:
+        why = f"{source} is not a MiniEdit file of version 1 or 2:\n{error}"
+        raise ReadError(why, text) from None
+
+
+def _number(name, text):
+    try:
+        value = Decimal(text)
+        if not value.is_finite() or abs(value.adjusted()) > 400:
+            raise InvalidOperation
+    except InvalidOperation:
+        raise SpecificationError(f"{name} = {short(text)}: write a number, such as 5") from None
+    return f"{value:f}"
