@@ -2,9 +2,11 @@
 
 SHELL := bash
 bin := .venv/bin
+# by two workers; files, and groups that tests name, stay whole, in the order of tests/conftest.py
+pytest := $(bin)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine engine-lock wheel demo course test lab pages record bench lock clean
+.PHONY: help setup engine engine-lock wheel demo course test test-all lab pages record bench lock clean
 
 help: ## list what there is to make
 	@sed -En 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
@@ -33,9 +35,13 @@ demo: engine ## run the notebook on parallel streams live: prints a table, leave
 course: engine ## grade problem set 1 of ten invented students live: prints their marks, leaves out/course/ps1-marks/class.html
 	@$(bin)/netlab course demo -o out/course
 
-test: engine ## run the tests; ARGS="-k fairness" chooses some
+test: engine ## run the tests but for the long ones: some minutes; ARGS="-k fairness" chooses some
 	@binder/setup tests/apt.txt
-	$(bin)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	$(pytest) -m "not long" $(ARGS)
+
+test-all: engine ## run all tests: half an hour; ARGS="-k fairness" chooses some
+	@binder/setup tests/apt.txt
+	$(pytest) $(ARGS)
 
 lab: engine ## open the notebooks in JupyterLab
 	$(bin)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks

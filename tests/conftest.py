@@ -1,6 +1,7 @@
-"""What all tests share: quiet progress, and no test that depends on another's engine."""
+"""What all tests share: quiet progress, the seed of random draws, and how workers share tests."""
 
 import os
+import random
 import signal
 
 import pytest
@@ -14,6 +15,46 @@ settings.register_profile("netlab", deadline=None)
 settings.load_profile("netlab")
 # a shell's background job ignores Ctrl-C, and so would every program that the tests start
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser):
+    parser.addoption("--seed", type=int, help="seed of the tests' random draws; the header has it")
+    parser.addoption("--every", action="store_true", help="run all of what tests draw some of")
+
+
+def pytest_configure(config):
+    if config.option.seed is None:  # a worker of pytest-xdist is given its parent's
+        config.option.seed = random.randrange(2**32)
+
+
+def pytest_report_header(config):
+    return f"random draws: --seed={config.option.seed}"
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if terminalreporter.stats.keys() & {"failed", "error"}:
+        terminalreporter.write_line(pytest_report_header(config))
+
+
+def group_of(item):
+    """What runs on one worker: a file, whose tests share fixtures, or what a mark names."""
+    mark = item.get_closest_marker("xdist_group")
+    return mark.args[0] if mark else item.nodeid.partition("::")[0]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Put groups with long tests first, so that no worker waits for the other at the end."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(group_of(item)))
+    long = {group_of(item) for item in items if item.get_closest_marker("long")}
+    items.sort(key=lambda item: group_of(item) not in long)
+
+
+@pytest.fixture(scope="session")
+def draw(request):
+    """Random generators that `--seed` repeats, whatever else runs: ``draw("whom").choice(...)``."""
+    return lambda name: random.Random(f"{request.config.option.seed} {name}")
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
-"""Recorded results are what their experiments leave: a random few are run again each time, all with
-NETLAB_CHECK_RECORDS=all.
+"""Recorded results are what their experiments leave: some are run again each time, or all with
+--every.
 """
 
 import json
-import os
 import random
 from pathlib import Path
 
@@ -14,26 +13,28 @@ from netlab.engines import recorded, second
 
 RECORDS = sorted((Path(__file__).parent.parent / "data/records").glob("*.json.xz"))
 OTHERS = sorted((RECORDS[0].parent / second.FOLDER).glob("*.json.xz"))
-QUICK_S = 30  # a random one took no longer when it was recorded
+SOME, QUICK_S = 6, 30  # how many, and how long they took at most when they were recorded
 
 
-def repeatable(path):
-    kept = recorded.read(path)["provenance"]
-    return kept["clock"] == "virtual" and (
-        kept["wall_s"] < QUICK_S or os.environ.get("NETLAB_CHECK_RECORDS") == "all"
-    )
+def pytest_generate_tests(metafunc):
+    """The quickest of some records is for the short run."""
+    if "path" not in metafunc.fixturenames:
+        return
+    options, paths = metafunc.config.option, RECORDS
+    if not options.every:
+        paths = random.Random(options.seed).sample(RECORDS, 9)
+    took_s = {path: recorded.read(path)["provenance"] for path in paths}
+    took_s = {path: kept["wall_s"] for path, kept in took_s.items() if kept["clock"] == "virtual"}
+    chosen = sorted(took_s, key=took_s.get)
+    if not options.every:
+        chosen = [path for path in chosen if took_s[path] < QUICK_S][:SOME]
+    for number, path in enumerate(chosen):
+        name = path.name.partition(".")[0]
+        marks = [pytest.mark.xdist_group(name), *([pytest.mark.long] if number else [])]
+        chosen[number] = pytest.param(path, id=name, marks=marks)
+    metafunc.parametrize("path", chosen)
 
 
-def chosen():
-    """Some six of them, or all."""
-    if os.environ.get("NETLAB_CHECK_RECORDS") == "all":
-        return [path for path in RECORDS if repeatable(path)]
-    # the same ones in each process of a run that has several
-    draw = random.Random(os.environ.get("PYTEST_XDIST_TESTRUNUID"))
-    return [path for path in draw.sample(RECORDS, 9) if repeatable(path)][:6]
-
-
-@pytest.mark.parametrize("path", chosen(), ids=lambda path: path.name.partition(".")[0])
 def test_it_repeats(path):
     kept = recorded.read(path)
     experiment = nl.Experiment.from_json(json.dumps(kept["experiment"]))
@@ -49,16 +50,22 @@ def test_it_repeats(path):
         )
 
 
-def test_each_is_found_by_what_it_is():
+@pytest.fixture(scope="module")
+def kept():
+    """Experiment and kernel of each record, of those of another kernel, too."""
+    records = {path: recorded.read(path) for path in RECORDS + OTHERS}
+    return {path: (one["experiment"], one["provenance"]["kernel"]) for path, one in records.items()}
+
+
+def test_each_is_found_by_what_it_is(kept):
     for path in RECORDS:
-        experiment = nl.Experiment.from_json(json.dumps(recorded.read(path)["experiment"]))
+        experiment = nl.Experiment.from_json(json.dumps(kept[path][0]))
         assert recorded.path_of(experiment).name == path.name
 
 
-def test_those_of_another_kernel_are_of_one_other_kernel():
+def test_those_of_another_kernel_are_of_one_other_kernel(kept):
     """... and each is of an experiment that has a record here, too."""
-    kernels = {recorded.read(path)["provenance"]["kernel"] for path in OTHERS}
-    mine = {recorded.read(path)["provenance"]["kernel"] for path in RECORDS}
+    kernels, mine = ({kept[path][1] for path in paths} for paths in (OTHERS, RECORDS))
     assert len(kernels) == len(mine) == 1 and kernels != mine
     assert {path.name for path in OTHERS} <= {path.name for path in RECORDS}
 

@@ -4,7 +4,6 @@ import contextlib
 import json
 import math
 import os
-import random
 import re
 import socket
 import threading
@@ -94,36 +93,38 @@ class Listener(threading.Thread):
                 self.callers.append(self.socket.accept()[1])
 
 
-def chosen(cells):
-    """Some of the attacks, drawn anew each time; with ATTACKS=all every one, for half an hour."""
-    if os.environ.get("ATTACKS") == "all":
-        return cells
-    quick = [name for name in cells if name not in attacks.SLOW]
-    return {name: cells[name] for name in [*random.sample(quick, 20), *attacks.ALWAYS]}
+def chosen(more, every, draw):
+    """A quick attack of each family; or `more`: 12 others, or all others, in half an hour."""
+    quick = [name for name in attacks.CELLS if name not in attacks.SLOW]
+    draw.shuffle(quick)
+    some = {name.partition(",")[0]: name for name in quick}.values()
+    if more:
+        some = [name for name in (attacks.CELLS if every else quick) if name not in some]
+        some = some if every else some[:12]
+    return {name: attacks.CELLS[name] for name in dict.fromkeys([*some, *attacks.ALWAYS])}
 
 
 class Class:
     """A class, its folder, and what came of grading it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, cells):
         self.folder, self.submitted = folder, folder / "submitted"
         self.canary = folder / "secret.txt"
         self.canary.write_text(CANARY)
         self.assignment = source.read(small.write(folder))
         self.listener = Listener()
         self.listener.start()
-        self.attackers = self.hand_in()
+        self.attackers = self.hand_in(cells)
         self.before = self.canary.stat()
 
-    def hand_in(self):
+    def hand_in(self, cells):
         """Everybody's submission; -> the names of attackers."""
         neighbour = self.assignment.solution()
         small.cell(neighbour, "why")["source"] = NEIGHBOUR
         small.cell(neighbour, "name")["source"] += f"  # {NEIGHBOUR}"
         for student in (*HONEST, LONG, *SAME_NAMES, *BAD_NAMES):
             self.put(student, neighbour)
-        self.cells = chosen(attacks.CELLS)
-        for name, lines in self.cells.items():
+        for name, lines in cells.items():
             for word, value in (
                 ("@CANARY@", self.canary),
                 ("@PORT@", self.listener.port),
@@ -134,7 +135,7 @@ class Class:
             self.put(name, attacks.in_cell(self.assignment, lines))
         for name, change in attacks.OF_FILES.items():
             self.put(name, attacks.of_file(self.assignment, change))
-        return [*self.cells, *attacks.OF_FILES, *self.put_places(), *BAD_NAMES]
+        return [*cells, *attacks.OF_FILES, *self.put_places(), *BAD_NAMES]
 
     def put(self, student, notebook):
         path = self.path(student)
@@ -182,8 +183,8 @@ class Class:
         return self
 
 
-@pytest.fixture(scope="module")
-def graded(tmp_path_factory):
+@pytest.fixture(scope="module", params=["some", pytest.param("more", marks=pytest.mark.long)])
+def graded(request, tmp_path_factory, draw):
     """The class, once it has been graded, in a cache and a temporary folder of its own."""
     folder = tmp_path_factory.mktemp("attacked")
     cache, temporary = folder / "cache", folder / "tmp"
@@ -200,7 +201,8 @@ def graded(tmp_path_factory):
             ("A_CANARY", ENVIRONMENT),
         ):
             patch.setenv(name, value)
-        made = Class(folder)
+        more, every = request.param == "more", request.config.option.every
+        made = Class(folder, chosen(more, every, draw("attacks")))
         yield made.grade()
         made.listener.socket.close()
 

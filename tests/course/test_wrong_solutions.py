@@ -1,10 +1,7 @@
-"""What wrong solutions of the problem sets get: a few that are drawn, or all of them with
-CHECK_EXERCISES=all.
-"""
+"""What wrong solutions of the problem sets get: those of a few sets, or all with --every."""
 
 import copy
 import json
-import os
 import random
 import re
 
@@ -20,10 +17,10 @@ DRAWN = 3  # sets
 SETS = sorted({one.name.split()[0] for one in WRONG})
 
 
-def chosen():
-    if os.environ.get("CHECK_EXERCISES") == "all":
-        return SETS
-    return sorted(random.Random("wrong solutions").sample(SETS, DRAWN))
+def pytest_generate_tests(metafunc):
+    options = metafunc.config.option
+    drawn = SETS if options.every else random.Random(options.seed).sample(SETS, DRAWN)
+    metafunc.parametrize("name", sorted(drawn))
 
 
 def layers(wrong):
@@ -62,7 +59,6 @@ def graded(assignment, layer, right, runs):
     return {row["id"]: row for row in marks["exercises"]}
 
 
-@pytest.mark.parametrize("name", chosen())
 def test_wrong_solutions_get_what_they_are_worth(name, tmp_path):
     assignment, runs = source.read(source.find(name)), Runs(tmp_path)
     ((_, right, failure),) = marking.reference(assignment, [STUDENT], runs)

@@ -1,6 +1,5 @@
 import gc
 import os
-import random
 import re
 import signal
 import subprocess
@@ -110,8 +109,8 @@ def test_an_axis_named_like_a_flow_s_column_keeps_its_own():
     assert grid.congestion.tolist() == ["reno", "bbr"] and grid.columns.is_unique
 
 
-def test_an_interrupted_sweep_goes_on_where_it_was(grid, place, monkeypatch, capsys):
-    last = random.randrange(1, len(grid))  # the run after which somebody presses Ctrl-C
+def test_an_interrupted_sweep_goes_on_where_it_was(grid, place, monkeypatch, capsys, draw):
+    last = draw("sweep").randrange(1, len(grid))  # the run after which somebody presses Ctrl-C
 
     def interrupt(number):
         if number > last:

@@ -1,5 +1,4 @@
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -41,7 +40,7 @@ def survivors(tmp, within_s=5):
     return ours(tmp)
 
 
-def run_one(way, tmp, wall_limit_s="60", killed_within_s=3):
+def run_one(way, tmp, wall_limit_s="60", killed_after_s=0):
     """Run an experiment in a process of its own, and end it in one of four ways."""
     victim = subprocess.Popen(
         [sys.executable, "-c", VICTIM, wall_limit_s],
@@ -51,16 +50,17 @@ def run_one(way, tmp, wall_limit_s="60", killed_within_s=3):
     )
     victim.stdout.readline()
     if way in ("kill -9", "Ctrl-C"):
-        time.sleep(random.uniform(0, killed_within_s))
+        time.sleep(killed_after_s)
         victim.send_signal(signal.SIGKILL if way == "kill -9" else signal.SIGINT)
     victim.wait(150)
 
 
 @pytest.mark.parametrize("way", ["it ends", "kill -9", "Ctrl-C", "wall limit"])
-def test_nothing_outlives_the_parent(way, tmp_path):
-    random.seed(way)
+def test_nothing_outlives_the_parent(way, tmp_path, draw):
+    moments = draw(way)
     for _ in range(3):
-        run_one(way, tmp_path, "0.5" if way == "wall limit" else "60")
+        limit = "0.5" if way == "wall limit" else "60"
+        run_one(way, tmp_path, limit, moments.uniform(0, 3))
     assert survivors(tmp_path) == ([], [])
 
 
