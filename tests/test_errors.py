@@ -72,7 +72,7 @@ def test_notes_and_the_cause_are_shown_in_a_line_each(shown):
         "",
         "Cell In[4], line 6:  raise error from problem",
     ]
-    assert "caused by" not in shown[4], "what the message says is not said again"
+    assert "caused by" not in shown[4]  # what the message says is not said again
 
 
 def test_a_long_recursion_is_shortened(shown):

@@ -5,6 +5,7 @@ import sys
 
 import pandas as pd
 import pytest
+from pytest import approx
 
 import netlab as nl
 from netlab.engines.guest import GuestEngine
@@ -42,14 +43,13 @@ def test_a_result_has_a_row_per_flow_stream_and_interval(small):
     assert small.pings[["flow", "src", "dst"]].drop_duplicates().values.tolist() == [
         [3, "h1", "h4"]
     ]
-    assert small.flows.received_bps.sum() < 100e6 + 8 * 5_000_000 / 3, (
-        "the rate, and a bucket that was full at the start"
-    )
+    # the rate, and a bucket that was full at the start
+    assert small.flows.received_bps.sum() < 100e6 + 8 * 5_000_000 / 3
 
 
 def test_flows_are_the_sum_of_their_streams(small):
     by_flow = small.streams.groupby("flow").received_bps.sum()
-    assert small.flows.received_bps.tolist() == pytest.approx(by_flow.tolist())
+    assert small.flows.received_bps.tolist() == approx(by_flow.tolist())
 
 
 def test_starts_come_from_the_seed_within_the_stagger(small):
@@ -116,10 +116,8 @@ def test_provenance_says_where_it_comes_from(small):
 
 def test_ping_takes_the_emulated_round_trip():
     pings = nl.run(nl.wan(), nl.Ping("h1", "h2")).pings
-    assert pings.rtt_s.min() == pytest.approx(0.020, abs=0.0001)
-    assert pings.rtt_s.iloc[0] == pytest.approx(0.040, abs=0.0001), (
-        "ARP crosses the long link as well"
-    )
+    assert pings.rtt_s.min() == approx(0.020, abs=0.0001)
+    assert pings.rtt_s.iloc[0] == approx(0.040, abs=0.0001)  # ARP crosses the long link as well
 
 
 def test_one_stream_with_buffers_of_two_bdp_fills_ten_gigabit():
@@ -127,18 +125,16 @@ def test_one_stream_with_buffers_of_two_bdp_fills_ten_gigabit():
         return nl.Experiment(nl.wan(buffers=52_428_800), nl.Iperf3("h1", "h2", time=time))
 
     runs = nl.sweep(lab10, time=[10], seeds=range(1, 6))
-    assert 9.2e9 <= runs.received_bps.max() <= nl.models.goodput_bps(10e9), (
-        "when the queue overflows in slow start only"
-    )
+    # when the queue overflows in slow start only
+    assert 9.2e9 <= runs.received_bps.max() <= nl.models.goodput_bps(10e9)
     assert runs.received_bps.median() >= 9.0e9 and runs.received_bps.min() >= 8e9
 
 
 def test_eight_streams_fill_what_one_cannot():
     one = nl.run(nl.wan(), nl.Iperf3("h1", "h2", time=5)).flows.iloc[0]
     eight = nl.run(nl.wan(), nl.Iperf3("h1", "h2", time=10, parallel=8)).flows.iloc[0]
-    assert one.received_bps < 5e9 and one.retransmits == 0, (
-        "one stream is limited by its buffer, not by loss"
-    )
+    # one stream is limited by its buffer, not by loss
+    assert one.received_bps < 5e9 and one.retransmits == 0
     assert 9.0e9 <= eight.received_bps <= nl.models.goodput_bps(10e9)
 
 
@@ -161,7 +157,7 @@ def test_reverse_and_udp():
         nl.Iperf3("h3", "h4", time=2, udp=True, bitrate="5mbit"),
     )
     assert result.flows[["src", "dst"]].values.tolist() == [["h2", "h1"], ["h3", "h4"]]
-    assert result.flows.received_bps.iloc[1] == pytest.approx(5e6, rel=0.02)
+    assert result.flows.received_bps.iloc[1] == approx(5e6, rel=0.02)
 
 
 def test_shell_output_is_kept():
@@ -238,15 +234,13 @@ def test_the_flows_of_a_duel_start_where_its_seed_says(duel, another_duel):
         starts = result.experiment.starts_s
         assert result.flows.start_s.tolist() == starts and all(0 <= start < 0.1 for start in starts)
         first = result.intervals.groupby("flow").start_s.min().tolist()
-        assert first == pytest.approx(starts, abs=0.001)
+        assert first == approx(starts, abs=0.001)
         sleeps = [
             float(line.removeprefix("sh sleep "))
             for line in result.commands
             if line.startswith("sh sleep ")
         ]
-        assert sum(sleeps) == pytest.approx(0.5 + max(starts), abs=1e-6), (
-            "and that is when they are typed"
-        )
+        assert sum(sleeps) == approx(0.5 + max(starts), abs=1e-6)  # and that is when they are typed
     assert not set(duel.flows.start_s) & set(another_duel.flows.start_s)
 
 
@@ -268,17 +262,15 @@ def test_the_flows_of_a_duel_are_told_apart(duel):
 def test_udp_takes_its_bitrate_and_tcp_shares_the_rest(duel, another_duel):
     for result in (duel, another_duel):
         reno, bbr, udp = result.flows.received_bps
-        assert 9e6 < udp <= 10.1e6, "it does not give way, but is not spared the loss either"
+        assert 9e6 < udp <= 10.1e6  # it does not give way, but is not spared the loss either
         frames_bps = (reno + bbr) * 1514 / 1448 + udp * 1490 / 1448  # UDP's headers are shorter
-        assert 0.95 * 100e6 < frames_bps <= 100e6 + 8 * 20_000 / 4, (
-            "together they fill the link, and no more"
-        )
+        # together they fill the link, and no more
+        assert 0.95 * 100e6 < frames_bps <= 100e6 + 8 * 20_000 / 4
         assert reno + bbr + udp <= nl.models.goodput_bps(100e6) * 1.002
         assert min(reno, bbr) > 1e6
     alone = nl.run(DUEL.but(traffic=DUEL.traffic[:2])).flows.received_bps.sum()
-    assert alone - duel.flows.received_bps[:2].sum() == pytest.approx(10e6, rel=0.25), (
-        "without UDP, TCP has its share too"
-    )
+    # without UDP, TCP has its share too
+    assert alone - duel.flows.received_bps[:2].sum() == approx(10e6, rel=0.25)
 
 
 def test_of_udp_loss_and_jitter_are_known_and_of_tcp_the_window(duel):
@@ -289,11 +281,10 @@ def test_of_udp_loss_and_jitter_are_known_and_of_tcp_the_window(duel):
         tcp[["loss", "jitter_s", "packets"]].isna().all().all()
         and tcp[["cwnd_bytes", "rtt_s"]].notna().all().all()
     )
-    assert 0 < udp.loss.iloc[0] < 0.1 and 0 < udp.jitter_s.iloc[0] < 0.02, (
-        "the queue is full, and 20 ms long"
-    )
-    assert udp.packets.iloc[0] == pytest.approx(10e6 * 4 / 8 / 1448, rel=0.01)
-    assert udp.received_bps.iloc[0] == pytest.approx(
+    # the queue is full, and 20 ms long
+    assert 0 < udp.loss.iloc[0] < 0.1 and 0 < udp.jitter_s.iloc[0] < 0.02
+    assert udp.packets.iloc[0] == approx(10e6 * 4 / 8 / 1448, rel=0.01)
+    assert udp.received_bps.iloc[0] == approx(
         udp.sent_bps.iloc[0] * (1 - udp.loss.iloc[0]), rel=0.01
     )
     assert tcp.rtt_s.between(0.02, 0.042).all()
@@ -328,9 +319,8 @@ def test_a_sysctl_of_one_host_changes_what_that_host_gets():
 
     grid = nl.sweep(old, sack=[0, 1], seeds=range(1, 6))
     without, with_it = grid.groupby("sack").received_bps.median()
-    assert 0.6 * with_it < without < 0.95 * with_it, (
-        "without SACK, a window with two losses ends in a timeout more often"
-    )
+    # without SACK, a window with two losses ends in a timeout more often
+    assert 0.6 * with_it < without < 0.95 * with_it
 
 
 def test_a_sysctl_that_does_not_exist_is_said_before_anything_is_measured():
@@ -358,9 +348,8 @@ def test_nstat_reads_a_host_s_counters_when_everything_else_has_ended():
         result.counts["h1"]["TcpRetransSegs"] >= result.flows.retransmits[0] > 20
         and result.counts["h4"]["TcpOutSegs"] == 0
     )
-    assert 0.005 < result.flows.halving_rate[0] < 0.013, (
-        "hardly more windows are halved than segments lost, 1 %"
-    )
+    # hardly more windows are halved than segments lost, 1 %
+    assert 0.005 < result.flows.halving_rate[0] < 0.013
     assert len(result.streams) == 2 and set(result.raw) == {
         "1-nstat-h1",
         "2-iperf3-h1-h2",
@@ -390,11 +379,10 @@ def test_counters_leave_out_what_the_totals_leave_out():
     counted = rest.counts["h1"]
     # what was sent would count what iperf3 wrote, of which the socket's buffer holds a part
     arrived = rest.flows.received_bps[0] * 5 / 8 / 1448
-    assert counted["TcpOutSegs"] == pytest.approx(arrived, rel=0.1), (
-        "slow start sent more than all the rest"
-    )
+    # slow start sent more than all the rest
+    assert counted["TcpOutSegs"] == approx(arrived, rel=0.1)
     assert whole.counts["h1"]["TcpOutSegs"] > 1.5 * counted["TcpOutSegs"]
-    assert rest.flows.halving_rate[0] == pytest.approx(
+    assert rest.flows.halving_rate[0] == approx(
         (counted["TcpExtTCPSackRecovery"] + counted["TcpExtTCPTimeouts"]) / counted["TcpOutSegs"],
         rel=0.1,
     )

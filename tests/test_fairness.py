@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
 from netlab.fairness import (
     convergence_s,
@@ -27,7 +28,7 @@ flows = st.lists(st.floats(0, 1e12), min_size=1, max_size=50).filter(any)
 def test_the_example_of_lab_10():
     # Lab 10, section 1.2: 5, 3 and 1 Gbit/s give 0.77; exactly (5 + 3 + 1)^2 / (3 (25 + 9 + 1)) =
     # 81/105
-    assert jain_index([5e9, 3e9, 1e9]) == pytest.approx(81 / 105)
+    assert jain_index([5e9, 3e9, 1e9]) == approx(81 / 105)
     assert round(jain_index(pd.Series([5, 3, 1], index=["a", "b", "c"])), 2) == 0.77
 
 
@@ -35,21 +36,21 @@ def test_known_allocations():
     assert jain_index([7.0]) == 1
     assert jain_index([3e9] * 8) == 1
     assert jain_index([1, 0, 0, 0]) == 1 / 4
-    assert jain_index([1, 1, 1, 0, 0, 0, 0, 0, 0, 0]) == pytest.approx(0.3), "k of n share: k/n"
+    assert jain_index([1, 1, 1, 0, 0, 0, 0, 0, 0, 0]) == approx(0.3)  # k of n share: k/n
     assert jain_index(pd.Series([1, 3], dtype="Int64")) == jain_index(np.array([1.0, 3.0])) == 0.8
     assert type(jain_index([1, 2])) is float
 
 
 @given(flows, st.integers(1, 5))
 def test_population_size_independence(rates, copies):
-    assert jain_index(rates * copies) == pytest.approx(jain_index(rates))
+    assert jain_index(rates * copies) == approx(jain_index(rates))
 
 
 @given(flows, st.sampled_from([1e-300, 1e-9, 0.125, 1e3, 1e290]))
 def test_scale_independence(rates, unit):
     scaled = np.array(rates) * unit
     if max(rates) >= 1e-3:  # below, scaling itself loses digits
-        assert jain_index(scaled) == pytest.approx(jain_index(rates))
+        assert jain_index(scaled) == approx(jain_index(rates))
 
 
 @given(flows)
@@ -98,7 +99,7 @@ def test_refuses_what_is_no_allocation(function, throughputs, message):
 
 
 def test_shares_of_known_allocations():
-    assert shares([5e9, 3e9, 1e9]) == pytest.approx([5 / 9, 3 / 9, 1 / 9])
+    assert shares([5e9, 3e9, 1e9]) == approx([5 / 9, 3 / 9, 1 / 9])
     assert shares((7.0,)).tolist() == [1]
     named = shares(pd.Series([1, 3], index=["h1", "h3"], name="received_bps", dtype="Int64"))
     pd.testing.assert_series_equal(named, pd.Series([0.25, 0.75], index=["h1", "h3"], name="share"))
@@ -106,17 +107,15 @@ def test_shares_of_known_allocations():
 
 @given(flows)
 def test_shares_add_up_and_give_the_index(rates):
-    assert shares(rates).sum() == pytest.approx(1)
-    assert jain_index(rates) == pytest.approx(1 / (len(rates) * (shares(rates) ** 2).sum()))
+    assert shares(rates).sum() == approx(1)
+    assert jain_index(rates) == approx(1 / (len(rates) * (shares(rates) ** 2).sum()))
 
 
 @given(st.integers(1, 100), st.integers(0, 100))
 def test_equal_division_among_streams_gives_each_host_its_streams(n, others):
     streams = pd.Series([1e6] * (n + others)).groupby([True] * n + [False] * others).sum()
-    assert per_stream_share(n, others) == pytest.approx(shares(streams)[True])
-    assert others == 0 or per_stream_share(n, others) + per_stream_share(
-        others, n
-    ) == pytest.approx(1)
+    assert per_stream_share(n, others) == approx(shares(streams)[True])
+    assert others == 0 or per_stream_share(n, others) + per_stream_share(others, n) == approx(1)
 
 
 def test_nine_streams_against_one_take_nine_tenths():
@@ -174,16 +173,15 @@ def test_windows_lie_where_all_flows_send():
     ]
     index = index_over_time(staggered, 1)
     assert index.columns.tolist() == ["start_s", "end_s", "jain_index", "total_bps"]
-    assert index.jain_index.tolist() == pytest.approx([jain_index([7, 2]), jain_index([4, 6])])
+    assert index.jain_index.tolist() == approx([jain_index([7, 2]), jain_index([4, 6])])
     assert index.total_bps.tolist() == [9e6, 10e6]
 
 
 def test_a_last_incomplete_window_is_left_out():
     steady = table((1, 1, 0.0, 2.9, 1e6), (2, 1, 0.0, 2.9, 1e6))
     assert over_time(steady, 1).end_s.max() == 2
-    assert over_time(steady.assign(end_s=2.9996), 1).end_s.max() == 2.9996, (
-        "clocks jitter: 0.4 ms are not missed"
-    )
+    # clocks jitter: 0.4 ms are not missed
+    assert over_time(steady.assign(end_s=2.9996), 1).end_s.max() == 2.9996
     assert set(over_time(steady.assign(end_s=2.9996), 1).bps) == {1e6}
 
 
@@ -206,12 +204,12 @@ def test_omitted_intervals_do_not_count():
 def test_a_flow_is_the_sum_of_its_streams():
     four = table((1, 1, 0, 1, 1e6), (1, 2, 0, 1, 1e6), (1, 3, 0, 1, 1e6), (2, 1, 0, 1, 3e6))
     assert index_over_time(four, 1).jain_index.tolist() == [1]
-    assert index_over_time(four, 1, by="stream").jain_index.tolist() == pytest.approx(
+    assert index_over_time(four, 1, by="stream").jain_index.tolist() == approx(
         [jain_index([1, 1, 1, 3])]
     )
     streams = over_time(four, 1, by="stream")
     assert streams.columns.tolist() == ["start_s", "end_s", "flow", "stream", "bps"]
-    assert streams.stream.tolist() == [1, 2, 3, 1], "streams of two flows have the same numbers"
+    assert streams.stream.tolist() == [1, 2, 3, 1]  # streams of two flows have the same numbers
 
 
 def test_silence_counts_as_zero_and_a_silent_window_has_no_index():
@@ -219,7 +217,7 @@ def test_silence_counts_as_zero_and_a_silent_window_has_no_index():
         (1, 1, 0, 1, 1e6), (1, 1, 1, 2, 0), (1, 1, 2, 3, 1e6), (2, 1, 0, 1, 0), (2, 1, 2, 3, 1e6)
     )
     index = index_over_time(pause, 1)
-    assert index.jain_index.tolist() == pytest.approx([0.5, np.nan, 1], nan_ok=True)
+    assert index.jain_index.tolist() == approx([0.5, np.nan, 1], nan_ok=True)
     assert index.total_bps.tolist() == [1e6, 0, 2e6]
 
 
@@ -236,14 +234,14 @@ def test_windows_keep_every_bit(parts, count):
         )
     )
     windows = over_time(one, (edges[-1] - edges[0]) / count)
-    assert (windows.bps * (windows.end_s - windows.start_s)).sum() == pytest.approx(
+    assert (windows.bps * (windows.end_s - windows.start_s)).sum() == approx(
         (one.sent_bps * np.diff(edges)).sum()
     )
     assert windows.bps.between(
         one.sent_bps.min() * (1 - 1e-9), one.sent_bps.max() * (1 + 1e-9)
     ).all()
     index = index_over_time(one, 0.01 * len(parts)).jain_index.dropna()
-    assert index.tolist() == pytest.approx([1] * len(index)), "one flow alone is fair"
+    assert index.tolist() == approx([1] * len(index))  # one flow alone is fair
 
 
 @pytest.mark.parametrize(
@@ -291,10 +289,8 @@ def test_refuses_frames_that_lack_a_column():
 )
 def test_convergence_is_when_the_index_stays(index, when):
     windows = pd.DataFrame({"start_s": [0, 1, 2, 3], "jain_index": index})
-    assert convergence_s(windows) == pytest.approx(when, nan_ok=True)
-    assert convergence_s(windows[::-1]) == pytest.approx(when, nan_ok=True), (
-        "rows may come in any order"
-    )
+    assert convergence_s(windows) == approx(when, nan_ok=True)
+    assert convergence_s(windows[::-1]) == approx(when, nan_ok=True)  # rows may come in any order
 
 
 @given(st.lists(st.floats(0.1, 1), min_size=1, max_size=30), st.floats(0.1, 1), st.floats(0.1, 1))
@@ -337,7 +333,7 @@ def test_max_min_example_of_bertsekas_and_gallager():
         4: ["(4,5)"],
         5: ["(2,3)", "(3,5)"],
     }
-    assert max_min(arcs, sessions).to_dict() == pytest.approx(
+    assert max_min(arcs, sessions).to_dict() == approx(
         {1: 2 / 3, 2: 1 / 3, 3: 1 / 3, 4: 1, 5: 1 / 3}
     )
 
@@ -362,14 +358,9 @@ def test_parking_lot(n):
 def test_a_demand_leaves_the_rest_to_others():
     link, routes = {"L": 10e6}, {"a": ["L"], "b": ["L"], "c": ["L"]}
     assert max_min(link, routes, {"a": 1e6}).to_dict() == {"a": 1e6, "b": 4.5e6, "c": 4.5e6}
-    assert max_min(link, routes, {"a": 1e6, "b": 2e6, "c": 3e6}).tolist() == [
-        1e6,
-        2e6,
-        3e6,
-    ], "the link is not full"
-    assert max_min(link, routes, {"a": 9e6, "b": float("inf")}).tolist() == pytest.approx(
-        [10e6 / 3] * 3
-    )
+    # the link is not full
+    assert max_min(link, routes, {"a": 1e6, "b": 2e6, "c": 3e6}).tolist() == [1e6, 2e6, 3e6]
+    assert max_min(link, routes, {"a": 9e6, "b": float("inf")}).tolist() == approx([10e6 / 3] * 3)
     assert max_min({}, {"alone": []}, {"alone": 5e6}).to_dict() == {"alone": 5e6}
     assert max_min(pd.Series(link), routes, pd.Series({"a": 1e6})).tolist() == [1e6, 4.5e6, 4.5e6]
 
@@ -409,7 +400,7 @@ def test_every_flow_has_a_bottleneck_or_its_demand(network):
     rates = max_min(links, routes, demands)
 
     def bottleneck(flow, link):
-        full = load(routes, rates, link) == pytest.approx(links[link])
+        full = load(routes, rates, link) == approx(links[link])
         return full and all(
             rates[other] <= rates[flow] * (1 + 1e-9)
             for other, path in routes.items()
@@ -417,7 +408,7 @@ def test_every_flow_has_a_bottleneck_or_its_demand(network):
         )
 
     for flow, path in routes.items():
-        assert rates[flow] == pytest.approx(demands.get(flow, -1)) or any(
+        assert rates[flow] == approx(demands.get(flow, -1)) or any(
             bottleneck(flow, link) for link in path
         )
 
@@ -428,7 +419,7 @@ def test_max_min_scales_with_its_unit(network, unit):
     scaled = max_min(
         {k: v * unit for k, v in links.items()}, routes, {k: v * unit for k, v in demands.items()}
     )
-    assert (scaled / unit).tolist() == pytest.approx(max_min(links, routes, demands).tolist())
+    assert (scaled / unit).tolist() == approx(max_min(links, routes, demands).tolist())
 
 
 @given(networks(), st.randoms(use_true_random=False))
@@ -461,7 +452,7 @@ def test_max_min_agrees_with_exact_arithmetic(network):
             rates[flow] += step
         room = {link: space - step * users[link] for link, space in room.items()}
         growing = {flow for flow in growing if all(room[link] for link in ways[flow])}
-    assert max_min(links, routes, demands).tolist() == pytest.approx(
+    assert max_min(links, routes, demands).tolist() == approx(
         [float(rate) for rate in rates.values()]
     )
 

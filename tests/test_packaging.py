@@ -53,7 +53,7 @@ def pins(python):
     }
     chosen = [pin for pin, _ in read_lock() if pin.marker is None or pin.marker.evaluate(machine)]
     names = [canonicalize_name(pin.name) for pin in chosen]
-    assert sorted(names) == sorted(set(names)), "a package is pinned twice"
+    assert sorted(names) == sorted(set(names))  # a package is pinned twice
     return {
         name: next(iter(pin.specifier)).version for name, pin in zip(names, chosen, strict=True)
     }

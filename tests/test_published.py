@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from pytest import approx
 
 CSV = Path(__file__).parents[1] / "data" / "published.csv"
 COLUMNS = ["id", "source", "item", "quantity", "kind", "unit", "value", "conditions"]
@@ -99,9 +100,9 @@ def test_known_figures(id, unit, expected):
 def test_ping_lines_agree_with_their_summary(figure):
     lines = values(rf"{figure}-ping-seq-\d-rtt")  # without the line that OCR doubled in Figure 13
     assert len(lines) == value[f"{figure}-ping-received"]
-    assert lines.mean() == pytest.approx(value[f"{figure}-rtt-avg"], abs=2e-5)
-    assert lines.min() == pytest.approx(value[f"{figure}-rtt-min"], abs=5e-5)
-    assert lines.max() == pytest.approx(value[f"{figure}-rtt-max"], abs=5e-5)
+    assert lines.mean() == approx(value[f"{figure}-rtt-avg"], abs=2e-5)
+    assert lines.min() == approx(value[f"{figure}-rtt-min"], abs=5e-5)
+    assert lines.max() == approx(value[f"{figure}-rtt-max"], abs=5e-5)
 
 
 @pytest.mark.parametrize("what", ["", "-bytes"])
@@ -118,11 +119,9 @@ def test_rates_are_bytes_over_duration():
     for end in ("sent", "received"):
         for id, transferred in values(rf"lab9-fig(15|23|26-.*)-{end}-bytes").items():
             duration = value["-".join(id.split("-")[:2]) + f"-{end}-duration"]
-            assert transferred * 8 / duration == pytest.approx(
-                value[id.removesuffix("-bytes")], rel=0.01
-            )
+            assert transferred * 8 / duration == approx(value[id.removesuffix("-bytes")], rel=0.01)
     for id, transferred in values(r"lab9-.*-second-\d-\d+-sent-bytes").items():
-        assert transferred * 8 == pytest.approx(value[id.removesuffix("-bytes")], rel=0.01)
+        assert transferred * 8 == approx(value[id.removesuffix("-bytes")], rel=0.01)
 
 
 @pytest.mark.parametrize("figure", ["lab9-fig15", "lab9-fig23"])
@@ -132,8 +131,8 @@ def test_ten_seconds_average_to_the_total(figure):
         values(rf"{figure}-second-.*-sent-bytes"),
     )
     assert len(rates) == len(transferred) == 10
-    assert rates.mean() == pytest.approx(value[f"{figure}-sent"], abs=1e7)
-    assert transferred.sum() == pytest.approx(value[f"{figure}-sent-bytes"], rel=0.002)
+    assert rates.mean() == approx(value[f"{figure}-sent"], abs=1e7)
+    assert transferred.sum() == approx(value[f"{figure}-sent-bytes"], rel=0.002)
 
 
 @pytest.mark.parametrize(
@@ -147,9 +146,7 @@ def test_ten_seconds_average_to_the_total(figure):
 def test_eight_streams_add_up_to_the_sum(streams, total):
     assert len(values(rf"{streams}-sent")) == value["lab9-sec3-streams"] == 8
     for what in ("sent", "sent-bytes"):
-        assert values(f"{streams}-{what}").sum() == pytest.approx(
-            value[f"{total}-{what}"], rel=0.005
-        )
+        assert values(f"{streams}-{what}").sum() == approx(value[f"{total}-{what}"], rel=0.005)
 
 
 def test_retransmits_add_up_exactly():
@@ -170,7 +167,7 @@ def test_jain_example():
     flows = values(r"lab10-jain-example-flow-\d")
     assert list(flows) == [5e9, 3e9, 1e9]
     assert round(jain(flows), 2) == value["lab10-jain-example-index"] == 0.77
-    assert jain(values(r"lab10-jain-example-mbps-flow-\d")) == pytest.approx(jain(flows))
+    assert jain(values(r"lab10-jain-example-mbps-flow-\d")) == approx(jain(flows))
     assert (
         flows.sum()
         == value["lab10-jain-example-capacity"]
@@ -232,7 +229,7 @@ def test_expected_is_the_scarcest_link_over_its_flows_and_twice_the_delays(case,
         for link in links
     )
     assert value[f"{name}-throughput-expected"] == share
-    assert value[f"{name}-rtt-expected"] == pytest.approx(
+    assert value[f"{name}-rtt-expected"] == approx(
         2 * sum(value[f"portfolio-{link}-delay"] for link in links)
     )
     assert value[f"{name}-throughput-measured"] < share  # simpleperf filled no link
@@ -255,8 +252,8 @@ def test_case_1_offered_less_than_the_bottleneck(path, megabits):
     was offered.
     """
     offered = 1470 * 8 / value[f"portfolio-case1-{path}-interval"]
-    assert offered == pytest.approx(megabits * 1024**2, rel=1e-5)
-    assert value[f"portfolio-case1-{path}-throughput"] == pytest.approx(offered, rel=0.01)
+    assert offered == approx(megabits * 1024**2, rel=1e-5)
+    assert value[f"portfolio-case1-{path}-throughput"] == approx(offered, rel=0.01)
     assert offered < value[f"portfolio-case1-{path}-bottleneck"]
 
 

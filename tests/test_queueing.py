@@ -99,7 +99,7 @@ def test_in_lockstep_whoever_is_named_first_wins_whatever_the_seed():
 def test_with_noise_it_does_not_matter_which_pair_is_which():
     """A permutation test of the mean share over 30 seeds each."""
     shares = shares_of_h1("200us", range(30))
-    assert len(shares) == 60 and shares["h1"].std() > 0.02, "seeds differ"
+    assert len(shares) == 60 and shares["h1"].std() > 0.02  # seeds differ
     for one, two in [
         (shares["h1"], shares["h3"]),  # the share of h1, named first and named second
         (shares["h1"], 1 - shares["h3"]),  # the share of whoever is named first

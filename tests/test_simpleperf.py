@@ -240,7 +240,7 @@ def test_a_thousand_bad_connections_leave_no_thread_and_no_descriptor(serve):
             [*BEHAVIOURS.values()][number % len(BEHAVIOURS)](sock)
         peak = max(peak, server.used) if number % 50 == 0 else peak
         if number % 100 == 99:
-            assert server.client("-n", "100KB").returncode == 0, "it serves in between"
+            assert server.client("-n", "100KB").returncode == 0  # it serves in between
     server.wait_for(lambda: len(totals(server.out)) == server.out.count("connected with"))
     server.wait_for(lambda: server.used == before)
     assert server.client("-n", "1MB").returncode == 0
@@ -252,7 +252,7 @@ def test_a_thousand_bad_connections_leave_no_thread_and_no_descriptor(serve):
         f" {server.used} after"
     )
     assert counts["no BYE"] >= 700 and counts["BYE"] >= 125
-    assert peak[0] > 20, "the silent ones are held until their time is over"
+    assert peak[0] > 20  # the silent ones are held until their time is over
     for sock in kept:
         sock.close()
 
@@ -270,7 +270,7 @@ def test_more_connections_than_files_wait_until_there_is_room(serve):
     for sock in held:
         sock.close()
     server.wait_for(lambda: server.used == before)
-    assert server.err.count("no room") < 30, "it does not say so again and again"
+    assert server.err.count("no room") < 30  # it does not say so again and again
 
 
 @pytest.mark.parametrize(
@@ -396,7 +396,7 @@ def interrupted(tmp_path_factory):
         names = set()  # who has printed a first interval
         while len(names) < 2:
             line = client.stdout.readline()
-            assert line, "it has ended before"
+            assert line  # it has ended before
             names |= {line.split()[0]} if "Mbps" in line else set()
         client.send_signal(signal.SIGINT)
         out, err = client.stdout.read(), client.stderr.read()

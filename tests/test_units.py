@@ -166,8 +166,8 @@ def test_refuses_what_it_cannot_mean(read, example, refused):
     for value in refused:
         with pytest.raises(ValueError) as error:
             read(value)
-        assert units.short(value) in str(error.value), "names the value"
-        assert example in str(error.value), "says how to write it"
+        assert units.short(value) in str(error.value)  # names the value
+        assert example in str(error.value)  # says how to write it
 
 
 def test_says_what_tc_would_make_of_a_bare_number():

@@ -2,7 +2,8 @@
 
 Every function takes scalars, arrays or Series and broadcasts them as numpy does. Scalars give a
 float, a Series gives a Series. NaN means *missing*, and gives NaN. An argument that is outside its
-range, or not a number, raises ``ValueError``.
+range, or not a number, raises ``ValueError``. Arguments of one name mean the same in all functions;
+`mathis_bps` explains ``mss_bytes``, ``rtt_s``, ``loss``, ``c`` and ``streams``.
 
 Loss, the buffers and the link each limit a connection: `mathis_bps`, `buffer_limited_bps` and
 `goodput_bps` say how far. `limited_bps` is the lowest of these limits, `limiting` names it, and
@@ -39,19 +40,20 @@ A `Model` is one of these functions applied to the columns of a frame of runs: `
 measured runs best, and `log_error` tells how far a model is from them.
 """
 
-from netlab.models.fit import Fit, fit_constant, log_error
-from netlab.models.inverse import affordable_loss, streams_needed
-from netlab.models.limits import limited_bps, limiting
-from netlab.models.loss import MATHIS_C, aimd_bps, cubic_bps, mathis_bps
+from netlab.models.limits import limited_bps, limiting, streams_needed
+from netlab.models.loss import MATHIS_C, affordable_loss, aimd_bps, cubic_bps, mathis_bps
 from netlab.models.on_frames import (
     MATHIS_MOST_LOSS,
+    Fit,
     Model,
     cubic,
+    fit_constant,
+    log_error,
     mathis,
     mathis_labs,
     mathis_random,
     padhye,
-)
+)  # fmt: skip
 from netlab.models.parallel import altman_bps, hacker_bps, parallel_bps, rtt_shares
 from netlab.models.path import (
     bandwidth_delay_product_bytes,
@@ -64,36 +66,10 @@ from netlab.models.timeouts import padhye_bps, padhye_simple_bps
 from netlab.models.traces import aimd_trace, slow_start_trace
 
 __all__ = [
-    "MATHIS_C",
-    "MATHIS_MOST_LOSS",
-    "Fit",
-    "Model",
-    "affordable_loss",
-    "aimd_bps",
-    "aimd_trace",
-    "altman_bps",
-    "bandwidth_delay_product_bytes",
-    "buffer_limited_bps",
-    "cubic",
-    "cubic_bps",
-    "fit_constant",
-    "goodput_bps",
-    "hacker_bps",
-    "limited_bps",
-    "limiting",
-    "log_error",
-    "mathis",
-    "mathis_bps",
-    "mathis_labs",
-    "mathis_random",
-    "padhye",
-    "padhye_bps",
-    "padhye_simple_bps",
-    "parallel_bps",
-    "rtt_shares",
-    "sawtooth_utilisation",
-    "slow_start_s",
-    "slow_start_trace",
-    "streams_needed",
-    "transfer_s",
-]
+    "MATHIS_C", "MATHIS_MOST_LOSS", "Fit", "Model", "affordable_loss", "aimd_bps", "aimd_trace",
+    "altman_bps", "bandwidth_delay_product_bytes", "buffer_limited_bps", "cubic", "cubic_bps",
+    "fit_constant", "goodput_bps", "hacker_bps", "limited_bps", "limiting", "log_error", "mathis",
+    "mathis_bps", "mathis_labs", "mathis_random", "padhye", "padhye_bps", "padhye_simple_bps",
+    "parallel_bps", "rtt_shares", "sawtooth_utilisation", "slow_start_s", "slow_start_trace",
+    "streams_needed", "transfer_s",
+]  # fmt: skip

@@ -7,35 +7,20 @@ from pandas.api.types import is_numeric_dtype
 
 def within(name, value, above=None, least=None, below=None, most=None, whole=False, finite=True):
     """The argument as floats (a Series stays a Series), or ValueError; NaN is allowed."""
-    numeric = (
-        is_numeric_dtype(value)
-        if isinstance(value, pd.Series)
-        else np.asarray(value).dtype.kind in "iuf"
-    )
-    if not numeric:
+    numbers = value if isinstance(value, pd.Series) else np.asarray(value)
+    if not is_numeric_dtype(numbers.dtype) or numbers.dtype.kind == "b":
         raise ValueError(
-            f"{name} must be numbers in SI units, not {value!r} (netlab.units reads '20ms' and the"
-            " like)"
+            f"{name} must be numbers in SI units, not {value!r} (netlab.units reads '20ms')"
         )
-    numbers = (
-        value.astype(float) if isinstance(value, pd.Series) else np.asarray(value, dtype=float)
-    )
+    numbers = numbers.astype(float)
     array = np.asarray(numbers)
     limits = [("above", np.greater, above), ("at least", np.greater_equal, least)]
     limits += [("below", np.less, below), ("at most", np.less_equal, most)]
-    allowed = [
-        (f"{words} {limit:g}", test(array, limit))
-        for words, test, limit in limits
-        if limit is not None
-    ]
-    allowed += [("finite", ~np.isinf(array))] * finite + [
-        ("whole", array == np.floor(array))
-    ] * whole
-    bad = array[~np.logical_and.reduce([good for _, good in allowed]) & ~np.isnan(array)]
+    rules = [(f"{words} {x:g}", test(array, x)) for words, test, x in limits if x is not None]
+    rules += [("finite", ~np.isinf(array))] * finite + [("whole", array == np.floor(array))] * whole
+    bad = array[~np.logical_and.reduce([good for _, good in rules]) & ~np.isnan(array)]
     if bad.size:
-        raise ValueError(
-            f"{name} must be {' and '.join(words for words, _ in allowed)}, not {bad[0]:g}"
-        )
+        raise ValueError(f"{name} must be {' and '.join(w for w, _ in rules)}, not {bad[0]:g}")
     return numbers
 
 
@@ -58,9 +43,8 @@ def holds_a_segment(name, value, mss):
     """ValueError unless the value is at least the MSS; NaN is allowed."""
     payloads, sizes = np.broadcast_arrays(mss, value)
     if (small := sizes < payloads).any():
-        at_least, got = payloads[small][0], sizes[small][0]
         raise ValueError(
-            f"{name} must be at least mss_bytes ({at_least:g}), which it carries; not {got:g}"
+            f"{name} must be at least mss_bytes ({payloads[small][0]:g}), not {sizes[small][0]:g}"
         )
 
 

@@ -9,37 +9,21 @@ from netlab.models.path import buffer_limited_bps, goodput_bps
 
 
 def limited_bps(
-    mss_bytes,
-    rtt_s,
-    loss=0,
-    rate_bps=np.inf,
-    window_bytes=np.inf,
-    c=MATHIS_C["periodic"],
-    streams=1,
-    frame_bytes=None,
-):
+    mss_bytes, rtt_s, loss=0, rate_bps=np.inf, window_bytes=np.inf, c=MATHIS_C["periodic"],
+    streams=1, frame_bytes=None,
+):  # fmt: skip
     """Throughput of equal streams, limited by loss, by their windows and by the link.
 
     Parameters
     ----------
-    mss_bytes : float or array
-        Payload of a full segment, above 0. [byte]
-    rtt_s : float or array
-        Round-trip time, queueing included, above 0. [s]
-    loss : float or array
-        Share of segments lost, from 0 to 1; 0 is no limit. [1]
+    mss_bytes, rtt_s, loss, c, streams : float or array
+        As in `mathis_bps`. [byte, s, 1, 1, 1]
     rate_bps : float or array
         The link's rate, counted in whole frames, above 0; infinity is no limit. [bit/s]
     window_bytes : float or array
-        The smaller of the sender's and the receiver's buffer, of each stream, at least 0; infinity
-        is no limit. [byte]
-    c : float or array
-        Constant of the loss pattern and the ACK policy, above 0; see `MATHIS_C`. [1]
-    streams : int or array
-        Parallel connections that meet the same loss and RTT, at least 1. [1]
+        As in `buffer_limited_bps`; infinity is no limit. [byte]
     frame_bytes : float or array, optional
-        Size of the frame around a segment; default: `mss_bytes` and 66 bytes more, see
-        `goodput_bps`. [byte]
+        As in `goodput_bps`; default: `mss_bytes` and 66 bytes more. [byte]
 
     Returns
     -------
@@ -56,11 +40,7 @@ def limited_bps(
 
     Ignores that two limits can act together: where they are nearly equal, the sawtooth reaches the
     link or the window only at its top, and the mean is below both limits. Also ignores the loss and
-    the delay that a full link adds.
-
-    References
-    ----------
-    Those of `mathis_bps`.
+    the delay that a full link adds. References: those of `mathis_bps`.
 
     Examples
     --------
@@ -73,21 +53,10 @@ def limited_bps(
 
 
 def limiting(
-    mss_bytes,
-    rtt_s,
-    loss=0,
-    rate_bps=np.inf,
-    window_bytes=np.inf,
-    c=MATHIS_C["periodic"],
-    streams=1,
-    frame_bytes=None,
-):
-    """Name of the lowest limit in `limited_bps`.
-
-    Parameters
-    ----------
-    mss_bytes, rtt_s, loss, rate_bps, window_bytes, c, streams, frame_bytes
-        As in `limited_bps`. [byte, s, 1, bit/s, byte, 1, 1, byte]
+    mss_bytes, rtt_s, loss=0, rate_bps=np.inf, window_bytes=np.inf, c=MATHIS_C["periodic"],
+    streams=1, frame_bytes=None,
+):  # fmt: skip
+    """Name of the lowest limit in `limited_bps`, which has the same parameters.
 
     Returns
     -------
@@ -112,9 +81,47 @@ def limiting(
 
 def _least(mss_bytes, rtt_s, loss, rate_bps, window_bytes, c, streams, frame_bytes):
     """The lowest limit, and all three: link, window, loss. [bit/s]"""
-    # headers as in goodput_bps
     frame = within("mss_bytes", mss_bytes, above=0) + 66 if frame_bytes is None else frame_bytes
     link = goodput_bps(rate_bps, mss_bytes, frame)
     window = buffer_limited_bps(window_bytes, rtt_s, streams)
     lossy = mathis_bps(mss_bytes, rtt_s, loss, c, streams)
     return np.minimum(np.minimum(link, window), lossy), (link, window, lossy)
+
+
+def streams_needed(bps, mss_bytes, rtt_s, loss=0, window_bytes=np.inf, c=1.0):
+    """Lowest number of streams that reach a rate, if loss and its window limit each stream.
+
+    Parameters
+    ----------
+    bps : float or array
+        What all streams together are to carry, above 0. [bit/s]
+    mss_bytes, rtt_s, loss, c : float or array
+        As in `mathis_bps`. [byte, s, 1, 1]
+    window_bytes : float or array
+        As in `buffer_limited_bps`. [byte]
+
+    Returns
+    -------
+    float or array (broadcast shape)
+        A whole number, at least 1; infinity where the window is 0. [1]
+
+    Notes
+    -----
+    .. math:: K = \\left\\lceil \\frac{B}{\\min\\left(C \\cdot \\frac{8\\,MSS}{RTT \\sqrt{p}},
+        \\frac{8 W}{RTT}\\right)} \\right\\rceil
+
+    A rate that is too low by less than a billionth counts as reached, so that rounding errors do
+    not add a stream. Ignores the link: no number of streams carries more than `goodput_bps`, and a
+    full link adds losses of its own.
+
+    Examples
+    --------
+    >>> streams_needed(1e9, 1448, 0.080, loss=[0, 1e-6, 1e-4])
+    array([ 1.,  7., 70.])
+    >>> streams_needed(10e9, 1448, 0.020, window_bytes=6 * 2**20)
+    4.0
+    """
+    wanted = within("bps", bps, above=0)
+    one = np.minimum(mathis_bps(mss_bytes, rtt_s, loss, c), buffer_limited_bps(window_bytes, rtt_s))
+    with np.errstate(divide="ignore"):
+        return unwrapped(np.maximum(1, np.ceil(wanted / one * (1 - 1e-9))))

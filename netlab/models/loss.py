@@ -41,8 +41,7 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
     -----
     .. math:: B = K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\sqrt{p}}
 
-    C = 1 is the labs' simplification; `MATHIS_C` has the values that Mathis et al. derive, such as
-    :math:`\\sqrt{3/2} = 1.22`. For streams that differ see `hacker_bps`.
+    C = 1 is the labs' simplification. For streams that differ see `hacker_bps`.
 
     Holds for Reno-like congestion avoidance, in steady state, where neither buffers nor the link
     are the limit and loss is low enough to be repaired without timeouts (a few percent at most).
@@ -63,9 +62,47 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
     array([3.2, 1.6])
     """
     mss, rtt, p, k = loss_arguments(mss_bytes, rtt_s, loss, streams)
-    c = within("c", c, above=0)
     with np.errstate(divide="ignore"):
-        return unwrapped(k * c * 8 * mss / (rtt * np.sqrt(p)))
+        return unwrapped(k * within("c", c, above=0) * 8 * mss / (rtt * np.sqrt(p)))
+
+
+def affordable_loss(bps, mss_bytes, rtt_s, c=1.0, streams=1):
+    """Highest loss rate at which `mathis_bps` still reaches a rate.
+
+    Parameters
+    ----------
+    bps : float or array
+        What all streams together are to carry, above 0. [bit/s]
+    mss_bytes, rtt_s, c, streams : float or array
+        As in `mathis_bps`. [byte, s, 1, 1]
+
+    Returns
+    -------
+    float or array (broadcast shape)
+        Share of segments lost, at most 1. [1]
+
+    Notes
+    -----
+    .. math:: p = \\min\\left(1, \\left(K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\cdot
+    B}\\right)^2\\right)
+
+    `mathis_bps` solved for p, and valid where it is: eight streams can bear 64 times the loss of
+    one stream. A result above a few percent only means that random loss is not the limit.
+
+    References
+    ----------
+    S. Floyd, "HighSpeed TCP for large congestion windows", RFC 3649, 2003, section 1: the question,
+    for 10 Gbit/s.
+
+    Examples
+    --------
+    One segment in how many may be lost at 1 Gbit/s over 80 ms, with one stream and with eight?
+
+    >>> (1 / affordable_loss(1e9, 1448, 0.080, streams=[1, 8])).round(-3).astype(int)
+    array([47694000,   745000])
+    """
+    if_all_is_lost = mathis_bps(mss_bytes, rtt_s, 1, c, streams)
+    return unwrapped(np.minimum(1, (if_all_is_lost / within("bps", bps, above=0)) ** 2))
 
 
 def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
@@ -73,18 +110,12 @@ def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
 
     Parameters
     ----------
-    mss_bytes : float or array
-        Payload of a full segment, above 0. [byte]
-    rtt_s : float or array
-        Round-trip time, queueing included, above 0. [s]
-    loss : float or array
-        Share of segments lost, from 0 to 1; 0 gives infinity. [1]
+    mss_bytes, rtt_s, loss, streams : float or array
+        As in `mathis_bps`. [byte, s, 1, 1]
     alpha : float or array
         Segments gained in a round trip without loss, above 0. Reno: 1. [1]
     beta : float or array
         Share of the window that *remains* after a loss, between 0 and 1. Reno: 0.5. [1]
-    streams : int or array
-        Parallel connections that meet the same loss and RTT, at least 1. [1]
 
     Returns
     -------
@@ -103,8 +134,7 @@ def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
     References
     ----------
     S. Floyd, M. Handley, J. Padhye, "A comparison of equation-based and AIMD congestion control",
-    2000. L. Xu et al., "CUBIC for fast and long-distance networks", RFC 9438, 2023, section 4.3
-    (with the same meaning of beta).
+    2000. L. Xu et al., RFC 9438, 2023, section 4.3 (with the same meaning of beta).
 
     Examples
     --------
@@ -122,18 +152,12 @@ def cubic_bps(mss_bytes, rtt_s, loss, beta=0.7, c=0.4, streams=1):
 
     Parameters
     ----------
-    mss_bytes : float or array
-        Payload of a full segment, above 0. [byte]
-    rtt_s : float or array
-        Round-trip time, queueing included, above 0. [s]
-    loss : float or array
-        Share of segments lost, from 0 to 1; 0 gives infinity. [1]
+    mss_bytes, rtt_s, loss, streams : float or array
+        As in `mathis_bps`. [byte, s, 1, 1]
     beta : float or array
         Share of the window that *remains* after a loss, between 0 and 1. [1]
     c : float or array
         How steep the cubic is, above 0. [segment/s^3]
-    streams : int or array
-        Parallel connections that meet the same loss and RTT, at least 1. [1]
 
     Returns
     -------
@@ -142,8 +166,7 @@ def cubic_bps(mss_bytes, rtt_s, loss, beta=0.7, c=0.4, streams=1):
 
     Notes
     -----
-    One window per round trip. The window is the larger of two: that of the cubic function, and that
-    of Reno, as CUBIC is never slower than Reno:
+    One window per round trip; the window is the larger one of the cubic function's and of Reno's:
 
     .. math::
 
@@ -151,11 +174,10 @@ def cubic_bps(mss_bytes, rtt_s, loss, beta=0.7, c=0.4, streams=1):
         \\left(\\frac{RTT}{p}\\right)^{3/4}, \\sqrt{\\frac{3}{2 p}}\\right), \\qquad
         B = K \\cdot \\frac{8\\,MSS}{RTT} W
 
-    The second window is that of `aimd_bps` with :math:`\\alpha = 3 (1 - \\beta) / (1 + \\beta)`,
-    which gives Reno's throughput for every beta. So CUBIC and Reno are equal over short or lossy
-    paths. With beta = 0.7 and c = 0.4 the cubic window is the larger one where
-    :math:`p < 0.55\\,RTT^3`: over 20 ms below 0.0004 %, over 100 ms below 0.05 %. There the
-    throughput falls only with the fourth root of the RTT.
+    The second window is that of `aimd_bps` with :math:`\\alpha = 3 (1 - \\beta) / (1 + \\beta)`. So
+    CUBIC and Reno are equal over short or lossy paths. With the defaults the cubic window is the
+    larger one where :math:`p < 0.55\\,RTT^3`: over 20 ms below 0.0004 %, over 100 ms below 0.05 %.
+    There the throughput falls only with the fourth root of the RTT.
 
     Steady state, one loss every 1/p segments. Ignores timeouts, slow start, fast convergence,
     buffers and the link.
@@ -175,5 +197,4 @@ def cubic_bps(mss_bytes, rtt_s, loss, beta=0.7, c=0.4, streams=1):
     b, steep = within("beta", beta, above=0, below=1), within("c", c, above=0)
     with np.errstate(divide="ignore"):
         window = (steep * (3 + b) / (4 * (1 - b))) ** 0.25 * (rtt / p) ** 0.75
-        reno = np.sqrt(3 / (2 * p))
-        return unwrapped(k * 8 * mss / rtt * np.maximum(window, reno))
+        return unwrapped(k * 8 * mss / rtt * np.maximum(window, np.sqrt(3 / (2 * p))))

@@ -1,8 +1,9 @@
-"""Models that take their arguments from the columns of a frame of runs."""
+"""Models that take their arguments from the columns of a frame of runs, and how well they fit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from netlab.models.loss import MATHIS_C, cubic_bps, mathis_bps
 from netlab.models.parallel import parallel_bps
 from netlab.models.path import goodput_bps
 from netlab.models.timeouts import padhye_bps
+
+RESAMPLES = 10_000
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,9 @@ def _model(label, one_bps, most_loss=MATHIS_MOST_LOSS):
     """A `Model` from a function of MSS, RTT and loss that gives the throughput of one stream."""
 
     def predict(runs):
-        # the link is no limit where its rate is infinite or unknown
         mss, link = runs["mss_bytes"], np.inf
-        if "bottleneck_bps" in runs:
+        if "bottleneck_bps" in runs:  # no limit where it is infinite or unknown
             rate = runs["bottleneck_bps"]
-            # headers as in goodput_bps
             link = goodput_bps(rate.where(rate < np.inf), mss, mss + 66).fillna(np.inf)
         one = one_bps(mss, runs["base_rtt_s"], runs["loss_rate"])
         return parallel_bps(one, runs["streams"], link)
@@ -88,3 +89,92 @@ padhye = _model("Padhye, RTO = 0.2 s", padhye_bps, most_loss=1.0)
 
 cubic = _model("CUBIC (RFC 9438)", cubic_bps)
 """`cubic_bps` of the columns that `mathis` takes. [bit/s]"""
+
+
+class Fit(NamedTuple):
+    """A constant, the ends of its confidence interval, and the number of runs behind it. [1]"""
+
+    c: float
+    low: float
+    high: float
+    runs: int
+
+    def __str__(self):
+        return f"C = {self.c:.2f} ({self.low:.2f} to {self.high:.2f}, {self.runs} runs)"
+
+
+def fit_constant(runs, level=0.95):
+    """The constant C with which `mathis_bps` fits measured runs best.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        The columns that `mathis` takes, and ``received_bps`` [bit/s].
+    level : float
+        Confidence level of the interval, between 0 and 1. [1]
+
+    Returns
+    -------
+    Fit
+        The constant, and its confidence interval. [1]
+
+    Raises
+    ------
+    ValueError
+        Fewer than five runs are within the model's domain.
+
+    Notes
+    -----
+    .. math:: \\ln C = \\frac{1}{n} \\sum_i \\ln \\frac{B_i}{K_i \\cdot 8\\,MSS_i / (RTT_i
+    \\sqrt{p_i})}
+
+    The geometric mean of measured over predicted throughput: least squares on a logarithmic axis.
+    Only runs in the model's domain count: some loss, but at most `MATHIS_MOST_LOSS`, and a
+    prediction of at most 80 % of the link. The interval is the middle `level` of the means of
+    10,000 bootstrap samples, drawn with a fixed seed. It shows how much chance is in the runs, not
+    whether the model is right.
+
+    References
+    ----------
+    B. Efron, R. Tibshirani, "An introduction to the bootstrap", 1993, chapter 13.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> runs = pd.DataFrame({"mss_bytes": 1448, "base_rtt_s": 0.020, "streams": 1,
+    ...                      "loss_rate": [1e-4, 1e-3] * 4})
+    >>> print(fit_constant(runs.assign(received_bps=1.25 * mathis_labs(runs))))
+    C = 1.25 (1.25 to 1.25, 8 runs)
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be above 0 and below 1, not {level!r}")
+    free, link = mathis(runs.assign(bottleneck_bps=np.inf)), mathis(runs.assign(loss_rate=0.0))
+    lossy = (runs.loss_rate > 0) & (runs.loss_rate <= MATHIS_MOST_LOSS)
+    inside = runs[lossy & (free <= 0.8 * link) & (runs.received_bps > 0)]
+    if len(inside) < 5:
+        raise ValueError(
+            f"{len(inside)} runs are within the domain of Mathis's model: a constant and its"
+            " interval take five"
+        )
+    logs = np.log(inside.received_bps / mathis_labs(inside)).to_numpy()
+    means = np.random.default_rng(1).choice(logs, (RESAMPLES, len(logs))).mean(axis=1)
+    low, high = np.exp(np.quantile(means, [(1 - level) / 2, (1 + level) / 2]))
+    return Fit(float(np.exp(logs.mean())), float(low), float(high), len(logs))
+
+
+def log_error(runs, model):
+    """Distance of a model from measured runs: mean of ``abs(ln(measured / predicted))``.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        The columns that the model takes, and ``received_bps`` [bit/s].
+    model : Model
+
+    Returns
+    -------
+    float
+        0 if all predictions are right, 0.10 if they are about 10 % too high or too low, 0.69 for a
+        factor of two; NaN without runs. [1]
+    """
+    return float(np.abs(np.log(runs.received_bps / model(runs))).mean())

@@ -45,8 +45,7 @@ def hacker_bps(mss_bytes, rtt_s, loss, c=1.0):
     Parameters
     ----------
     mss_bytes, rtt_s, loss, c : float or array
-        Of each connection, as in `mathis_bps`; the connections lie along the last axis of the
-        broadcast shape. [byte, s, 1, 1]
+        Of each connection, along the last axis, as in `mathis_bps`. [byte, s, 1, 1]
 
     Returns
     -------
@@ -60,9 +59,8 @@ def hacker_bps(mss_bytes, rtt_s, loss, c=1.0):
     K equal connections are ``mathis_bps(..., streams=K)``, or one connection with K times the MSS
     (the *virtual MSS*), which recovers from a loss K times as fast.
 
-    Holds where `mathis_bps` holds, and only while the link is not full: then the loss rates do not
-    depend on what is sent. When the connections fill the link, its queue overflows. Loss rates and
-    RTT rise, and the sum stays at what the link carries (`parallel_bps`).
+    Holds where `mathis_bps` holds, and only while the link is not full. When the connections fill
+    it, loss rates and RTT rise, and the sum stays at what the link carries (`parallel_bps`).
 
     References
     ----------
@@ -101,9 +99,8 @@ def altman_bps(link_bps, flows, beta=0.5):
         \\text{with } \\beta = \\tfrac{1}{2}: \\quad B = L\\,\\frac{3N}{3N + 1}
 
     All rates grow at the same pace. Whenever their sum reaches L, exactly *one* flow meets a loss,
-    and goes on with beta times its rate. The result does not depend on which flow that is, as long
-    as the rates are stationary (insensitivity). So three flows fill 90 % of the link, six almost
-    95 %, and more flows add little.
+    and goes on with beta times its rate; which one makes no difference (insensitivity). So three
+    flows fill 90 % of the link, six almost 95 %, and more flows add little.
 
     If *all* flows reduce their rates at once (synchronised losses), the mean is
     :math:`\\frac{1 + \\beta}{2} L` for any number of flows: 75 % for Reno. With Reno, a queue of
@@ -140,8 +137,7 @@ def rtt_shares(rtt_s, streams=1, exponent=1.0):
     Returns
     -------
     float or array (broadcast shape)
-        Share of each group. The shares sum to 1 along the last axis. If one group is NaN, all
-        shares are NaN. [1]
+        Share of each group; the sum along the last axis is 1. NaN if one group is NaN. [1]
 
     Notes
     -----
@@ -149,16 +145,13 @@ def rtt_shares(rtt_s, streams=1, exponent=1.0):
 
     e = 1: all flows have the same loss rate, as with random loss, so p cancels out of `mathis_bps`.
 
-    e = 2: all flows halve equally often per second, as when each overflow of a queue hits them all.
-    The window grows by one MSS in each RTT, so the rate grows by :math:`MSS / RTT^2` per second
-    between two losses, and the mean rate is proportional to :math:`RTT^{-2}`.
-
-    Lakshman and Madhow find drop-tail bottlenecks between e = 1 and e = 2. With e = 0 a scheduler
-    gives all flows the same.
+    e = 2: all flows halve equally often per second, as when each overflow of a queue hits them all:
+    between two losses a rate grows by :math:`MSS / RTT^2` per second. Lakshman and Madhow find
+    drop-tail bottlenecks between e = 1 and e = 2. With e = 0 a scheduler gives all flows the same.
 
     Holds for Reno-like flows with the same MSS, in steady state, that are limited neither by their
-    buffers nor by losses elsewhere. A queue adds the same delay to all flows: use RTTs that include
-    it. CUBIC depends less on the RTT where its window is larger than Reno's.
+    buffers nor by losses elsewhere. CUBIC depends less on the RTT where its window is larger than
+    Reno's.
 
     References
     ----------

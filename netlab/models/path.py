@@ -44,7 +44,7 @@ def buffer_limited_bps(window_bytes, rtt_s, streams=1):
     rtt_s : float or array
         Round-trip time, queueing included, above 0. [s]
     streams : int or array
-        Parallel connections, each with a window of its own, at least 1. [1]
+        Parallel connections, each with its own window, at least 1. [1]
 
     Returns
     -------
@@ -121,10 +121,9 @@ def sawtooth_utilisation(queue_bytes, rate_bps, rtt_s, beta=0.5):
 
     Notes
     -----
-    The window grows in even steps, one per round trip, until bandwidth-delay product and queue are
-    full, to :math:`m = 1 + b` products, where the queue is :math:`b` of them; a loss takes it to
-    :math:`w = \\beta m`. Below one product the link waits for the window, and the RTT is that of
-    the empty queue; above it, the link is busy. The mean over such a sawtooth is
+    The window grows in even steps, one per round trip, to :math:`m = 1 + b` bandwidth-delay
+    products, where the queue is :math:`b` of them; a loss takes it to :math:`w = \\beta m`. Below
+    one product the link waits for the window; above it, the link is busy. The mean is
 
     .. math:: U = \\frac{m^2 - w^2}{2 (1 - w) + m^2 - 1} \\quad (w < 1),
         \\qquad U = 1 \\quad (w \\ge 1)

@@ -13,13 +13,10 @@ def slow_start_s(window_bytes, mss_bytes, rtt_s, initial_segments=10, streams=1)
     window_bytes : float or array
         The window of all streams together, above 0; `bandwidth_delay_product_bytes` is the one that
         fills a path. [byte]
-    mss_bytes : float or array
-        Payload of a full segment, above 0. [byte]
-    rtt_s : float or array
-        Round-trip time, queueing included, above 0. [s]
+    mss_bytes, rtt_s : float or array
+        Payload of a full segment [byte] and round-trip time [s], above 0.
     initial_segments : int or array
-        The window that each stream begins with, at least 1; 10 is the standard's and Linux's.
-        [segment]
+        The window that each stream begins with, at least 1; the standard's is 10. [segment]
     streams : int or array
         Parallel connections that begin at once, at least 1. [1]
 
@@ -60,15 +57,8 @@ def transfer_s(size_bytes, rate_bps, mss_bytes, rtt_s, initial_segments=10, stre
         Size of the file, which all streams carry in equal parts, above 0. [byte]
     rate_bps : float or array
         Payload that the path carries, see `goodput_bps`, above 0; may be infinity. [bit/s]
-    mss_bytes : float or array
-        Payload of a full segment, above 0. [byte]
-    rtt_s : float or array
-        Round-trip time without queueing, above 0. [s]
-    initial_segments : int or array
-        The window that each stream begins with, at least 1; 10 is the standard's and Linux's.
-        [segment]
-    streams : int or array
-        Parallel connections that begin at once, at least 1. [1]
+    mss_bytes, rtt_s, initial_segments, streams : float or array
+        As in `slow_start_s`; the RTT without queueing. [byte, s, segment, 1]
 
     Returns
     -------
@@ -95,8 +85,7 @@ def transfer_s(size_bytes, rate_bps, mss_bytes, rtt_s, initial_segments=10, stre
     References
     ----------
     J. Kurose, K. Ross, "Computer networking: a top-down approach featuring the Internet", 2nd and
-    3rd editions, section 3.7, TCP latency modeling (dynamic congestion window). J. Chu, N.
-    Dukkipati, Y. Cheng, M. Mathis, "Increasing TCP's initial window", RFC 6928, 2013.
+    3rd editions, section 3.7, TCP latency modeling (dynamic congestion window).
 
     Examples
     --------
@@ -106,10 +95,8 @@ def transfer_s(size_bytes, rate_bps, mss_bytes, rtt_s, initial_segments=10, stre
     size, rtt = within("size_bytes", size_bytes, above=0), within("rtt_s", rtt_s, above=0)
     rate = within("rate_bps", rate_bps, above=0, finite=False)
     first, segment = _first(mss_bytes, initial_segments, streams)
-    # number of windows (each twice as large as the one before) that hold the file
-    windows = np.ceil(np.log2(size / first + 1) - 1e-9)
-    # number of windows that are sent before their first ACK arrives
-    too_small = np.ceil(np.log2((segment + rtt * rate / 8) / first))
+    windows = np.ceil(np.log2(size / first + 1) - 1e-9)  # M
+    too_small = np.ceil(np.log2((segment + rtt * rate / 8) / first))  # Q
     waits = np.maximum(0, np.minimum(too_small, windows - 1))
     return unwrapped(
         2 * rtt + waits * rtt + 8 * (size + waits * segment - (2**waits - 1) * first) / rate

@@ -10,10 +10,8 @@ def padhye_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, stre
 
     Parameters
     ----------
-    mss_bytes : float or array
-        Payload of a full segment, above 0. [byte]
-    rtt_s : float or array
-        Round-trip time, queueing included, above 0. [s]
+    mss_bytes, rtt_s, streams : float or array
+        As in `mathis_bps`. [byte, s, 1]
     loss : float or array
         Probability that a segment is lost if the one before it was not, from 0 to 1. With 0 the
         window is the limit. [1]
@@ -22,10 +20,7 @@ def padhye_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, stre
     b : float or array
         Segments that one ACK acknowledges, at least 1; 2 with delayed ACKs. [1]
     window_bytes : float or array
-        The smaller of the sender's and the receiver's buffer, of each connection, at least
-        `mss_bytes`; may be infinity. [byte]
-    streams : int or array
-        Parallel connections that meet the same loss and RTT, at least 1. [1]
+        As in `buffer_limited_bps`, at least `mss_bytes`. [byte]
 
     Returns
     -------
@@ -55,8 +50,7 @@ def padhye_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, stre
     Holds for the Reno of the 1990s, in steady state, if all segments after a lost one in the same
     round trip are lost too, and if the RTT does not depend on the window. Today's Linux (SACK,
     RACK, TLP) avoids most of these timeouts and is faster. At :math:`W_u = W_m` the two formulas
-    for R differ by (2 - b)/4, which is 0 only for b = 2. With b = 1 the rate jumps up there by a
-    percent or so, although the loss rate grows.
+    for R differ by (2 - b)/4: with b = 1 the rate jumps up there by a percent or so.
 
     References
     ----------
@@ -91,7 +85,7 @@ def padhye_simple_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.in
 
     Parameters
     ----------
-    mss_bytes, rtt_s, loss, rto_s, b, window_bytes, streams
+    mss_bytes, rtt_s, loss, rto_s, b, window_bytes, streams : float or array
         As in `padhye_bps`. [byte, s, 1, s, 1, byte, 1]
 
     Returns
@@ -112,9 +106,7 @@ def padhye_simple_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.in
 
     References
     ----------
-    J. Padhye, V. Firoiu, D. Towsley, J. Kurose, "Modeling TCP Reno performance: a simple model and
-    its empirical validation", IEEE/ACM Transactions on Networking 8(2), 2000, the approximate model
-    of section II.
+    The approximate model of section II of the paper that `padhye_bps` names.
 
     Examples
     --------

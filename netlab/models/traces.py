@@ -43,8 +43,7 @@ def slow_start_trace(
 
     References
     ----------
-    M. Allman, V. Paxson, E. Blanton, "TCP congestion control", RFC 5681, 2009, section 3.1.
-    J. Chu, N. Dukkipati, Y. Cheng, M. Mathis, "Increasing TCP's initial window", RFC 6928, 2013.
+    Those of `slow_start_s`.
 
     Examples
     --------
@@ -55,10 +54,8 @@ def slow_start_trace(
     mss, rtt = scalar("mss_bytes", mss_bytes, above=0), scalar("rtt_s", rtt_s, above=0)
     duration = scalar("duration_s", duration_s, least=0)
     start = mss * scalar("initial_segments", initial_segments, least=1, whole=True)
-    threshold = (
-        np.inf if threshold_bytes is None else scalar("threshold_bytes", threshold_bytes, least=mss)
-    )
-    limit = np.inf if limit_bytes is None else scalar("limit_bytes", limit_bytes, least=mss)
+    threshold = _window("threshold_bytes", threshold_bytes, mss, np.inf)
+    limit = _window("limit_bytes", limit_bytes, mss, np.inf)
 
     def following(_, window):
         return min(2 * window, threshold, limit) if window < threshold else min(window + mss, limit)
@@ -67,24 +64,15 @@ def slow_start_trace(
 
 
 def aimd_trace(
-    mss_bytes,
-    rtt_s,
-    duration_s,
-    loss_times_s=(),
-    start_bytes=None,
-    limit_bytes=None,
-    increase=1.0,
-    decrease=0.5,
-):
+    mss_bytes, rtt_s, duration_s, loss_times_s=(), start_bytes=None, limit_bytes=None,
+    increase=1.0, decrease=0.5,
+):  # fmt: skip
     """The sawtooth: one connection's congestion window, round trip by round trip.
 
     Parameters
     ----------
-    mss_bytes, rtt_s : float
-        Segment size [byte] and round-trip time [s], above 0. All arguments but `loss_times_s` are
-        scalars.
-    duration_s : float
-        How long to follow the connection, at least 0. [s]
+    mss_bytes, rtt_s, duration_s : float
+        As in `slow_start_trace`. [byte, s, s]
     loss_times_s : sequence of float
         When a loss happens, from 0 to `duration_s`; several within one round trip count as one. [s]
     start_bytes : float, optional
@@ -127,8 +115,8 @@ def aimd_trace(
     """
     mss, rtt = scalar("mss_bytes", mss_bytes, above=0), scalar("rtt_s", rtt_s, above=0)
     duration = scalar("duration_s", duration_s, least=0)
-    start = mss if start_bytes is None else scalar("start_bytes", start_bytes, least=mss)
-    limit = np.inf if limit_bytes is None else scalar("limit_bytes", limit_bytes, least=mss)
+    start = _window("start_bytes", start_bytes, mss, mss)
+    limit = _window("limit_bytes", limit_bytes, mss, np.inf)
     gain = mss * scalar("increase", increase, above=0)
     keep = 1 - scalar("decrease", decrease, above=0, below=1)
     lossy = {
@@ -139,6 +127,10 @@ def aimd_trace(
         return max(keep * window, mss) if i in lossy or window > limit else window + gain
 
     return _trace(rtt, duration, start, following)
+
+
+def _window(name, value, mss, default):
+    return default if value is None else scalar(name, value, least=mss)
 
 
 def _rounds(time, rtt):

@@ -7,111 +7,111 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
-from netlab import models
+from netlab.models import (
+    MATHIS_C,
+    affordable_loss,
+    aimd_bps,
+    aimd_trace,
+    bandwidth_delay_product_bytes,
+    cubic_bps,
+    mathis_bps,
+)  # fmt: skip
 
-rtts, losses = st.floats(1e-4, 1), st.floats(1e-6, 0.1)
+rtts, losses, counts = st.floats(1e-4, 1), st.floats(1e-6, 0.1), st.integers(1, 64)
 MSS = 1448
-
-
-# --- mathis_bps
 
 
 def test_mathis_by_hand():
     # 1000 byte = 8000 bit in 100 ms is 80 kbit/s; sqrt(1 %) = 0.1, so ten times that
-    assert models.mathis_bps(1000, 0.1, 0.01) == pytest.approx(800_000)
+    assert mathis_bps(1000, 0.1, 0.01) == approx(800_000)
+    assert mathis_bps(MSS, 0.02, 1) == approx(8 * MSS / 0.02)  # one segment per round trip
+    assert mathis_bps(MSS, 0.02, 0) == mathis_bps(MSS, 0.02, [0, 1])[0] == np.inf
+    assert mathis_bps(MSS, 0.02, pd.Series([0.0]))[0] == np.inf
 
 
 def test_mathis_constants():
     # Mathis et al. (1997), Table 1
-    c = models.MATHIS_C
-    assert c["periodic"] == pytest.approx(1.22, abs=0.005)
-    assert c["periodic, delayed ACKs"] == pytest.approx(0.87, abs=0.005)
-    assert (c["random"], c["random, delayed ACKs"], c["labs"]) == (1.31, 0.93, 1)
+    assert MATHIS_C["periodic"] == (3 / 2) ** 0.5 == approx(1.22, abs=0.005)
+    assert MATHIS_C["periodic, delayed ACKs"] == (3 / 4) ** 0.5 == approx(0.87, abs=0.005)
+    assert [MATHIS_C[name] for name in ("random", "random, delayed ACKs", "labs")] == [
+        1.31,
+        0.93,
+        1,
+    ]
     # Reno over 20 ms with 2 % loss, C = sqrt(3/2): 5.02 Mbit/s; netlab's guest measured 5.03
-    assert models.mathis_bps(MSS, 0.020, 0.02, c=c["periodic"]) == pytest.approx(5.02e6, rel=1e-3)
+    assert mathis_bps(MSS, 0.020, 0.02, c=MATHIS_C["periodic"]) == approx(5.02e6, rel=1e-3)
 
 
-@given(rtts, losses, st.integers(1, 64))
+@given(rtts, losses, counts)
 def test_mathis_scales(rtt, loss, k):
-    one = models.mathis_bps(MSS, rtt, loss)
-    assert models.mathis_bps(MSS, rtt, 4 * loss) == pytest.approx(one / 2), (
-        "quadrupling the loss halves"
-    )
-    assert models.mathis_bps(MSS, 2 * rtt, loss) == pytest.approx(one / 2), (
-        "doubling the RTT halves"
-    )
-    assert models.mathis_bps(MSS, rtt, loss, streams=k) == pytest.approx(k * one), (
-        "K streams carry K times as much"
-    )
-    assert models.mathis_bps(k * MSS, rtt, loss) == pytest.approx(k * one), (
-        "... like one whose MSS is K times larger"
-    )
+    one = mathis_bps(MSS, rtt, loss)
+    assert mathis_bps(MSS, rtt, 4 * loss) == approx(one / 2)
+    assert mathis_bps(MSS, 2 * rtt, loss) == approx(one / 2)
+    assert mathis_bps(MSS, rtt, loss, streams=k) == approx(k * one)
+    assert mathis_bps(k * MSS, rtt, loss) == approx(k * one)  # like one of a K times larger MSS
 
 
-def test_mathis_limits():
-    assert models.mathis_bps(MSS, 0.02, 0) == np.inf
-    assert models.mathis_bps(MSS, 0.02, 1) == pytest.approx(8 * MSS / 0.02), (
-        "one segment per round trip"
-    )
-    assert models.mathis_bps(MSS, 0.02, [0, 1])[0] == np.inf
-    assert models.mathis_bps(MSS, 0.02, pd.Series([0.0]))[0] == np.inf
+def test_what_highspeed_tcp_starts_from():
+    # RFC 3649, abstract: 10 Gbit/s, 1500-byte packets, 100 ms take a window of 83,333 segments and
+    # at most one congestion event in 5,000,000,000 packets, or every 1 2/3 hours. Its C is 1.2
+    loss = affordable_loss(10e9, 1500, 0.1, c=1.2)
+    assert bandwidth_delay_product_bytes(10e9, 0.1) / 1500 == approx(83_333, abs=0.5)
+    assert float(f"{1 / loss:.0e}") == 5_000_000_000
+    assert 1 / loss * 1500 * 8 / 10e9 / 3600 == approx(1 + 2 / 3, rel=0.05)
+    # Table 2: mean window in segments at drop rates of 1e-2 to 1e-10
+    windows = np.array([12, 38, 120, 379, 1200, 3795, 12_000, 37_948, 120_000])
+    loss = affordable_loss(windows * 1500 * 8 / 0.1, 1500, 0.1, c=1.2)
+    assert loss == approx(10.0 ** -np.arange(2, 11), rel=0.01)
 
 
-# --- aimd_bps
+def test_affordable_loss_by_hand():
+    # 1 Gbit/s over 80 ms: K C 8 MSS / (RTT B) = 8 x 11,584 / 80e6 = 1.1584e-3, squared 1.342e-6;
+    # one stream a 64th of it
+    found = affordable_loss(1e9, MSS, 0.080, streams=[8, 1])
+    assert found.tolist() == approx([1.342e-6, 2.097e-8], rel=1e-3)
+    assert affordable_loss(1, MSS, 0.02) == 1
 
 
-@given(rtts, losses, st.integers(1, 64))
+@given(rtts, losses, counts, st.floats(0.5, 2))
+def test_affordable_loss_inverts_mathis(rtt, loss, k, c):
+    rate = mathis_bps(MSS, rtt, loss, c, k)
+    assert affordable_loss(rate, MSS, rtt, c, k) == approx(loss)
+    assert affordable_loss(2 * rate, MSS, rtt, c, k) == approx(loss / 4)
+    assert affordable_loss(2 * rate, MSS, rtt, c, 2 * k) == approx(loss)
+
+
+@given(rtts, losses, counts)
 def test_aimd_of_reno_is_mathis_with_periodic_loss(rtt, loss, k):
-    mathis = models.mathis_bps(MSS, rtt, loss, c=models.MATHIS_C["periodic"], streams=k)
-    assert models.aimd_bps(MSS, rtt, loss, streams=k) == pytest.approx(mathis)
+    mathis = mathis_bps(MSS, rtt, loss, c=MATHIS_C["periodic"], streams=k)
+    assert aimd_bps(MSS, rtt, loss, streams=k) == approx(mathis)
 
 
 @given(st.floats(0.1, 20), st.floats(0.05, 0.95), rtts, losses)
 def test_aimd_scales(alpha, beta, rtt, loss):
-    one = models.aimd_bps(MSS, rtt, loss, alpha, beta)
-    assert models.aimd_bps(MSS, rtt, loss, 4 * alpha, beta) == pytest.approx(2 * one), (
-        "four times the gain doubles"
-    )
-    assert models.aimd_bps(MSS, rtt, 4 * loss, alpha, beta) == pytest.approx(one / 2), (
-        "four times the loss halves"
-    )
-    assert models.aimd_bps(MSS, rtt, loss, alpha, beta + 0.04) > one, "giving up less carries more"
-    friendly = 3 * (1 - beta) / (1 + beta)
-    reno = models.aimd_bps(MSS, rtt, loss)
-    assert models.aimd_bps(MSS, rtt, loss, friendly, beta) == pytest.approx(reno), (
-        "RFC 9438, section 4.3"
-    )
+    one = aimd_bps(MSS, rtt, loss, alpha, beta)
+    assert aimd_bps(MSS, rtt, loss, 4 * alpha, beta) == approx(2 * one)
+    assert aimd_bps(MSS, rtt, 4 * loss, alpha, beta) == approx(one / 2)
+    assert aimd_bps(MSS, rtt, loss, alpha, beta + 0.04) > one  # giving up less carries more
+    friendly = 3 * (1 - beta) / (1 + beta)  # RFC 9438, section 4.3
+    assert aimd_bps(MSS, rtt, loss, friendly, beta) == approx(aimd_bps(MSS, rtt, loss))
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 0.5), (8, 15 / 16), (0.53, 0.7), (3, 0.2)])
 def test_aimd_is_the_mean_of_the_sawtooth(alpha, beta):
-    w = 4000  # so large that a sawtooth has many round trips, as the formula has it
-    trace = models.aimd_trace(
-        MSS,
-        0.01,
-        60,
-        start_bytes=beta * w * MSS,
-        limit_bytes=w * MSS,
-        increase=alpha,
-        decrease=1 - beta,
-    )
+    w = 4000 * MSS  # so large that a sawtooth has many round trips, as the formula has it
+    trace = aimd_trace(MSS, 0.01, 60, (), beta * w, w, increase=alpha, decrease=1 - beta)
     cuts = (trace.cwnd_bytes.diff() < 0).to_numpy().nonzero()[0]
     whole = trace.iloc[cuts[0] : cuts[-1]]
     loss = (len(cuts) - 1) * MSS / whole.cwnd_bytes.sum()
-    assert whole.sent_bps.mean() == pytest.approx(
-        models.aimd_bps(MSS, 0.01, loss, alpha, beta), rel=0.02
-    )
+    assert whole.sent_bps.mean() == approx(aimd_bps(MSS, 0.01, loss, alpha, beta), rel=0.02)
 
 
 def test_aimd_limits():
-    assert models.aimd_bps(MSS, 0.02, 0) == np.inf
-    assert models.aimd_bps(1000, 0.1, 0.015) == pytest.approx(800_000), (
-        "ten segments per round trip, by hand"
-    )
+    assert aimd_bps(MSS, 0.02, 0) == np.inf
+    assert aimd_bps(1000, 0.1, 0.015) == approx(800_000)  # ten segments per round trip
 
-
-# --- cubic_bps
 
 # RFC 8312 and its successor RFC 9438, section 5.1, Tables 1 and 2: mean window in segments at loss
 # 1e-2 to 1e-8
@@ -129,37 +129,31 @@ RENO = [12, 38, 120, 379, 1200, 3795, 12000]
 
 @pytest.mark.parametrize(("rtt", "c"), TABLES)
 def test_cubic_gives_the_tables_of_its_rfc(rtt, c):
-    loss = 10.0 ** -np.arange(2, 9)
-    window = models.cubic_bps(MSS, rtt, loss, c=c) * rtt / (8 * MSS)
+    window = cubic_bps(MSS, rtt, 10.0 ** -np.arange(2, 9), c=c) * rtt / (8 * MSS)
     for ours, printed, reno in zip(window, TABLES[rtt, c], RENO, strict=True):
         if printed == reno:
-            assert ours * 1.2 / 1.5**0.5 == pytest.approx(printed, abs=0.51)
+            assert ours * 1.2 / 1.5**0.5 == approx(printed, abs=0.51)
         else:
             assert round(ours) == printed
 
 
 @given(rtts, st.floats(1e-9, 0.1), st.floats(0.1, 0.9))
 def test_cubic_is_never_slower_than_reno(rtt, loss, beta):
-    cubic, reno = models.cubic_bps(MSS, rtt, loss, beta), models.aimd_bps(MSS, rtt, loss)
+    cubic, reno = cubic_bps(MSS, rtt, loss, beta), aimd_bps(MSS, rtt, loss)
     assert cubic >= reno * (1 - 1e-12)
-    assert (
-        models.cubic_bps(MSS, rtt, loss * 1.1, beta) < cubic
-        and models.cubic_bps(MSS, rtt * 1.1, loss, beta) < cubic
-    )
+    assert max(cubic_bps(MSS, rtt, loss * 1.1, beta), cubic_bps(MSS, rtt * 1.1, loss, beta)) < cubic
 
 
 @pytest.mark.parametrize("rtt", [0.02, 0.1])
 def test_cubic_leaves_reno_where_the_docstring_says(rtt):
-    reno = models.aimd_bps(MSS, rtt, 0.56 * rtt**3)
-    assert models.cubic_bps(MSS, rtt, 0.56 * rtt**3) == pytest.approx(reno)
-    assert (
-        models.cubic_bps(MSS, rtt, 0.54 * rtt**3) > models.aimd_bps(MSS, rtt, 0.54 * rtt**3) * 1.001
-    )
+    above, below = 0.56 * rtt**3, 0.54 * rtt**3
+    assert cubic_bps(MSS, rtt, above) == approx(aimd_bps(MSS, rtt, above))
+    assert cubic_bps(MSS, rtt, below) > aimd_bps(MSS, rtt, below) * 1.001
 
 
 def test_cubic_scales_in_its_own_region():
-    one = models.cubic_bps(MSS, 0.1, 1e-7)
-    assert models.cubic_bps(MSS, 0.1, 16e-7) == pytest.approx(one / 8), "loss to the 3/4"
-    assert models.cubic_bps(MSS, 1.6, 1e-7) == pytest.approx(one / 2), "16 times the RTT costs half"
-    assert models.cubic_bps(MSS, 0.1, 1e-7, streams=8) == pytest.approx(8 * one)
-    assert models.cubic_bps(MSS, 0.1, 0) == np.inf
+    one = cubic_bps(MSS, 0.1, 1e-7)
+    assert cubic_bps(MSS, 0.1, 16e-7) == approx(one / 8)  # loss to the 3/4
+    assert cubic_bps(MSS, 1.6, 1e-7) == approx(one / 2)  # 16 times the RTT costs half
+    assert cubic_bps(MSS, 0.1, 1e-7, streams=8) == approx(8 * one)
+    assert cubic_bps(MSS, 0.1, 0) == np.inf

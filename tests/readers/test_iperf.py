@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
 from netlab.errors import ReadError, ReadWarning
 from netlab.readers import read_iperf
@@ -42,7 +43,7 @@ def test_every_text_gives_the_same_columns_and_its_own_side(path):
     rate = out.streams["sent_bps" if sends else "received_bps"]
     size = out.streams["sent_bytes" if sends else "received_bytes"]
     seconds = out.streams.end_s - out.streams.start_s
-    assert (8 * size / seconds / rate).tolist() == pytest.approx([1] * len(rate), rel=0.06)
+    assert (8 * size / seconds / rate).tolist() == approx([1] * len(rate), rel=0.06)
 
 
 @pytest.mark.parametrize("name", [n for n in PAIRS if (DATA / f"{n}-server.txt").exists()])
@@ -57,19 +58,17 @@ def test_both_sides_of_a_test_tell_of_the_same_streams(name):
         for column in ("received_bps", "received_bytes", "packets", "lost_packets", "out_of_order"):
             assert told[column].tolist() == own[column].tolist(), column
         known = told.jitter_s.notna()
-        assert told.jitter_s[known].tolist() == pytest.approx(
-            own.jitter_s[known].tolist(), abs=1.1e-6
-        )
+        assert told.jitter_s[known].tolist() == approx(own.jitter_s[known].tolist(), abs=1.1e-6)
 
 
 @pytest.mark.parametrize("version", OLD)
 def test_a_capital_m_is_1024_squared_in_every_version(version):
     meta = iperf(f"{version}-udp-1-client").meta
     assert meta["ipg_s"] == 560.76e-6 and meta["datagram_bytes"] == 1470
-    assert meta["offered_bps"] == pytest.approx(20 * 1024**2, rel=2e-5)
+    assert meta["offered_bps"] == approx(20 * 1024**2, rel=2e-5)
     new = iperf("2.2.1-udp-bits-client")  # -b 45M; the gap is printed as 0.00 us
     assert math.isnan(new.meta["ipg_s"]) and math.isnan(new.meta["offered_bps"])
-    assert new.streams.sent_bps[0] == pytest.approx(45 * 1024**2, rel=2e-4)
+    assert new.streams.sent_bps[0] == approx(45 * 1024**2, rel=2e-4)
 
 
 def test_what_the_server_counts_over_a_link_that_is_too_slow():
@@ -77,13 +76,13 @@ def test_what_the_server_counts_over_a_link_that_is_too_slow():
     (row,) = out.streams.itertuples()
     assert (row.packets, row.lost_packets, row.received_bytes) == (8027, 3027, 5000 * 1470)
     assert row.loss == 3027 / 8027 and row.jitter_s == 0.000118
-    assert row.received_bps == pytest.approx(30e6 * 1470 / 1512, rel=0.003)
+    assert row.received_bps == approx(30e6 * 1470 / 1512, rel=0.003)
     assert len(out.intervals) == 2 and math.isnan(row.sent_bps)
 
 
 def test_the_client_of_2_2_1_is_not_told_of_jitter_without_e():
     assert math.isnan(iperf("2.2.1-udp-over-client").streams.jitter_s[0])
-    assert iperf("2.2.1-udp-over-client").streams.loss[0] == 4559 / 12039, "the counts are right"
+    assert iperf("2.2.1-udp-over-client").streams.loss[0] == 4559 / 12039  # the counts are right
     assert iperf("2.2.1-udp-e-client").streams.jitter_s[0] == 0.000118
     assert iperf("2.1.9-udp-over-client").streams.jitter_s[0] == 0.000133
 
@@ -93,9 +92,9 @@ def test_2_0_13_counts_the_repeated_last_datagram_into_jitter_and_time():
         OLD, [0.0148, 0.00012, 0.000133], [3.3, 3.02, 3.04], strict=1
     ):
         out = iperf(f"{version}-udp-over-server")
-        assert out.streams.jitter_s[0] == pytest.approx(jitter_s, abs=1e-5)
+        assert out.streams.jitter_s[0] == approx(jitter_s, abs=1e-5)
         assert out.streams.end_s[0] == end_s
-        assert out.intervals.jitter_s.max() < 0.0002, "until then, all is well"
+        assert out.intervals.jitter_s.max() < 0.0002  # until then, all is well
 
 
 def test_duplicates_hide_losses():
@@ -122,7 +121,7 @@ def test_reverse_and_stopped_tests():
 def test_tcp_and_what_e_adds():
     out = iperf("2.2.1-tcp-e-2-client")
     assert out.meta["congestion"] == "cubic" and out.streams.retransmits.tolist() == [21, 30]
-    assert iperf("2.2.1-tcp-e-2-server").meta["version"] == "2.2.1-rc", "the client's"
+    assert iperf("2.2.1-tcp-e-2-server").meta["version"] == "2.2.1-rc"  # the client's
     assert iperf("2.2.1-tcp-window-client").meta["congestion"] == "reno"
     assert iperf("2.2.1-tcp-1-client").streams.retransmits.isna().all()
     assert iperf("2.0.13a-tcp-e-client").streams.retransmits.tolist() == [1006]
@@ -195,9 +194,7 @@ def test_what_contradicts_is_one_warning_that_says_what_was_taken(path):
         out = read_iperf(path)
     assert len(told) == 1 and not (out.streams.loss > 1).any()
     if "killed" in path.name:
-        assert (
-            out.streams.sent_bytes[0] == pytest.approx(3.62 * 2**20) and out.streams.end_s[0] == 3
-        )
+        assert out.streams.sent_bytes[0] == approx(3.62 * 2**20) and out.streams.end_s[0] == 3
     if "2.0.10" in path.name:
         assert out.streams.loss[0] == 285 / 8916 and math.isnan(out.streams.jitter_s[0])
 
@@ -306,7 +303,7 @@ def test_what_a_server_wrote_is_read_as_it_was(style, counts, seconds, length, j
     )
     pd.testing.assert_frame_equal(streams[["packets", "lost_packets"]], expected.astype(float))
     sizes = length * (expected.packets - expected.lost_packets)
-    assert streams.received_bytes.tolist() == pytest.approx(sizes.tolist(), rel=0.006)
-    assert streams.received_bps.tolist() == pytest.approx((8 * sizes / seconds).tolist(), rel=0.006)
-    assert streams.jitter_s.tolist() == pytest.approx([jitter_us / 1e6] * len(streams), abs=1e-12)
+    assert streams.received_bytes.tolist() == approx(sizes.tolist(), rel=0.006)
+    assert streams.received_bps.tolist() == approx((8 * sizes / seconds).tolist(), rel=0.006)
+    assert streams.jitter_s.tolist() == approx([jitter_us / 1e6] * len(streams), abs=1e-12)
     assert streams.port.tolist() == [n + 2000 for n in range(len(counts))]

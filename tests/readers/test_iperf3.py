@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest import approx
 
 from netlab.errors import ReadError, ReadWarning
 from netlab.readers import read_iperf3
@@ -80,11 +81,11 @@ def test_streams_add_up_to_the_totals_in_the_file(path):
 def test_rate_times_time_is_bytes(path):
     streams = read_iperf3(path).streams
     sent = streams.dropna(subset="sent_bytes")
-    assert sent.sent_bps.to_numpy() == pytest.approx(
+    assert sent.sent_bps.to_numpy() == approx(
         8 * sent.sent_bytes / (sent.end_s - sent.start_s), rel=1e-3
     )
     received = streams.dropna(subset="received_bytes")  # on the receiver's clock
-    assert received.received_bps.to_numpy() == pytest.approx(
+    assert received.received_bps.to_numpy() == approx(
         8 * received.received_bytes / received.end_s, rel=0.17
     )
 
@@ -100,7 +101,7 @@ def test_intervals_average_to_their_stream(path):
                 mean = (rows[column] * (rows.end_s - rows.start_s)).sum() / (
                     rows.end_s - rows.start_s
                 ).sum()
-                assert mean == pytest.approx(whole[column], rel=0.06)
+                assert mean == approx(whole[column], rel=0.06)
         if rows.retransmits.notna().all():
             assert rows.retransmits.sum() == whole.retransmits
             assert not whole.cwnd_bytes < rows.cwnd_bytes.max()
@@ -205,13 +206,13 @@ def test_server_output_fills_the_other_side(version):
 def test_omitted_time_does_not_count(version):
     out = report(f"{version}-tcp-omit")
     assert list(out.intervals.omitted) == [True, False, False] and out.meta["omit_s"] == 1
-    assert out.streams.end_s[0] == pytest.approx(2, abs=0.1)
-    assert out.intervals.start_s[1] == pytest.approx(0, abs=0.01)
+    assert out.streams.end_s[0] == approx(2, abs=0.1)
+    assert out.intervals.start_s[1] == approx(0, abs=0.01)
     if version in ("3.9", "3.18"):
         # its received rate is a sum of intervals
         udp = report(f"{version}-udp-reverse-omit-2").streams
-        assert udp.received_bps.to_numpy() == pytest.approx(20e6, rel=0.03)
-        assert udp.received_bytes.to_numpy() == pytest.approx(2 * 20e6 / 8, rel=0.03)
+        assert udp.received_bps.to_numpy() == approx(20e6, rel=0.03)
+        assert udp.received_bytes.to_numpy() == approx(2 * 20e6 / 8, rel=0.03)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -224,15 +225,13 @@ def test_udp(version):
     assert two.streams.cwnd_bytes.isna().all() and two.streams.retransmits.isna().all()
     lossy = report(f"{version}-udp-reverse-2")
     expected = lossy.streams.sent_bytes * (1 - lossy.streams.loss)
-    assert lossy.streams.received_bytes.to_numpy() == pytest.approx(expected, rel=0.04)
-    assert lossy.intervals.groupby("stream").lost_packets.sum().to_numpy() == pytest.approx(
+    assert lossy.streams.received_bytes.to_numpy() == approx(expected, rel=0.04)
+    assert lossy.intervals.groupby("stream").lost_packets.sum().to_numpy() == approx(
         lossy.streams.lost_packets, rel=0.02
     )
     assert lossy.streams.jitter_s.between(1e-7, 0.01).all()
     ways = report(f"{version}-udp-bidir").streams
-    assert list(ways.src) == [CLIENT, SERVER] and ways.sent_bps.to_numpy() == pytest.approx(
-        20e6, rel=0.03
-    )
+    assert list(ways.src) == [CLIENT, SERVER] and ways.sent_bps.to_numpy() == approx(20e6, rel=0.03)
     end = json.loads((DATA / f"{version}-udp-bidir.json").read_text())["end"]
     if version != "3.9":
         totals = [end[f"sum_received{way}"]["bytes"] for way in ("", "_bidir_reverse")]
@@ -278,7 +277,7 @@ def test_an_interrupted_client_knows_its_own_end(version):
         and (udp.packets > 0).all()
     )
     assert back[["sent_bps", "sent_bytes"]].isna().all().all()
-    assert back.received_bps.to_numpy() == pytest.approx(20e6, rel=0.05) and back.loss.notna().all()
+    assert back.received_bps.to_numpy() == approx(20e6, rel=0.05) and back.loss.notna().all()
 
 
 def test_a_limit_in_bytes():
@@ -509,7 +508,7 @@ def test_more_packets_are_not_lost_than_sent():
         with pytest.warns(ReadWarning, match="packets = "):
             read_iperf3(text)
     late = changed("3.18-udp-reverse-2", "intervals", 1, "streams", 0, "lost_packets", value=-2)
-    assert read_iperf3(late).intervals.lost_packets.min() == -2, "they came after all"
+    assert read_iperf3(late).intervals.lost_packets.min() == -2  # they came after all
 
 
 @pytest.mark.parametrize(
@@ -547,7 +546,7 @@ def test_an_interval_that_begins_in_the_omitted_time():
     assert len(told) == 1 and counted.start_s.iloc[0] == 0
     assert (counted.start_s.iloc[1:].to_numpy() == counted.end_s.iloc[:-1].to_numpy()).all()
     carried = (counted.sent_bps * (counted.end_s - counted.start_s)).sum() / 8
-    assert carried == pytest.approx(out.streams.sent_bytes[0], rel=1e-4)
+    assert carried == approx(out.streams.sent_bytes[0], rel=1e-4)
 
 
 @pytest.mark.parametrize("name", ["retransmits", "rtt", "rttvar", "snd_cwnd", "pmtu"])

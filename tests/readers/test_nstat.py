@@ -42,7 +42,7 @@ def test_every_kind_of_reduction_counts_and_what_was_taken_back_does_not():
     }
     undone = {"TcpExtTCPFullUndo": 1, "TcpExtTCPDSACKUndo": 1, "TcpExtTCPLossUndo": 1}
     assert read_nstat(text(**nothing | more | undone)).halvings == 15 - 3
-    assert math.isnan(read_nstat(text(**nothing)).halving_rate), "nothing was sent"
+    assert math.isnan(read_nstat(text(**nothing)).halving_rate)  # nothing was sent
 
 
 @pytest.mark.parametrize(

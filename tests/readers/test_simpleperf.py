@@ -44,7 +44,7 @@ def test_both_sides_counted_the_same_bytes_of_the_same_connections(name):
     ours, theirs = sent.streams.set_index("port"), received.streams.set_index("port")
     assert ours.sent_bytes.to_dict() == theirs.received_bytes.to_dict()
     assert ours.acknowledged.all() and theirs.acknowledged.all()
-    assert not (theirs.end_s.loc[ours.index] < ours.end_s - 0.03).any(), "what is sent, arrives"
+    assert not (theirs.end_s.loc[ours.index] < ours.end_s - 0.03).any()  # what is sent, arrives
 
 
 def test_values():
@@ -62,7 +62,7 @@ def test_values():
     assert read_simpleperf(text("client-reno")).meta["congestion"] == "reno"
     assert read_simpleperf(text("client-amount-kb")).streams.sent_bytes.tolist() == [2e6] * 3
     tiny = read_simpleperf(text("client-bytes")).streams
-    assert tiny.sent_bytes[0] == 700 and math.isnan(tiny.sent_bps[0]), "too short to tell a rate"
+    assert tiny.sent_bytes[0] == 700 and math.isnan(tiny.sent_bps[0])  # too short to tell a rate
 
 
 def test_what_surrounds_it_in_a_terminal_is_left_out():
@@ -162,7 +162,7 @@ def test_an_output_cut_anywhere_is_refused_or_a_server_s_first_clients(whole, wh
     all_of_it = read_simpleperf(whole)
     assert out.streams.equals(all_of_it.streams[: len(out.streams)])
     if len(out.streams) < len(all_of_it.streams):
-        assert out.meta["role"] == "server", "a client's connections are named before its totals"
+        assert out.meta["role"] == "server"  # a client's connections are named before its totals
 
 
 @given(st.text())

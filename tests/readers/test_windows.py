@@ -37,7 +37,7 @@ def test_what_a_real_ss_prints():
     table = read_windows(REAL).windows
     assert table.equals(read_ss(REAL).windows) and table.columns.tolist() == COLUMNS
     looks = REAL.read_text().count("at ")
-    assert table.time_s[0] == pytest.approx(0.5, abs=0.01), "the first look found no connection"
+    assert table.time_s[0] == pytest.approx(0.5, abs=0.01)  # the first look found no connection
     assert table.time_s.nunique() == looks - 1 >= 4
     assert np.allclose(np.diff(table.time_s.unique()), 0.5, atol=0.01)
     assert table.source_port.nunique() == 3 and (table.source == "10.0.0.1").all()
@@ -48,7 +48,7 @@ def test_what_a_real_ss_prints():
     first = REAL.read_text().splitlines()[3]
     assert "cwnd:161 ssthresh:158" in first and "unacked:157" in first
     assert table.iloc[1][["cwnd", "ssthresh", "in_flight"]].tolist() == [161, 158, 157]
-    assert table.state.isna().all() and table.timeout.isna().all(), "ss does not know them"
+    assert table.state.isna().all() and table.timeout.isna().all()  # ss does not know them
 
 
 def test_a_single_look_without_its_time():
