@@ -331,11 +331,11 @@ def test_papermill_can_set_its_parameters(path):
     )
 
 
-def test_readme_s_sweep_of_a_whole_notebook(tmp_path, monkeypatch):
-    """The lines of README, run as they stand: one stream falls with the delay, eight hardly do."""
+def test_the_guides_sweep_of_a_whole_notebook(tmp_path, monkeypatch):
+    """As docs/guide.md has it: one stream falls with the delay, eight hardly do."""
     monkeypatch.setenv("NETLAB_ENGINE", "guest")
     (lines,) = re.findall(
-        r"```sh\n(mkdir -p out\nfor delay in .*?)```", (ROOT / "README.md").read_text(), re.S
+        r"```sh\n(mkdir -p out\nfor delay in .*?)```", (ROOT / "docs/guide.md").read_text(), re.S
     )
     lines = lines.replace(".venv/bin", str(Path(sys.executable).parent)).replace(
         "out", str(tmp_path)

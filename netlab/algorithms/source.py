@@ -9,6 +9,7 @@ import difflib
 import functools
 import inspect
 import json
+import keyword
 import linecache
 import math
 import re
@@ -19,7 +20,7 @@ import threading
 import types
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from netlab.algorithms.base import CongestionControl, called, made_with
 from netlab.algorithms.unchanged import FUNCTIONS, refuse_changed
@@ -33,20 +34,26 @@ WITH_SOURCE = type, types.FunctionType, functools._lru_cache_wrapper
 LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 
 
+def class_name(text):
+    if not text.isidentifier() or keyword.iskeyword(text):
+        raise ValueError("the name of a class, such as 'Mine'")
+    return text
+
+
 class Algorithm(Description):
     """A congestion control that was written in Python.
 
     Parameters
     ----------
     name : str
-        Of its class.
+        Of its class: a name that Python allows, of at most 100 characters.
     parameters : dict
         What each connection's instance is made with: numbers and texts by name.
     source : str
         Everything that it needs, to be executed where ``CongestionControl`` is known.
     """
 
-    name: str
+    name: Annotated[str, Field(max_length=100), AfterValidator(class_name)]
     parameters: dict[str, Any]
     source: str = Field(max_length=MOST_CHARACTERS)
 

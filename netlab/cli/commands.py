@@ -81,11 +81,13 @@ def run(
     """Run an experiment and leave its raw output, tables, commands and provenance in a folder.
 
     A congestion control in Python that the experiment carries runs in a jail, with the same
-    results: `netlab doctor` says which walls stand around it. With --engine mininet, programs and
-    Python run on this machine as root: only for files of people whom you would let do that.
+    results: `netlab doctor` says which walls stand around it. The command and its guest have 4 GB
+    of memory each. With --engine mininet, programs and Python run on this machine as root: only
+    for files of people whom you would let do that.
     """
     import netlab
     from netlab.engines.jail import JailedEngine
+    from netlab.engines.workers import limited_memory
     from netlab.readers._common import read_text
 
     try:
@@ -109,8 +111,9 @@ def run(
     chosen = netlab.engines.pick(engine)
     if chosen.name == "guest":
         chosen = JailedEngine()
-    result = netlab.run(described, engine=engine if engine == "recorded" else chosen)
-    result.save(output)
+    with limited_memory():
+        result = netlab.run(described, engine=engine if engine == "recorded" else chosen)
+        result.save(output)
     typer.echo(f"{result!r}\n{output}: raw output, tables (CSV), commands, provenance")
 
 

@@ -10,6 +10,8 @@ import sys
 import threading
 from pathlib import Path
 
+from netlab.errors import LimitError
+
 OWN = Path(__file__).parents[2]  # where this netlab is found
 MOST_MEMORY_BYTES = 4 << 30  # address space of one process, and of each guest that it starts
 KEPT_BYTES = 1 << 16  # the end of what it writes to standard error
@@ -25,6 +27,26 @@ def at_limit(said):
     """Was a process ended at a limit, as it would be again? `said` is of `Workers.work_on`."""
     last = said.rpartition("\n")[2]
     return last == TOO_LARGE or last.startswith(LATE.partition("{")[0])
+
+
+@contextlib.contextmanager
+def limited_memory():
+    """Within it, this process, and each that it starts, has 4 GB of address space at most.
+
+    Raises
+    ------
+    LimitError
+        More was needed.
+    """
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    most = [one for one in before if one != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min([MOST_MEMORY_BYTES, *most]), before[1]))
+    try:
+        yield
+    except MemoryError:
+        raise LimitError(f"{TOO_LARGE} of memory to run this and to read what it left") from None
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 class Workers:

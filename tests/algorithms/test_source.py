@@ -200,6 +200,23 @@ def test_a_dataclass_of_ones_own_comes_along():
     assert run(Local).raw == run(Mine).raw
 
 
+@pytest.mark.parametrize("name", ["", "a b", "Mine\n", "<b>", "1st", "class", "M" * 101, 3, None])
+def test_a_name_that_no_class_can_have_is_refused(name):
+    algorithm = {"name": name, "parameters": {}, "source": "class Mine(CongestionControl): pass"}
+    text = experiment(Mine).to_json()
+    congestion = json.loads(text)["traffic"][0]["congestion"]
+    forged = text.replace(json.dumps(congestion["name"]), json.dumps(name))
+    for make in (
+        lambda: nl.Iperf3("h1", "h2", congestion=algorithm),
+        lambda: nl.Experiment.from_json(forged),
+    ):
+        with pytest.raises(nl.SpecificationError, match=r"Algorithm\.name"):
+            make()
+    assert (
+        nl.Iperf3("h1", "h2", congestion=algorithm | {"name": "Größe"}).congestion.name == "Größe"
+    )
+
+
 def test_parameters_from_numpy_are_plain_numbers():
     found = algorithm(AIMD(np.float64(0.06), np.int64(8)))
     assert found == algorithm(AIMD(0.06, 8)) and str(found) == "AIMD(0.06, 8)"

@@ -1,5 +1,8 @@
 """What `nl.run` says where a run fails."""
 
+import subprocess
+import sys
+
 import pytest
 
 import netlab as nl
@@ -27,3 +30,22 @@ def test_at_the_limit_all_that_had_not_ended_are_named():
         )
     assert "`sleep 100`" in str(caught.value) and "`ping 10.0.0.2`" in str(caught.value)
     assert "`true`" not in str(caught.value)
+
+
+GREEDY = """
+import sys
+import netlab
+from netlab.cli.commands import main
+netlab.run = lambda *_, **__: bytearray(5 << 30)
+sys.argv = ["netlab", "run", "experiment.json", "-o", "out", "--engine", "guest"]
+main()
+"""
+
+
+def test_the_command_has_4_gb_of_memory_for_a_strangers_experiment(tmp_path):
+    experiment = nl.Experiment(PATH, nl.Ping("h1", "h2"))
+    (tmp_path / "experiment.json").write_text(experiment.to_json())
+    done = subprocess.run(
+        [sys.executable, "-c", GREEDY], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 1 and "4 GB" in done.stderr and "Traceback" not in done.stderr
