@@ -24,8 +24,7 @@ from netlab.errors import SpecificationError
 from netlab.topology import addressing, limits, qdisc, routing
 from netlab.topology.links import Link
 from netlab.topology.nodes import Host, Router, Switch
-from netlab.topology.picture.svg import svg
-from netlab.topology.picture.told import told
+from netlab.topology.picture import svg, told
 
 OFFLOAD_OFF = "tso off gso off gro off"
 

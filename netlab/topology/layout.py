@@ -1,4 +1,4 @@
-r"""The positions of nodes, links and labels in the picture of a topology.
+r"""The positions of nodes, links and labels in the picture of a topology, and the labels' words.
 
 ::
 
@@ -13,7 +13,7 @@ The *spine* is the longest way through switches and routers; here from s1 to s3.
 to right. Other nodes hang above and below it, and the hosts at its two ends are in columns.
 
 Where links make circles, all nodes of the circles are on the spine, other nodes hang above it, and
-below it are the links that do not join neighbours::
+a link that does not join neighbours is a *lane* below it::
 
             h2        h3
              |        |
@@ -26,17 +26,81 @@ Coordinates are in pixels; y grows downwards, and is 0 on the spine.
 
 from typing import NamedTuple
 
-from netlab.topology.picture import spine
-from netlab.topology.picture.told import queue_word, words
+import networkx as nx
+
+from netlab import units
+from netlab.topology.routing import cables
 
 GAP = 16  # between neighbours
 ROW = 54  # between rows of hosts
 BUS = 16  # between a node and the line from which its links branch off
 SEGMENT = 40  # length of a link without a label
-LANE = 24  # from the line of a link below the spine to what is above or below it
+LANE = 24  # from a lane to what is above or below it
 ARROW_PX = 27  # from an interface to the point of its arrow, and a little more
 LINE_PX, CHAR_PX = 14, 7.0  # a label's line, and its letter in the widest font
 MONO_PX = 6.1  # a letter of an address
+
+
+def words(link):
+    """The words of a link's label: rate, delay, loss, queue; none for a plain cable."""
+    found = []
+    if link.rate:
+        prefixes = (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1))
+        found.append(_scaled(units.rate_bps(link.rate), prefixes))
+    if link.delay_s:
+        found.append(_scaled(link.delay_s, (("s", 1), ("ms", 1e-3), ("µs", 1e-6))))
+    if link.lossy:
+        found.append(f"{units.fraction(link.loss) * 100:g} %")
+    return [*found, queue] if (queue := _queue_word(link)) else found
+
+
+def _queue_word(link):
+    """The queue's length in packets or its discipline; nothing where neither was asked for."""
+    return f"queue {link.queue_packets}" if link.queue_packets else (link.qdisc or "").split(" ")[0]
+
+
+def _scaled(value, names):
+    name, scale = next((pair for pair in names if value >= pair[1]), names[-1])
+    return f"{value / scale:g} {name}"
+
+
+def _spine(topology):
+    """The nodes of the spine: the end near the first host first.
+
+    Where links make circles: all nodes of the circles and what joins them, and at both ends the
+    longest way on.
+    """
+    graph, hosts = cables(topology), [host.name for host in topology.hosts]
+    inner = [name for name in graph if name not in hosts]
+    if not inner:
+        return list(graph)
+    away = nx.single_source_shortest_path_length(graph, hosts[0])
+    circles = set(nx.k_core(graph, 2))
+    if not circles:
+        found = _longest(graph, inner, hosts)
+        return found if away[found[0]] <= away[found[-1]] else found[::-1]
+    # a view that keeps the order of nodes, where `subgraph` has that of a set
+    core = nx.restricted_view(graph, [name for name in graph if name not in circles], [])
+    order = list(nx.dfs_preorder_nodes(core, min(core, key=away.get)))
+    left, right = (
+        _longest(graph, [end], {*hosts, *circles} - {end})[1:] for end in (order[0], order[-1])
+    )
+    return [*left[::-1], *order, *right]
+
+
+def _longest(graph, starts, without):
+    """The longest way from one of these nodes; of equally long ones, the one with the most links
+    that emulate something.
+    """
+
+    def walk(way, emulating):
+        yield len(way), emulating, way
+        for other, edge in graph[way[-1]].items():
+            if other not in way and other not in without:
+                yield from walk([*way, other], emulating + bool(words(edge["link"])))
+
+    ways = (way for start in starts for way in walk([start], 0))
+    return max(ways, key=lambda way: way[:2])[2]
 
 
 class Box(NamedTuple):
@@ -53,21 +117,26 @@ class Box(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A link: its corners from one node to the other.
-
-    Links that branch off the same line share corners, but never the last two.
-    """
+    """A link's corners; links that branch off one line share corners, but never the last two."""
 
     link: object
     points: list
     towards_b: bool  # the points go from link.a to link.b
-    alone: bool = False  # it shares no corner
+    lane: bool = False
 
 
 class Picture(NamedTuple):
     nodes: dict  # name: Box
     lines: list  # of Line
     labels: list  # of (Box, text, link)
+
+
+class Lane(NamedTuple):
+    """A link between two nodes of the spine that are not neighbours there."""
+
+    first: int  # where they are on the spine
+    last: int
+    link: object
 
 
 class Branch(NamedTuple):
@@ -97,14 +166,21 @@ class Arrangement:
         for router in topology.routers:
             width = max(60, 24 + MONO_PX * max(map(len, router.addresses)))
             self.sizes[router.name] = (width, 30 + 13 * len(router.addresses))
-        self.spine = spine.spine(topology)
+        self.spine = _spine(topology)
+        place = {name: number for number, name in enumerate(self.spine)}
+        lanes = [
+            Lane(*sorted((place[link.a], place[link.b])), link)
+            for link in topology.links
+            if link.a in place and link.b in place and abs(place[link.a] - place[link.b]) > 1
+        ]
+        self.lanes = sorted(lanes, key=lambda lane: lane.last - lane.first)
         self.place()
 
     def place(self):
-        names, lanes = self.spine, spine.lanes(self.topology, self.spine)
+        names, lanes = self.spine, self.lanes
         for number, name in enumerate(names):
             width, height = self.sizes[name]
-            self.sizes[name] = (max(width, GAP * (len(spine.at(lanes, number)) + 1)), height)
+            self.sizes[name] = (max(width, GAP * (len(self.ports(number)) + 1)), height)
         reach = max(self.sizes[name][1] for name in names) / 2
         beside = [[pair for pair in self.near[name] if pair[1] not in names] for name in names]
         left, right = beside[0], beside[-1]
@@ -123,7 +199,7 @@ class Arrangement:
             if number:
                 near = (link for link, other in self.near[name] if other == names[number - 1])
                 link = next(near, None)
-                below = [lane.link for lane in lanes if lane.overlaps(number - 1, number)]
+                below = [lane.link for lane in lanes if lane.first < number <= lane.last]
                 start = (x, 0)
                 x += max((self.length(link) for link in [link, *below] if link), default=SEGMENT)
             x += self.sizes[name][0] / 2
@@ -138,31 +214,30 @@ class Arrangement:
             x += self.sizes[name][0] / 2
         self.column(left, names[0], -1, -BUS)
         self.column(right, names[-1], 1, max(x, *(used + GAP - BUS for used in taken)) + BUS)
-        self.below(lanes, reach + BUS)
+        self.below(reach + BUS)
 
-    def below(self, lanes, y):
-        """Put lanes below the spine: down from one node, along, and up to the other."""
-        nodes, ports = [self.picture.nodes[name] for name in self.spine], {}
-        for number, node in enumerate(nodes):
-            here = spine.at(lanes, number)
-            for n, lane in enumerate(here, start=1):
-                ports[number, lane] = node.x + node.width * (n / (len(here) + 1) - 0.5)
-        for row in range(1 + max((lane.row for lane in lanes), default=-1)):
-            here = [lane for lane in lanes if lane.row == row]
-            space = LANE if any(words(lane.link) for lane in here) else BUS / 2
+    def ports(self, number):
+        """The lanes that end at a node of the spine, so that none of them cross there."""
+        left = [lane for lane in self.lanes if lane.last == number]
+        return [*left, *(lane for lane in self.lanes[::-1] if lane.first == number)]
+
+    def below(self, y):
+        """Put each lane in a row: down from one node, along, and up to the other."""
+        nodes = [self.picture.nodes[name] for name in self.spine]
+        for lane in self.lanes:
+            points = []
+            for number in (lane.first, lane.last):
+                node, ports = nodes[number], self.ports(number)
+                share = (ports.index(lane) + 1) / (len(ports) + 1)
+                points.append((node.x + node.width * (share - 0.5), node.height / 2))
+            space = LANE if words(lane.link) else BUS / 2
             y += space
-            for lane in here:
-                link, ends = lane.link, (lane.first, lane.last)
-                (x, start), (to_x, end) = ((ports[n, lane], nodes[n].height / 2) for n in ends)
-                points = [(x, start), (x, y), (to_x, y), (to_x, end)]
-                towards_b = link.a == self.spine[lane.first]
-                self.picture.lines.append(Line(link, points, towards_b, alone=True))
-                middle = (x + to_x) / 2
-                reach = max(map(len, self.two_lines(link))) * CHAR_PX / 2 + BUS / 2
-                if any(abs(port - middle) < reach for (_, other), port in ports.items()):
-                    near, far = (nodes[(lane.first + lane.last + n) // 2] for n in (-1, 1))
-                    middle = (near.x + near.width / 2 + far.x - far.width / 2) / 2
-                self.label(link, middle, y)
+            points[1:1] = [(points[0][0], y), (points[1][0], y)]
+            towards_b = lane.link.a == self.spine[lane.first]
+            self.picture.lines.append(Line(lane.link, points, towards_b, lane=True))
+            # between two nodes, as other lanes come down below a node
+            near, far = nodes[lane.first], nodes[lane.first + 1]
+            self.label(lane.link, (near.x + near.width / 2 + far.x - far.width / 2) / 2, y)
             y += space
 
     def sides(self, branches):
@@ -188,10 +263,7 @@ class Arrangement:
         return CHAR_PX * max(map(len, text)), LINE_PX * len(text) + ends
 
     def hang(self, branches, parent, x, direction, reach):
-        """Put branches in a row above (-1) or below (1) their parent.
-
-        `reach` is the distance from the spine to the far edge of the parent's row.
-        """
+        """Put branches in a row above (-1) or below (1) their parent, whose row ends at `reach`."""
         node, bus = self.picture.nodes[parent], reach + BUS
         edge = bus + BUS + max((self.label_size(branch.link)[1] for branch in branches), default=0)
         height = max((self.sizes[branch.name][1] for branch in branches), default=0)
@@ -230,7 +302,7 @@ class Arrangement:
     def two_lines(self, link):
         """The label of a horizontal link: the line above it, and the line below it (the queue)."""
         text = words(link)
-        below = text.pop() if queue_word(link) else ""
+        below = text.pop() if _queue_word(link) else ""
         return " · ".join(text), below
 
     def put(self, name, x, y):

@@ -1,9 +1,8 @@
-"""The picture of a topology that a notebook shows."""
+"""The picture of a topology that a notebook shows, and what it shows in words."""
 
 from html import escape
 
-from netlab.topology.picture.layout import LINE_PX, Box, arrange
-from netlab.topology.picture.told import told, words
+from netlab.topology.layout import LINE_PX, Box, arrange, words
 
 INK, SOFT, CABLE, EMULATED = "#0f172a", "#475569", "#94a3b8", "#475569"
 SANS = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
@@ -19,7 +18,7 @@ def svg(topology):
     """
     picture = arrange(topology)
     boxes = [*picture.nodes.values(), *(box for box, _, _ in picture.labels)]
-    boxes += [Box(*point, 0, 0) for line in picture.lines if line.alone for point in line.points]
+    boxes += [Box(*point, 0, 0) for line in picture.lines if line.lane for point in line.points]
     left = min(box.x - box.width / 2 for box in boxes) - 20
     right = max(box.x + box.width / 2 for box in boxes) + 20
     top = min(box.y - box.height / 2 for box in boxes) - 20
@@ -27,11 +26,11 @@ def svg(topology):
     width, height = right - left, bottom - top
     parts = []
     for line in picture.lines:
-        if line.alone:  # it may cross others: as a bridge
+        if line.lane:  # it may cross others: as a bridge
             parts.append(_path(line.points, "white", 8))
         parts.append(_path(line.points, CABLE, 2))
     for line in picture.lines:
-        if words(line.link) and line.alone:
+        if words(line.link) and line.lane:
             parts += [_path(line.points, "white", 10), _path(line.points, EMULATED, 4)]
         elif words(line.link):
             (x, y), (to_x, to_y) = line.points[-2:]
@@ -124,7 +123,7 @@ def _path(points, stroke, width):
 
 def _arrow(line):
     """A triangle beside the interface that emulates, pointing along the link."""
-    start = line.points[:2] if line.alone else line.points[-2:]
+    start = line.points[:2] if line.lane else line.points[-2:]
     here, there = start if line.towards_b else line.points[:-3:-1]
     length = abs(there[0] - here[0]) + abs(there[1] - here[1])
     ux, uy = (there[0] - here[0]) / length, (there[1] - here[1]) / length
@@ -134,3 +133,19 @@ def _arrow(line):
     ]
     points = " ".join(f"{_n(here[0] + dx)},{_n(here[1] + dy)}" for dx, dy in corners)
     return f'<polygon points="{points}" fill="{EMULATED}"/>'
+
+
+def told(topology):
+    """Nodes, links, and what links emulate: one text without line breaks."""
+    kinds = {"host": topology.hosts, "switch": topology.switches, "router": topology.routers}
+    nodes = [f"{kind} {node.name}" for kind, some in kinds.items() for node in some]
+    return f"A network of {', '.join(nodes)}. Links: {'; '.join(map(_link_told, topology.links))}."
+
+
+def _link_told(link):
+    """Such as "s1 to s2 with 10 Gbit/s, 20 ms, on its interface of s1 only"."""
+    text = f"{link.a} to {link.b}"
+    if found := words(link):
+        where = "on both interfaces" if link.both else f"on the interface of {link.a} only"
+        text += f" with {', '.join(found)}, {where}"
+    return text
