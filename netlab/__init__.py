@@ -4,7 +4,7 @@ repeat to the byte.
 
 from netlab import algorithms, course, fairness, models, plots, readers, units
 from netlab.algorithms import CongestionControl
-from netlab.course.checks.check import check
+from netlab.course.checks.answers import check
 from netlab.course.predictions import you_said
 from netlab.errors import (
     AlgorithmError,

@@ -29,7 +29,7 @@ OWN = (  # these read what this project wrote
     "netlab.cli.student_copy",
     "netlab.course.sets.source",
     "netlab.explore",
-    "netlab.course.checks.titles",  # of a title, 300 characters are looked at
+    "netlab.course.checks.unit_names",  # of a title, 300 characters are looked at
 )
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab import check
-from netlab.course.checks.check import compare
+from netlab.course.checks.answers import compare
 from netlab.course.checks.forms import form
 from netlab.course.checks.verdicts import Check
 from netlab.errors import SpecificationError
@@ -371,6 +371,8 @@ def test_networks_are_compared_by_what_flows_may_expect():
             "links": [{"a": "h1", "b": "h2", "rate": 1}],
         },
         {"hosts": [{"name": "\x1b[31m"}]},
+        {"self": 1},
+        {"cls": {}, "links": [{"self": 1}]},
     ],
     ids=itertools.count(),
 )

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import netlab as nl
-from netlab.course.checks.check import compare
+from netlab.course.checks.answers import compare
 from netlab.course.checks.forms import form
 
 

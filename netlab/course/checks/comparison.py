@@ -1,13 +1,11 @@
 """An answer beside the right one, by their kinds: numbers, choices, lists, dicts and tables."""
 
 from netlab.course.checks import slips
+from netlab.course.checks.bounds import failure
+from netlab.course.checks.descriptions import compare_experiments, compare_topologies
 from netlab.course.checks.figures import compare_figures
-from netlab.course.checks.verdicts import Check
-from netlab.course.checks.wholes import (
-    compare_algorithms,
-    compare_experiments,
-    compare_topologies,
-)
+from netlab.course.checks.script import compare_algorithms
+from netlab.course.checks.verdicts import RIGHT, Check
 from netlab.course.predictions import plain
 
 KINDS = {
@@ -26,6 +24,15 @@ KINDS = {
     "error": "an error",
     "other": "something else",
 }
+WHOLES = {
+    "number": lambda given, right, spec: slips.compare_numbers(
+        given["value"], right["value"], spec
+    ),
+    "figure": compare_figures,
+    "experiment": compare_experiments,
+    "topology": compare_topologies,
+    "algorithm": compare_algorithms,
+}
 CHOICES = "truth", "text"
 UNITS = {"_bps": "bit/s", "_s": "s", "_bytes": "byte"}  # by a column's ending
 LONGEST_SHOWN = 60  # characters of a choice
@@ -33,22 +40,28 @@ LONG_NUMBER = 100_000  # from here on, zeros are hard to count
 UNWRITTEN = "NotImplementedError"
 STUB = "not written yet, raise NotImplementedError() still stands in it"
 NOTHING = "it has no value yet (None); if a function makes it, does that end with return?"
-RIGHT = Check("right", 1)
+LISTABLE = "map", "filter", "zip", "generator", "dict_", "set", "frozenset"  # types
 
 
 def compare_plainly(given, right, spec):
-    """`compare` without mistakes that have names."""
+    """`compare` without mistakes that have names; an answer that raises is wrong."""
+    try:
+        return compare_kinds(given, right, spec)
+    except Exception as error:  # a stranger's values cause it
+        compare_kinds(right, right, spec)  # raises where the solution is at fault
+        return Check("wrong", 0, failure(error)["text"])
+
+
+def compare_kinds(given, right, spec):
     kind, wanted = given["kind"], right["kind"]
     if kind == "nothing" and wanted != "nothing":
         return Check("nothing", 0, NOTHING)
     if kind == "error":
         return Check("wrong", 0, STUB if given["text"].startswith(UNWRITTEN) else given["text"])
     if wanted == "nothing":
-        return Check("right", 1) if kind == wanted else Check("wrong", 0, "it should be None")
+        return RIGHT if kind == wanted else Check("wrong", 0, "it should be None")
     if wanted in CHOICES and kind in (*CHOICES, "number"):
         return compare_choices(given["value"], right["value"])
-    if kind == wanted == "number":
-        return slips.compare_numbers(given["value"], right["value"], spec)
     if wanted in ("list", "dict") and kind in ("list", "dict", "table"):
         return compare_several(given, right, spec)
     if wanted == "table" and kind in ("table", "list", "dict"):
@@ -61,8 +74,8 @@ def compare_plainly(given, right, spec):
 
 
 def compare_calls(given, right, spec):
-    """What a function returns, call by call; what does not depend on the call is no function."""
-    found = several(*(dict(enumerate(one, 1)) for one in (given, right)), spec, "call")
+    """Results of a function, call by call; one that is the same for each call is worth nothing."""
+    found = several(numbered(given), numbered(right), spec, "call")
     constant = len(right) > 1 and all(one == given[0] for one in given) and found.share < 1
     if constant and given[0]["kind"] not in ("nothing", "error"):
         return Check("wrong", 0, f"it returns the same for each of {len(right)} calls")
@@ -101,15 +114,6 @@ def written(value):
     return f"{int(value):_}"
 
 
-LISTABLE = "map", "filter", "zip", "generator", "dict_", "set", "frozenset"  # types
-WHOLES = {
-    "figure": compare_figures,
-    "experiment": compare_experiments,
-    "topology": compare_topologies,
-    "algorithm": compare_algorithms,
-}
-
-
 def another_kind(given, wanted):
     """A hint where an answer is of another kind than it should be."""
     kind = given["kind"]
@@ -127,7 +131,7 @@ def another_kind(given, wanted):
 
 
 def named(given):
-    """What an answer is, in words."""
+    """The kind of an answer, in words."""
     if given["kind"] != "other":
         return f"this is {KINDS[given['kind']]}"
     listable = ": make a list of it, with list(...)" * given["type"].startswith(LISTABLE)
@@ -150,9 +154,7 @@ def compare_choices(given, right):
     same = said == plain(right)
     if not plain(right):  # nothing but signs
         same = str(given).strip() == str(right).strip()
-    return (
-        Check("right", 1) if same else Check("wrong", 0, f"you gave {shown(given)}: not this one")
-    )
+    return RIGHT if same else Check("wrong", 0, f"you gave {shown(given)}: not this one")
 
 
 def shown(value):
@@ -161,24 +163,30 @@ def shown(value):
 
 
 def compare_several(given, right, spec):
-    """Lists by position, dicts by name; a dict may stand for a list, in its order."""
-    if right["kind"] == "dict" and given["kind"] == "table":
-        given = {"kind": "dict", "items": columns_as_lists(given)}
+    """Lists by position, dicts by name; a dict is compared with a list in its order."""
     if given["kind"] == "table":
-        if len(given["columns"]) != 1:
+        columns = given["columns"].items()
+        columns = {name: {"kind": "list", "items": cells} for name, cells in columns}
+        if right["kind"] == "dict":
+            given = {"kind": "dict", "items": columns}
+        elif len(columns) == 1:
+            (given,) = columns.values()
+        else:
             return Check("wrong", 0, "this is a table: take the column that was asked for")
-        given = next(iter(columns_as_lists(given).values()))
     if right["kind"] == "dict":
         if given["kind"] == "list":
             return Check("wrong", 0, f"{another_kind(given, 'dict')}, which names its values")
         return several(given["items"], right["items"], spec)
-    if given["kind"] == "dict" and not ascending(given["items"]):
-        return Check("wrong", 0, f"{another_kind(given, 'list')}: in which order?")
-    numbered = [
-        dict(enumerate(one["items"] if one["kind"] == "list" else one["items"].values(), 1))
-        for one in (given, right)
-    ]
-    return several(*numbered, spec, "item", len(numbered[0]))
+    items = given["items"]
+    if given["kind"] == "dict":
+        if not ascending(items):
+            return Check("wrong", 0, f"{another_kind(given, 'list')}: in which order?")
+        items = items.values()
+    return several(numbered(items), numbered(right["items"]), spec, "item", len(items))
+
+
+def numbered(items):
+    return dict(enumerate(items, 1))
 
 
 def ascending(names):
@@ -187,24 +195,21 @@ def ascending(names):
     return numbers == sorted(numbers)
 
 
-def columns_as_lists(table):
-    return {name: {"kind": "list", "items": one} for name, one in table["columns"].items()}
-
-
 def several(given, right, spec, what="", count=0):
     """Parts by name: the share is the mean of theirs, and the hint is that of the first that is not
     right.
     """
-    if not isinstance(next(iter(right), 0), int):  # people write names as they like
+    if right and not what:  # people write names as they like
         given = {name: by_name(given, name) for name in right}
     parts = {name: part(given.get(name), one, spec) for name, one in right.items()}
     wrong = [name for name, one in parts.items() if one.verdict != "right"]
     size = max(len(right), count, 0 if right else len(given))
     share = sum(one.share for one in parts.values()) / size if size else 1
+    good = (len(right) - len(wrong)) / max(size, 1)
     if not wrong and size == len(right):
-        return Check("right", 1)
+        return RIGHT
     if not wrong:
-        return Check("wrong", share, f"{size} items are more than there should be")
+        return Check("wrong", share, f"{size} items are more than there should be", good)
     first = parts[wrong[0]]
     why = first.hint
     if first.verdict == "nothing":
@@ -215,14 +220,14 @@ def several(given, right, spec, what="", count=0):
     hint = f"{len(right) - len(wrong)} of {size} are right; {place}: {why}"
     if len(right) == len(wrong) == 1 == size:
         hint = f"{place}: {why}"
-    nothing = all(one.verdict == "nothing" for one in parts.values())
-    nearly = all(one.verdict in ("right", "close") for one in parts.values())
-    verdict = "nothing" if nothing else "close" if nearly and count <= len(right) else "wrong"
-    return Check(verdict, share, hint)
+    verdicts = {one.verdict for one in parts.values()}
+    nearly = verdicts <= {"right", "close"} and count <= len(right)
+    verdict = "nothing" if verdicts == {"nothing"} else "close" if nearly else "wrong"
+    return Check(verdict, share, hint, good)
 
 
 def by_name(given, name):
-    """What has a name, which people write as they like; None where two could be meant."""
+    """The value of a name, which people write as they like; None where two could be meant."""
     found = [one for other, one in given.items() if plain(other) == plain(name)]
     return given.get(name, found[0] if len(found) == 1 else None)
 
@@ -235,17 +240,13 @@ def part(given, right, spec):
 
 
 def as_form(item):
-    """The form that an item of a list stands for."""
+    """The form of an item of a list or a column."""
     if isinstance(item, dict):
         return item
     if item is None:
         return {"kind": "nothing"}
     kind = {bool: "truth", str: "text"}.get(type(item), "number")
     return {"kind": kind, "value": item}
-
-
-def unit_of_column(name):
-    return next((unit for ending, unit in UNITS.items() if str(name).endswith(ending)), "")
 
 
 def compare_tables(given, right, spec):
@@ -262,26 +263,23 @@ def compare_tables(given, right, spec):
         columns = {name: one for name, one in columns.items() if isinstance(one, list)}
     else:
         columns = given["columns"]
-    columns = {name: by_name(columns, name) for name in wanted}
     rows = max((len(one) for one in wanted.values()), default=0)
-    shares, hints = [], []
+    share, good, hints = 0, 0, []
     for name, cells in wanted.items():
-        if columns[name] is None:
-            shares.append(0)
+        own = by_name(columns, name)
+        if own is None:
             hints.append(f"the column {name} is missing")
             continue
-        own = columns[name]
-        size = max(len(own), rows)
-        measured = {"unit": unit_of_column(name)} | spec
-        found = [part(one, it, measured) for one, it in zip(own, cells, strict=False)]
-        good = sum(one.verdict == "right" for one in found)
-        shares.append(sum(one.share for one in found) / size if size else 1)
+        unit = next((unit for ending, unit in UNITS.items() if name.endswith(ending)), "")
+        found = [part(*both, {"unit": unit} | spec) for both in zip(own, cells, strict=False)]
+        size, bad = max(len(own), rows), [one for one in found if one.verdict != "right"]
+        share += sum(one.share for one in found) / size if size else 1
+        good += (len(found) - len(bad)) / max(size, 1)
         if len(own) != rows:
             hints.append(f"the table has {len(own)} rows, and another number was asked for")
-        elif good < size:
-            bad = next(row for row, one in enumerate(found) if one.verdict != "right")
-            why = f"row {bad}: {found[bad].hint}"
-            hints.append(f"column {name}, {good} of {size} are right; {why}")
+        elif bad:
+            why = f"row {found.index(bad[0])}: {bad[0].hint}"
+            hints.append(f"column {name}, {rows - len(bad)} of {rows} are right; {why}")
     if not hints:
-        return Check("right", 1)
-    return Check("wrong", sum(shares) / len(shares), hints[0])
+        return RIGHT
+    return Check("wrong", share / len(wanted), hints[0], good / len(wanted))

@@ -1,8 +1,8 @@
 """Figures as answers: curves, and axes with titles and units."""
 
 from netlab.course.checks import slips
-from netlab.course.checks.titles import meaning, units_of
-from netlab.course.checks.verdicts import Check
+from netlab.course.checks.unit_names import meaning, units_of
+from netlab.course.checks.verdicts import RIGHT, Check
 from netlab.course.predictions import plain
 
 DATA, TITLES, UNITS = 0.6, 0.2, 0.2  # shares of a figure
@@ -66,7 +66,7 @@ def compare_figures(given, right, spec):
                 lacks = OTHER_UNIT if units_of(title) else NO_UNIT
                 hints.append(lacks.format(letter))
     if not hints:
-        return Check("right", 1)
+        return RIGHT
     share = DATA * (found / count if count else 1)
     for weight, parts in ((TITLES, titled), (UNITS, measured)):
         share += weight * (sum(parts.values()) / len(parts) if parts else 1)

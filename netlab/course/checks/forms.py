@@ -23,37 +23,41 @@ other          ``type``: its name
 
 In items and columns, truths, finite numbers, texts and None stand for themselves.
 
-`form` is given whatever a student's notebook has. It asks a value for nothing that the value's own
-class can answer otherwise, and calls its methods through the class that it derives from.
+`form` is given whatever a student's notebook has. A value that raises is an error; `checked` looks
+at forms that come from outside, where nothing of a student's runs.
 """
 
-import base64
 import decimal
-import fractions
-import itertools
 import json
 import math
-import sys
+from numbers import Real
 
 import numpy as np
 import pandas as pd
+from plotly.basedatatypes import BaseFigure
 
 from netlab.algorithms.base import CongestionControl
 from netlab.course.checks import script
-from netlab.course.checks.bounds import Budget, TooMuch, checked, class_name, clean, failure
+from netlab.course.checks.bounds import (
+    MOST_VALUES,
+    WORDS_OF_TRACES,
+    TooMuch,
+    checked,
+    clean,
+    failure,
+)
 from netlab.experiment import Experiment
 from netlab.running.result import Result
 from netlab.topology import Topology
 
 __all__ = ["checked", "form"]
 
-WORDS_OF_TRACES = "name", "type", "mode", "orientation"
-MOST_NAMES = 1000  # of a Series that stands for a dict
-ANCESTORS = type.__dict__["__mro__"].__get__  # no class can tell this otherwise
+MOST_NAMES = 1000  # of a Series that counts as a dict
+MOST_TRACES = 1000
 
 
 def form(value, cases=None):
-    """What a value is, as plain data.
+    """A value as plain data.
 
     Parameters
     ----------
@@ -67,7 +71,7 @@ def form(value, cases=None):
         See the module's text. What cannot be told is of the kind "error".
     """
     try:
-        return checked(Forming().form(value, cases=cases))
+        return checked(Forming().form(value, cases))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a value's own, which may be any
@@ -75,207 +79,112 @@ def form(value, cases=None):
 
 
 class Forming:
-    """One value's way to its form, within bounds for the whole."""
+    """Makes the form of one value; ends early where it has too many parts."""
 
-    def __init__(self):
-        self.budget = Budget()
+    left = MOST_VALUES
 
-    def form(self, value, depth=0, cases=None):
+    def form(self, value, cases=None):
+        self.left -= 1
+        if self.left < 0:
+            raise TooMuch(f"more than {MOST_VALUES:,} values")
         try:
-            return self.of_kind(value, depth, cases)
+            return self.of_kind(value, cases)
         except TooMuch:
             raise
         except Exception as error:  # a value's own; what is no Exception ends the whole
             return failure(error)
 
-    def of_kind(self, value, depth, cases):
-        self.budget.take(depth)
-        cls = type(value)
-        ancestors = ANCESTORS(cls)
-
-        def derives_from(*bases):
-            return any(one is base for one in ancestors for base in bases)
-
+    def of_kind(self, value, cases):
+        if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim):
+            value = value.item()
         if value is None or value is pd.NA or value is ...:
             return {"kind": "nothing"}
-        if value is pd.NaT:
-            return number(math.nan)
-        if cls is bool:
+        if isinstance(value, bool):
             return {"kind": "truth", "value": value}
-        if derives_from(np.generic):
-            return self.numpy_scalar(value)
-        if derives_from(float):
-            return number(float.__float__(value))
-        if derives_from(int):
-            return number(int.__int__(value))
-        if cls is decimal.Decimal or cls is fractions.Fraction:
-            return number(float(value))
-        if derives_from(str):
-            return {"kind": "text", "value": self.text(str.__str__(value))}
-        if derives_from(list, tuple):
-            base = list if derives_from(list) else tuple
-            return self.items(base.__iter__(value), depth)
-        if cls is range:
-            return self.items(iter(value), depth)
-        if derives_from(dict):
-            return self.named(dict.items(value), depth)
-        if derives_from(np.ndarray):
-            return self.array(value, depth)
-        if derives_from(pd.DataFrame):
-            return self.table(pd.DataFrame(value), depth)
-        if derives_from(pd.Series) and named_by_texts(pd.Series(value)):
-            return self.named(pd.Series(value).items(), depth)
-        if derives_from(pd.Series):
-            return self.array(np.asarray(pd.Series(value), dtype=object), depth)
-        if derives_from(pd.Index):
-            return self.array(np.asarray(pd.Index(value), dtype=object), depth)
-        if derives_from(Result):
-            return self.form(object.__getattribute__(value, "experiment"), depth + 1)
-        if derives_from(Experiment):
-            return described("experiment", Experiment, value)
-        if derives_from(Topology):
-            return described("topology", Topology, value)
-        if derives_from(plotly_figure()):
-            return self.figure(plotly_figure().to_dict(value), depth)
-        if derives_from(CongestionControl) or (
-            derives_from(type) and any(one is CongestionControl for one in ANCESTORS(value))
-        ):
+        if isinstance(value, int):
+            return {"kind": "number", "value": int(value)}
+        if isinstance(value, Real | decimal.Decimal) or value is pd.NaT:
+            number = math.nan if value is pd.NaT else float(value)
+            return {"kind": "number", "value": number if math.isfinite(number) else str(number)}
+        if isinstance(value, str):
+            return {"kind": "text", "value": clean(str(value))}
+        if isinstance(value, dict) or named_by_texts(value):
+            items = {name_of(key): self.form(one) for key, one in value.items()}
+            return {"kind": "dict", "items": items}
+        if isinstance(value, list | tuple | range | np.ndarray | pd.Series | pd.Index):
+            return {"kind": "list", "items": self.items(value)}
+        if isinstance(value, pd.DataFrame):
+            if any(name is not None for name in value.index.names):
+                value = value.reset_index(allow_duplicates=True)
+            columns = {name_of(name): self.items(column) for name, column in value.items()}
+            return {"kind": "table", "columns": columns}
+        if isinstance(value, Result):
+            value = value.experiment
+        if isinstance(value, Experiment | Topology):
+            kind = "experiment" if isinstance(value, Experiment) else "topology"
+            return {"kind": kind, "json": json.loads(value.to_json())}
+        if isinstance(value, BaseFigure):
+            return self.figure(value)
+        cls = value if isinstance(value, type) else type(value)
+        if issubclass(cls, CongestionControl):
             return script.form(value)
         if callable(value):
-            return self.function(value, cases or [], depth)
-        return {"kind": "other", "type": class_name(cls)}
+            return {"kind": "function", "results": [self.result(value, one) for one in cases or ()]}
+        return {"kind": "other", "type": clean(cls.__name__)}
 
-    def text(self, value):
-        self.budget.take_text(value)
-        return clean(value)
+    def items(self, values):
+        """Items of a list or a column: most values stand for themselves."""
+        items = []
+        for value in values:
+            made = self.form(value)
+            if made["kind"] == "nothing":
+                made = None
+            elif made["kind"] in ("truth", "text") or type(made.get("value")) in (int, float):
+                made = made["value"]
+            items.append(made)
+        return items
 
-    def numpy_scalar(self, value):
-        plain = np.generic.item(value)
-        if type(plain) in (int, float, np.longdouble):  # the last has no Python number of its own
-            return number(plain if type(plain) is int else float(plain))
-        if type(plain) is str:
-            return {"kind": "text", "value": self.text(plain)}
-        if type(plain) is bool:
-            return {"kind": "truth", "value": plain}
-        return {"kind": "other", "type": class_name(type(value))}
-
-    def item(self, value, depth):
-        """As in lists and columns: most stand for themselves."""
-        made = self.form(value, depth + 1)
-        if made["kind"] == "nothing":
-            return None
-        if made["kind"] in ("truth", "text") or (
-            made["kind"] == "number" and type(made["value"]) is not str
-        ):
-            return made["value"]
-        return made
-
-    def items(self, values, depth):
-        return {"kind": "list", "items": [self.item(one, depth) for one in values]}
-
-    def array(self, value, depth):
-        value = np.ndarray.view(value, np.ndarray)  # without what a class of its own does
-        if value.size > self.budget.items:
-            raise TooMuch(f"this is too much for an answer: an array of {value.size:,} values")
-        if value.dtype.kind not in "biufOUS":
-            return {"kind": "other", "type": f"array of {value.dtype}"[:100]}
-        values = value.tolist()
-        return self.items(values, depth) if value.ndim else self.form(values, depth + 1)
-
-    def named(self, pairs, depth):
-        made = {}
-        for key, one in itertools.islice(pairs, self.budget.items + 1):
-            named = self.form(key, depth + 1)
-            if named["kind"] == "list":  # a tuple, such as ("h1", "h4")
-                name = ", ".join(map(str, named["items"]))
-            else:
-                name = str(named.get("value", named["kind"]))
-            made[self.text(name)] = self.form(one, depth + 1)
-        return {"kind": "dict", "items": made}
-
-    def table(self, frame, depth):
-        if frame.size > self.budget.items:
-            raise TooMuch(f"this is too much for an answer: a table of {frame.size:,} values")
-        if any(name is not None for name in frame.index.names):
-            frame = frame.reset_index(allow_duplicates=True)
-        columns = {}
-        for number, name in enumerate(frame.columns):
-            values = np.asarray(frame.iloc[:, number], dtype=object).tolist()
-            columns[self.text(str(self.item(name, depth)))] = [
-                self.item(one, depth + 1) for one in values
-            ]
-        return {"kind": "table", "columns": columns}
-
-    def figure(self, told, depth):
+    def figure(self, value):
         traces = []
-        for trace in told.get("data", ())[:1000]:
-            if trace.get("visible", True) is not True:
-                continue
-            made = {name: self.words(trace.get(name)) for name in WORDS_OF_TRACES}
-            for axis in "xyz":
-                found = self.form(unpacked(trace.get(axis)), depth + 1)
-                made[axis] = found["items"] if found["kind"] == "list" else []
-            traces.append(made)
-        layout = told.get("layout", {})
-        axes = {f"{axis}axis": self.axis(layout, axis) for axis in "xy"}
+        for trace in [one.to_plotly_json() for one in value.data[:MOST_TRACES]]:
+            if trace.get("visible", True) is True:
+                found = {axis: self.form(trace.get(axis)).get("items", []) for axis in "xyz"}
+                traces.append({name: words(trace.get(name)) for name in WORDS_OF_TRACES} | found)
+        layout = value.layout.to_plotly_json()
+        axes = {f"{axis}axis": axis_of(layout, f"{axis}axis") for axis in "xy"}
         return {"kind": "figure", "traces": traces} | axes
 
-    def axis(self, layout, letter):
-        """An axis' title and type; of several, the first that has a title."""
-        found = [one for name, one in sorted(layout.items()) if name.startswith(f"{letter}axis")]
-        titles = [self.words((one.get("title") or {}).get("text")) for one in found]
-        number = next((number for number, one in enumerate(titles) if one), 0)
-        kind = self.words(found[number].get("type")) if found else ""
-        return {"title": titles[number] if titles else "", "type": kind}
-
-    def words(self, value):
-        return self.text(value) if type(value) is str else ""
-
-    def function(self, value, cases, depth):
-        results = []
-        for case in cases:
-            given = json.loads(json.dumps(case))  # a function may change what it is given
-            try:
-                if isinstance(given, dict):
-                    made = value(**given)
-                else:
-                    made = value(*given) if isinstance(given, list) else value(given)
-            except (Exception, SystemExit) as error:
-                results.append(failure(error))
-            else:
-                results.append(self.form(made, depth + 1))
-        return {"kind": "function", "results": results}
+    def result(self, function, case):
+        given = json.loads(json.dumps(case))  # a function may change what it is given
+        try:
+            if isinstance(given, dict):
+                return self.form(function(**given))
+            return self.form(function(*given) if isinstance(given, list) else function(given))
+        except (Exception, SystemExit) as error:
+            if isinstance(error, TooMuch):
+                raise
+            return failure(error)
 
 
-def named_by_texts(series):
-    """Has each value of a Series a name of its own?"""
-    if len(series) > MOST_NAMES or type(series.index) is not pd.Index:
+def name_of(key):
+    """A dict's key or a column's name as a text; ("h1", "h4") is "h1, h4"."""
+    return clean(", ".join(map(str, key)) if isinstance(key, tuple) else str(key))
+
+
+def named_by_texts(value):
+    """Whether a value is a Series with texts for its index, each there once."""
+    if not isinstance(value, pd.Series) or not 0 < len(value) <= MOST_NAMES:
         return False
-    names = series.index.tolist()
-    return bool(names) and all(type(one) is str for one in names) and len({*names}) == len(names)
+    return value.index.is_unique and all(isinstance(name, str) for name in value.index)
 
 
-def number(value):
-    """The form of a number that is exactly an int or a float."""
-    if type(value) is float and not math.isfinite(value):
-        value = "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    return {"kind": "number", "value": value}
+def axis_of(layout, name):
+    """An axis' title and type; of several, the first that has a title."""
+    found = [one for key, one in sorted(layout.items()) if key.startswith(name)] or [{}]
+    titles = [words((one.get("title") or {}).get("text")) for one in found]
+    number = next((number for number, one in enumerate(titles) if one), 0)
+    return {"title": titles[number], "type": words(found[number].get("type"))}
 
 
-def described(kind, cls, value):
-    return {"kind": kind, "json": json.loads(cls.model_dump_json(value))}
-
-
-def plotly_figure():
-    """The class of plotly's figures; object's stand-in where nobody has imported plotly."""
-    return getattr(sys.modules.get("plotly.basedatatypes"), "BaseFigure", Forming)
-
-
-def unpacked(values):
-    """Numbers that plotly has packed in base64."""
-    if type(values) is not dict or "bdata" not in values:
-        return values
-    found = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
-    if "shape" in values:
-        found = found.reshape([int(one) for one in str(values["shape"]).split(",")])
-    return found
+def words(value):
+    return clean(value) if isinstance(value, str) else ""

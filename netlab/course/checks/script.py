@@ -1,15 +1,18 @@
-"""What a congestion control answers to a script of ACKs, losses and a timeout, without a kernel.
+"""Congestion controls as answers: what one answers to a script of ACKs, losses and a timeout.
 
-Two connections live through the same script, one an event behind the other: an algorithm whose
-connections do not each remember their own answers otherwise than one whose do. Each phase begins
-with a window of the kernel's, so that a phase that goes wrong spoils no later one.
+No kernel runs. Two connections live through the same script, one an event behind the other: an
+algorithm whose connections do not each remember their own answers otherwise than one whose do.
+Each phase begins with a window of the kernel's, so that a phase that goes wrong spoils no later
+one.
 """
 
 import math
 
 from netlab.algorithms import base
 from netlab.algorithms.source import algorithm, check_methods
-from netlab.course.checks.bounds import LONGEST_ERROR, class_name, clean, failure
+from netlab.course.checks import slips
+from netlab.course.checks.bounds import LONGEST_ERROR, clean, failure
+from netlab.course.checks.verdicts import RIGHT, Check
 
 SLOW_START_ACKS, AVOIDANCE_ACKS, UNUSED_ACKS, LATE_ACKS = 10, 20, 3, 5
 # Name of each phase, and how many of the trace's entries it has
@@ -20,12 +23,17 @@ PHASES = [
     ("a window that is not full", UNUSED_ACKS),
     ("a timeout", 2 + LATE_ACKS),
 ]
+LENGTH = sum(length for _, length in PHASES)
 FIRST_WINDOW, AVOIDANCE_WINDOW, UNUSED_WINDOW, LATE_WINDOW = 10, 37, 53, 41  # segments
 EMPTY_RTT_US, FULL_RTT_US = 40_000, 65_000
 STEP_NS = 10_000_000  # between events
 ACKED = 2  # segments that an ACK acknowledges
 MSS_BYTES = 1448
 DIGITS = 9  # of windows, after the point
+NOT_SENT = 0.5  # of the share, where a rule cannot be sent to the kernel's process
+MOST_SHOWN = 1e9  # segments; more is a threshold that nothing has set
+EVENTS = {"START": "first", "ACK": "at an ACK", "LOSS": "at a loss", "TIMEOUT": "after a timeout"}
+WINDOW = 1e-6  # relative; windows of different ways to write the same formula
 
 
 def form(value):
@@ -36,14 +44,13 @@ def form(value):
     parameters, source, sent, why = value._made_with if instance else {}, "", cls, ""
     try:
         told = algorithm(value)
-        sent, source = as_sent(told), told.source
-        parameters = told.parameters
+        sent, source, parameters = as_sent(told), told.source, told.parameters
     except Exception as error:  # its source is not known, or it takes along what cannot be sent
         why = f"the kernel's process cannot have it: {error}"
     trace, failed = played(sent, parameters)
     return {
         "kind": "algorithm",
-        "name": class_name(cls),
+        "name": clean(cls.__name__),
         "parameters": parameters if source else {},
         "source": clean(source),
         "trace": trace,
@@ -62,7 +69,7 @@ def as_sent(told):
 
 
 def played(cls, parameters):
-    """What the first of two connections answers: [window, threshold] after each event; and the
+    """The answers of the first of two connections, [window, threshold] after each event; and the
     error that ended it, or "".
     """
     trace, events = [], list(script())
@@ -110,31 +117,75 @@ class Played:
         self.now_ns += STEP_NS
         if window is not None:
             self.cwnd, self.ssthresh = window, AVOIDANCE_WINDOW
-        if event == "ACK" and self.window.kind & self.events.SAMPLED:
-            event = "SAMPLE"
-        acked = ACKED if event in ("ACK", "SAMPLE") else 0
+        acked = ACKED * (event == "ACK")
+        sampled = acked and self.window.kind & self.events.SAMPLED
         self.delivered += acked
         self.lost += event == "LOSS"
-        measured = {"rtt_us": rtt_us, "srtt_us": rtt_us, "min_rtt_us": EMPTY_RTT_US}
-        if event == "START":
-            measured = dict.fromkeys(measured, 0)
-        known = {"cwnd": self.cwnd, "ssthresh": self.ssthresh, "in_flight": self.cwnd}
-        known |= {"now_ns": self.now_ns, "delivered": self.delivered, "lost": self.lost}
-        known |= {"event": getattr(self.events, event), "acked": acked, "mss": MSS_BYTES}
-        known |= {"limited": limited, "marked": 0, "state": 0}
-        known |= {"sample_delivered": self.cwnd, "sample_marked": 0, "losses": 0, "flags": 0}
-        known |= {"interval_us": rtt_us, "sample_rtt_us": rtt_us, "prior_in_flight": self.cwnd}
-        known["prior_delivered"] = max(self.delivered - self.cwnd, 0)
-        cwnd, ssthresh, *_ = self.window.answer(known | measured)
+        known = dict.fromkeys(self.events.FIELDS, 0) | {
+            **{"event": getattr(self.events, "SAMPLE" if sampled else event), "acked": acked},
+            **{"cwnd": self.cwnd, "ssthresh": self.ssthresh, "in_flight": self.cwnd},
+            **{"now_ns": self.now_ns, "delivered": self.delivered, "lost": self.lost},
+            **{"mss": MSS_BYTES, "limited": limited, "prior_in_flight": self.cwnd},
+            **{"sample_delivered": self.cwnd, "interval_us": rtt_us, "sample_rtt_us": rtt_us},
+            "prior_delivered": max(self.delivered - self.cwnd, 0),
+        }
+        if event != "START":
+            known |= {"rtt_us": rtt_us, "srtt_us": rtt_us, "min_rtt_us": EMPTY_RTT_US}
+        cwnd, ssthresh, *_ = self.window.answer(known)
         self.cwnd, self.ssthresh = cwnd or self.cwnd, ssthresh or self.ssthresh
-        repaired = self.window.after_repair
         if event == "TIMEOUT":
             self.cwnd = 1
-        tcp = self.window.tcp
-        window = self.cwnd if event == "TIMEOUT" else tcp.cwnd
-        return [told(repaired[0] if repaired else window), told(tcp.ssthresh)]
+        tcp, repaired = self.window.tcp, self.window.after_repair
+        window = repaired[0] if repaired else 1 if event == "TIMEOUT" else tcp.cwnd
+        return [told(window), told(tcp.ssthresh)]
 
 
 def told(segments):
     """A number as forms have it."""
     return "inf" if math.isinf(segments) else round(segments, DIGITS)
+
+
+def compare_algorithms(given, right, spec):
+    """The share is that of the phases in which it answers as it should."""
+    own, wanted = given["trace"], right["trace"]
+    agree = [same_windows(*pair) for pair in zip(own, wanted, strict=False)]
+    agree += [False] * (len(wanted) - len(agree))
+    first, bad = 0, []
+    for name, length in PHASES:
+        bad += [] if all(agree[first : first + length]) else [name]
+        first += length
+    failed = given["failed"]
+    if not bad and not failed:
+        return RIGHT
+    if not bad:
+        return Check("wrong", NOT_SENT, f"its rule is right, but {failed}")
+    hint = f"it answers otherwise than it should in {', '.join(bad)}"
+    if False in agree[: len(own)]:
+        hint += first_other(own, agree.index(False))
+    share = (len(PHASES) - len(bad)) / len(PHASES)
+    if failed:
+        hint += f"; it fails: {failed}"
+        share *= NOT_SENT if len(own) == LENGTH else 1  # it lived through the script
+    return Check("wrong", share, hint)
+
+
+def same_windows(given, right):
+    return all(
+        slips.near(float(one), float(it), WINDOW) for one, it in zip(given, right, strict=True)
+    )
+
+
+def first_other(trace, number):
+    """An event that was answered otherwise, with the answer."""
+    event = list(script())[number]
+    cwnd, ssthresh = trace[number - 1] if number else (FIRST_WINDOW, "inf")
+    if "window" in event:
+        cwnd, ssthresh = event["window"], AVOIDANCE_WINDOW
+    acked = f", acked {ACKED}" if event["event"] == "ACK" else ""
+    place = f"{EVENTS[event['event']]} at cwnd {shown(cwnd)}, ssthresh {shown(ssthresh)}{acked}"
+    gave = f"you gave cwnd {shown(trace[number][0])}, ssthresh {shown(trace[number][1])}"
+    return f": {place} {gave}; the rule of the text gives something else"
+
+
+def shown(segments):
+    return f"{float(segments):.6g}" if float(segments) < MOST_SHOWN else "infinite"

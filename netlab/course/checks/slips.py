@@ -1,9 +1,9 @@
 """A number beside the right one: right, close, a usual slip, or wrong."""
 
 import math
-import re
 
-from netlab.course.checks.verdicts import Check
+from netlab.course.checks.unit_names import known
+from netlab.course.checks.verdicts import RIGHT, Check
 
 EXACT = 1e-9  # relative: as measured
 CLOSE = 5  # times what is right is close
@@ -16,34 +16,31 @@ MOST_SHARE = 100  # per cent
 LARGE_TEXT, HUGE = 1e6, 1e15  # from, and to, which a number is written out
 LARGE = 1000  # from here on, a number without a unit may be an amount of data
 UNIT = 0.25  # share of an answer whose unit alone is wrong
+ROUGH = 2.2  # factor; who is so near to a usual prefix has slipped, whatever else is off
 
-DATA = re.compile(r"(?i).*(bits?|bytes?|b|bps)")
-TIME = re.compile(r"(?i)(m|u|µ|μ)?s|seconds?|sec")
-PACKETS = re.compile(r"(?i)(packet|segment|frame|mss)s?")
-SHARE = re.compile(r"1|%|")
 PREFIXES = "kilo, mega, giga?"
 ONLY_PREFIX = f"{PREFIXES} All but the prefix is right"
 MORE = "And more than the unit is off"
-ROUGH = 2.2  # factor; who is so near to a usual prefix has slipped, whatever else is off
 BITS = "bits or bytes? A byte has 8 bits"
 MIBIT = "1000 or 1024? Rates count in 1000s, and tc's sizes in 1024s"
 HEADERS = "headers counted, or left out?"
 PER_CENT = "per cent, or a share of 1?"
 TWICE = "a factor of two: a round trip has two ways"
-# Ratios to what is right, or its inverse; in which units; the share; the hint
+# Ratios to what is right, or its inverse; for which kinds of units; the share; the hint
 SLIPS = [
-    (8, (DATA, TIME, PACKETS), UNIT, BITS),
-    (1e3, (DATA, TIME), UNIT, PREFIXES),
-    (1e6, (DATA, TIME), UNIT, PREFIXES),
-    (1e9, (DATA, TIME), UNIT, PREFIXES),
-    (100, (SHARE,), UNIT, PER_CENT),
-    (1.024, (DATA,), UNIT, MIBIT),
-    (1.024**2, (DATA,), UNIT, MIBIT),
-    (1.024**3, (DATA,), UNIT, MIBIT),
-    (1500 / 1448, (DATA,), 0, HEADERS),
-    (1514 / 1448, (DATA,), 0, HEADERS),
-    (2, (DATA, TIME, PACKETS), 0, TWICE),
+    (8, "data time packet", UNIT, BITS),
+    (1e3, "data time", UNIT, PREFIXES),
+    (1e6, "data time", UNIT, PREFIXES),
+    (1e9, "data time", UNIT, PREFIXES),
+    (100, "share", UNIT, PER_CENT),
+    (1.024, "data", UNIT, MIBIT),
+    (1.024**2, "data", UNIT, MIBIT),
+    (1.024**3, "data", UNIT, MIBIT),
+    (1500 / 1448, "data", 0, HEADERS),
+    (1514 / 1448, "data", 0, HEADERS),
+    (2, "data time packet", 0, TWICE),
 ]
+KINDS = {"data": "data", "data/s": "data", "s": "time", "share": "share"}  # others are packets
 
 
 def tolerance(spec):
@@ -62,88 +59,86 @@ def near(given, right, within):
 
 def compare_numbers(given, right, spec):
     """The `Check` of a number, which has no mistake with a name of its own."""
-    given, right, within = float(given), float(right), tolerance(spec)
-    if near(given, right, within):
-        return Check("right", 1)
-    found = not_right(given, right, spec)
-    return Check(found.verdict, found.share, f"you gave {readable(given, spec)}: {found.hint}")
+    given, right = float(given), float(right)
+    if near(given, right, tolerance(spec)):
+        return RIGHT
+    verdict, share, hint = not_right(given, right, spec)
+    return Check(verdict, share, f"you gave {readable(given, spec.get('unit'))}: {hint}")
 
 
 def not_right(given, right, spec):
-    """The `Check` of a number that is not right."""
-    within = tolerance(spec)
+    """Verdict, share and hint of a number that is not right."""
     if math.isnan(given):
-        return Check("wrong", 0, "not a number; something had no value")
+        return "wrong", 0, "not a number; something had no value"
     if math.isinf(given):
-        return Check("wrong", 0, "infinite; something was divided by nothing")
+        return "wrong", 0, "infinite; something was divided by nothing"
     if not (math.isfinite(right) and right):
-        return Check("wrong", 0, "not this number")
+        return "wrong", 0, "not this number"
     if not given:
-        return Check("wrong", 0, "zero is not it")
-    exact = spec.get("exact")
+        return "wrong", 0, "zero is not it"
+    exact, within, ratio = spec.get("exact"), tolerance(spec), given / right
+    kind = kind_of(spec.get("unit"), max(abs(given), abs(right)))
     limit = CLOSE_EXACT if exact else min(CLOSE * within, MOST_CLOSE)
-    is_close = near(given, right, limit)
-    size, unit = max(abs(given), abs(right)), spec.get("unit") or ""
-    share, hint = slip(given / right, size, within, unit)
+    share, hint = slip(ratio, kind, within)
     if hint == PREFIXES and not spec.get("plausible"):  # a bound need not be right
         hint = ONLY_PREFIX
-    if not hint and exact:  # rounded, or of another run
-        share, hint = slip(given / right, size, CLOSE_EXACT, unit)
-        share, hint = share / 2, with_more(hint)
-    if is_close and exact:
-        hint = "take it as it was measured, without rounding, with the seed and times of the text"
-    if is_close:
+    if near(given, right, limit):
         why = "did you round?" if limit <= MOST_ROUNDED else "was something small left out?"
         hint = hint or f"within {100 * limit:.3g} per cent; {why}"
-        return Check("close", 0.5, hint)
-    return Check("wrong", share, hint or rough(given / right, spec) or how_far(given / right))
+        if exact:
+            hint = "take it as it was measured, without rounding, with the seed and times of the"
+            hint += " text"
+        return "close", 0.5, hint
+    if not hint and exact:  # rounded, or of another run
+        share, hint = slip(ratio, kind, CLOSE_EXACT)
+        share, hint = share / 2, with_more(hint)
+    if not hint and spec.get("unit") and kind in ("data", "time"):
+        hint = roughly(ratio, kind, ROUGH, only=(PREFIXES,))
+        hint = hint if spec.get("plausible") else with_more(hint)
+    return "wrong", share, hint or how_far(ratio)
 
 
-def slip(ratio, size, within, unit):
+def kind_of(unit, size):
+    """The kind of unit, as in `SLIPS`, that an answer of this size has; "" where none is known."""
+    unit = (unit or "").strip()
+    if not unit and size >= LARGE:
+        return "data"
+    found = known(unit or "1")
+    kind = KINDS.get(found[0], "packet") if found else ""
+    return "" if kind == "share" and size > MOST_SHARE else kind
+
+
+def slip(ratio, kind, within):
     """Share and hint of a usual slip that explains a ratio; (0, "") where none does."""
-    for usual, units, share, hint in SLIPS:
+    for usual, kinds, share, hint in SLIPS:
         # a slip near 1 must be met more sharply, or every inexact answer would be one
         sharp = max(EXACT, min(within, MOST_SLIP, (usual - 1) / 50))
-        if usual - 1 <= within or not applies(units, unit, size):
-            continue
-        if near(ratio, usual, sharp) or near(ratio, 1 / usual, sharp):
+        applies = usual - 1 > within and kind and kind in kinds
+        if applies and (near(ratio, usual, sharp) or near(ratio, 1 / usual, sharp)):
             return share, hint
     return 0, ""
 
 
-def rough(ratio, spec):
-    """A hint where a ratio is about that of a usual prefix; "" elsewhere."""
-    unit = (spec.get("unit") or "").strip().removesuffix("/s")
-    if not any(one.fullmatch(unit) for one in (DATA, TIME)):
-        return ""
+def roughly(ratio, kind, most, only=(BITS, PREFIXES)):
+    """A hint where a ratio is, within a factor, that of a usual slip; "" elsewhere."""
     ratio = max(ratio, 1 / ratio) if ratio > 0 else 1
-    about = any(1 / ROUGH <= ratio / usual <= ROUGH for usual in (1e3, 1e6, 1e9))
-    hint = PREFIXES if spec.get("plausible") else with_more(PREFIXES)
-    return hint if about else ""
+    for usual, kinds, _, hint in SLIPS:
+        if kind and kind in kinds and hint in only and 1 / most <= ratio / usual <= most:
+            return hint
+    return ""
 
 
 def with_more(hint):
     return hint and f"{hint.rstrip('?.')}? {MORE}"
 
 
-def applies(units, unit, size):
-    """Can a slip of these units be one here?"""
-    unit = unit.strip().removesuffix("/s")
-    if not unit and DATA in units:
-        return size >= LARGE
-    if SHARE in units and size > MOST_SHARE:
-        return False
-    return any(one.fullmatch(unit) for one in units)
-
-
-def readable(value, spec):
+def readable(value, unit):
     """A number and its unit; a large one as the texts of problem sets write it."""
     if LARGE_TEXT <= abs(value) < HUGE:
         text = f"{value:,.0f}".replace(",", " ")
     else:
         text = f"{value:.6g}"
-    unit = spec.get("unit") or ""
-    return text if unit in ("", "1") else f"{text} {unit}"
+    return text if unit in (None, "", "1") else f"{text} {unit}"
 
 
 def how_far(ratio):

@@ -14,8 +14,6 @@ WORDS = {
     "noted": "",
 }
 LONGEST = 500  # characters of a hint
-
-
 # As short lines: nbgrader cuts what is longer
 CANNOT_VALIDATE = """Validate cannot tell: it says this of every notebook, right or wrong.
 This notebook has no tests of nbgrader's; only the grader has the answers.
@@ -41,10 +39,13 @@ class Check:
         unit is wrong. What has several parts has the mean of theirs.
     hint : str
         A sentence, or "".
+    good : float
+        Share of the parts that are wholly right.
     """
 
-    def __init__(self, verdict, share=0, hint=""):
+    def __init__(self, verdict, share=0, hint="", good=None):
         self.verdict, self.share, self.hint = verdict, share, printable(hint)
+        self.good = float(verdict == "right") if good is None else good
 
     def __repr__(self):
         return self._sentence(WORDS[self.verdict], self.hint)
@@ -70,3 +71,6 @@ def printable(text, most=LONGEST):
 def as_markdown(text):
     """A text as it is, wherever Markdown is shown."""
     return re.sub(r"([\\`*_{}\[\]()#!|$~])", r"\\\1", html.escape(text, quote=False))
+
+
+RIGHT = Check("right", 1)

@@ -10,7 +10,7 @@ import time
 import traceback
 
 from netlab.course import ids
-from netlab.course.checks.check import compare
+from netlab.course.checks.answers import compare
 from netlab.course.checks.verdicts import Check, printable
 from netlab.course.grading.executed import execute
 from netlab.course.handed_in import repair, submitted

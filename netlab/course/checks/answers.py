@@ -9,15 +9,13 @@ from netlab.course.checks.comparison import (
     KINDS,
     NOTHING,
     another_kind,
-    by_name,
     compare_plainly,
     named,
-    part,
     shown,
 )
+from netlab.course.checks.descriptions import look_at_arguments
 from netlab.course.checks.figures import look_at_figure
 from netlab.course.checks.verdicts import CANNOT_VALIDATE, CannotValidate, Check
-from netlab.course.checks.wholes import look_at_arguments
 from netlab.course.graders_python import warn_of_foreign_modules
 from netlab.course.predictions import plain
 from netlab.errors import SpecificationError
@@ -25,7 +23,6 @@ from netlab.errors import SpecificationError
 OMITTED = object()
 PLAUSIBLE = "plausible, not checked"
 UNUSUAL = "possible, but farther off than usual; not checked"
-PARTS = {"list": "items", "dict": "items", "function": "results", "table": "columns"}
 AS_ASKED = "as the text asks"
 
 
@@ -52,10 +49,10 @@ def check(
     mistakes : dict, optional
         A hint for each wrong answer that is likely, as ``{hint: that answer}``.
     allowed : str or tuple, optional
-        What can be an answer that is compared with nothing: a kind, such as ``"number"``,
+        The answers that can be right where there is no `right`: a kind, such as ``"number"``,
         ``"table"`` or ``"experiment"``; the smallest and the largest number; or some texts.
     call : list or dict, optional
-        `given` is a function: what it returns for these arguments is looked at.
+        `given` is a function: its result for these arguments is checked.
     plausible : bool
         `right` is a bound, an estimate or a part of what the text asks for: what agrees with it is
         called plausible, and never right.
@@ -147,38 +144,15 @@ def compare(given, right, spec):
     if found.verdict in ("right", "nothing"):
         return found
     mistakes = (spec.get("mistakes") or {}).items()
-    if hints := [hint for hint, one in mistakes if is_mistake(given, one, right, spec)]:
-        return Check(
-            "wrong", parts_right(given, right, spec), you_gave(given, spec) + "; or: ".join(hints)
-        )
-    return found
-
-
-def parts_right(given, right, spec):
-    """Share of the parts of an answer that are right, though a mistake has spoiled others."""
-    kind = right["kind"]
-    if kind != given["kind"] or kind not in PARTS:
-        return 0
-    own, wanted = (one[PARTS[kind]] for one in (given, right))
-    if kind == "table":
-        pairs = [(by_name(own, name) or [], cells) for name, cells in wanted.items()]
-        return sum(same_items(*pair, spec) for pair in pairs) / max(len(pairs), 1)
-    if kind == "dict":
-        own, wanted = [by_name(own, name) for name in wanted], [*wanted.values()]
-    return same_items(own, wanted, spec)
-
-
-def same_items(own, wanted, spec):
-    """Share of the items that are right."""
-    good = sum(part(one, it, spec).verdict == "right" for one, it in zip(own, wanted, strict=False))
-    return good / max(len(own), len(wanted), 1)
-
-
-def you_gave(given, spec):
-    """The beginning of a hint for a single value."""
+    hints = [hint for hint, one in mistakes if is_mistake(given, one, right, spec)]
+    if not hints:
+        return found
+    gave = ""
     if given["kind"] == "number":
-        return f"you gave {slips.readable(float(given['value']), spec)}: "
-    return f"you gave {shown(given['value'])}: " if given["kind"] in CHOICES else ""
+        gave = f"you gave {slips.readable(float(given['value']), spec.get('unit'))}: "
+    elif given["kind"] in CHOICES:
+        gave = f"you gave {shown(given['value'])}: "
+    return Check("wrong", found.good, gave + "; or: ".join(hints))
 
 
 def not_comparable(right):
@@ -193,7 +167,6 @@ def is_mistake(given, mistake, right, spec):
     if mistake["kind"] == "nothing" or not_comparable(mistake):
         return False
     sharp = max(1e-6, min(slips.tolerance(spec), slips.MOST_SLIP))
-    spec = {key: one for key, one in spec.items() if key != "mistakes"}
     same = compare_plainly(given, mistake, spec | {"within": sharp, "exact": False})
     if same.verdict == "right" and {"number"} == {given["kind"], mistake["kind"], right["kind"]}:
         value, wrong, right = (float(one["value"]) for one in (given, mistake, right))
@@ -237,40 +210,44 @@ def kind_allowed(allowed):
 
 
 def look_at(given, unit):
-    """What an answer is, and whether it can be one."""
-    kind = given["kind"]
-    if kind == "nothing":
-        return Check("nothing", 0, NOTHING)
-    if kind == "error":
-        return Check("wrong", 0, given["text"])
-    if kind == "other":
-        return Check("wrong", 0, f"{named(given)}, which can be no answer")
-    if kind == "figure":
-        return look_at_figure(given)
-    if kind == "algorithm" and given["failed"]:
-        return Check("wrong", 0, f"{given['name']} fails: {given['failed']}")
-    if kind == "number" and isinstance(given["value"], str):
-        return Check("wrong", 0, "this is not a finite number")
-    if kind == "text" and unit:
-        return Check("wrong", 0, another_kind(given, "number"))
-    return Check("noted", 0, f"this is {told(given, unit)}; it can be an answer")
+    """Whether an answer that is compared with nothing can be one."""
+    match given:
+        case {"kind": "nothing"}:
+            return Check("nothing", 0, NOTHING)
+        case {"kind": "figure"}:
+            return look_at_figure(given)
+        case {"kind": "error", "text": why}:
+            pass
+        case {"kind": "other"}:
+            why = f"{named(given)}, which can be no answer"
+        case {"kind": "algorithm", "name": name, "failed": failed} if failed:
+            why = f"{name} fails: {failed}"
+        case {"kind": "number", "value": str()}:
+            why = "this is not a finite number"
+        case {"kind": "text"} if unit:
+            why = another_kind(given, "number")
+        case _:
+            return Check("noted", 0, f"this is {told(given, unit)}; it can be an answer")
+    return Check("wrong", 0, why)
 
 
 def told(given, unit):
-    kind, word = given["kind"], KINDS[given["kind"]]
-    if kind == "number":
-        return f"{word}, {slips.readable(given['value'], {'unit': unit})}"
-    if kind == "truth":
-        return f"{word}, {given['value']}"
-    if kind == "text":
-        return f'{word}, "{given["value"]}"'
-    if kind == "function":
-        return f"{word} or class itself, not what it returns"
-    if kind == "experiment":
-        return f"{word} with the seed {given['json'].get('seed')}"
-    if kind in ("list", "dict"):
-        return f"{word} of {len(given['items'])}"
-    if kind == "table":
-        rows = max(map(len, given["columns"].values()), default=0)
-        return f"{word} of {rows} rows with the columns {', '.join(given['columns'])}"
-    return f"{word}, {given['name']}" if kind == "algorithm" else word
+    """The kind of an answer, and the most important of it."""
+    word = KINDS[given["kind"]]
+    match given:
+        case {"kind": "number", "value": value}:
+            return f"{word}, {slips.readable(value, unit)}"
+        case {"kind": "truth", "value": value} | {"kind": "algorithm", "name": value}:
+            return f"{word}, {value}"
+        case {"kind": "text", "value": value}:
+            return f'{word}, "{value}"'
+        case {"kind": "function"}:
+            return f"{word} or class itself, not what it returns"
+        case {"kind": "experiment", "json": json}:
+            return f"{word} with the seed {json.get('seed')}"
+        case {"kind": "list" | "dict", "items": items}:
+            return f"{word} of {len(items)}"
+        case {"kind": "table", "columns": columns}:
+            rows = max(map(len, columns.values()), default=0)
+            return f"{word} of {rows} rows with the columns {', '.join(columns)}"
+    return word

@@ -1,8 +1,8 @@
-"""Units in the titles of axes: what a number on the axis stands for."""
+"""Units as people write them, beside a number and in the title of an axis."""
 
 import re
 
-LONGEST = 300  # characters that are looked at
+LONGEST = 300  # characters of a title that are looked at
 # "Goodput [Mbit/s]", "RTT (ms)", "RTT, ms", "RTT / ms", "RTT in ms", "Share, %"
 BASES = r"(?:bits?|bytes?|[bB]|s|sec|bits?/s|bytes?/s|[bB]/s|[bB]ps)"
 WORDS = r"segments?|packets?|frames?|seconds?|MSS|per cent"
@@ -19,20 +19,18 @@ SHARES = {"%": 0.01, "per cent": 0.01, "percent": 0.01, "1": 1}
 
 
 def units_of(title):
-    """What may be units in a title, as texts."""
+    """The units in a title, as texts."""
     found = UNIT.finditer(title[:LONGEST])
     return [one[0].strip(",/ ()[]").removeprefix("in ").strip() for one in found]
 
 
 def meaning(title):
-    """Kind and size of the unit in a title, such as ("data/s", 1e6) for Mbit/s; None where it
-    names none that is known.
-    """
+    """`known` of the first known unit in a title; None where there is none."""
     return next(filter(None, map(known, units_of(title))), None)
 
 
 def known(unit):
-    """As `meaning`, of a unit alone."""
+    """Kind and size of a unit, such as ("data/s", 1e6) for Mbit/s; None for other texts."""
     if found := DATA.fullmatch(unit):
         prefix, base, rate = found.groups()
         bits = 8 if base == "B" or base.lower().startswith("byte") else 1
@@ -40,6 +38,6 @@ def known(unit):
         return ("data/s" if rate else "data"), bits * PREFIXES[prefix]
     if found := TIME.fullmatch(unit):
         return "s", SMALL[found[1] or {"milli": "m", "micro": "u", "nano": "n"}.get(found[3], "")]
-    if COUNT.fullmatch(unit):
-        return unit.lower().rstrip("s"), 1
+    if found := COUNT.fullmatch(unit):
+        return found[1].lower(), 1
     return ("share", SHARES[unit]) if unit in SHARES else None
