@@ -14,7 +14,7 @@ from tests.course.wrong_solutions import WRONG
 
 STUDENT = "ada"
 DRAWN = 3  # sets
-SETS = sorted({one.name.split()[0] for one in WRONG})
+SETS = sorted({one.name.split("-")[0] for one in WRONG})
 
 
 def pytest_generate_tests(metafunc):
@@ -28,7 +28,7 @@ def layers(wrong):
     found = []
     for one in wrong:
         for layer in found:
-            if not any(one.points.keys() & other.points.keys() for other in layer):
+            if one.exercise not in [other.exercise for other in layer]:
                 layer.append(one)
                 break
         else:
@@ -39,7 +39,7 @@ def layers(wrong):
 def handed_in(assignment, layer):
     """The solution with some mistakes, as a notebook's file."""
     notebook = copy.deepcopy(assignment.solution())
-    edits = {cell: edit for one in layer for cell, edit in one.edits.items()}
+    edits = {one.cell: one.edit for one in layer}
     for raw, cell in zip(notebook["cells"], assignment.cells, strict=True):
         edit = edits.pop(cell.id, None)
         if isinstance(edit, dict):
@@ -52,26 +52,21 @@ def handed_in(assignment, layer):
     return json.dumps(notebook).encode()
 
 
-def graded(assignment, layer, right, runs):
-    """The rows of the exercises that each mistake spoils, and the others."""
-    text = handed_in(assignment, layer)
-    marks = marking.grade(text, STUDENT, assignment, right, runs)
-    return {row["id"]: row for row in marks["exercises"]}
-
-
 def test_wrong_solutions_get_what_they_are_worth(name, tmp_path):
     assignment, runs = source.read(source.find(name)), Runs(tmp_path)
     ((_, right, failure),) = marking.reference(assignment, [STUDENT], runs)
     assert not failure
     unlike = []
     for layer in layers([one for one in WRONG if one.name.startswith(name)]):
-        rows = graded(assignment, layer, right, runs)
-        spoiled = {key: points for one in layer for key, points in one.points.items()}
-        for key, row in rows.items():
-            if row["points"] != pytest.approx(spoiled.get(key, row["max_points"]), abs=0.01):
-                unlike.append((layer, key, row))
-        for one in layer:
-            answers = [row for key in one.points for row in rows[key]["answers"]]
-            hints = {row["name"]: row["hint"] for row in answers}
-            unlike += [(one, hints) for key, word in one.hints.items() if word not in hints[key]]
+        marks = marking.grade(handed_in(assignment, layer), STUDENT, assignment, right, runs)
+        spoiled = {one.exercise: one for one in layer}
+        for row in marks["exercises"]:
+            one = spoiled.get(row["id"])
+            points = one.points if one else row["max_points"]
+            if row["points"] != pytest.approx(points, abs=0.01):
+                unlike.append((one and one.name, row))
+            hints = {answer["name"]: answer["hint"] for answer in row["answers"]}
+            for answer, word in one.hints.items() if one else ():
+                if word not in hints[answer]:
+                    unlike.append((one.name, hints))
     assert not unlike
