@@ -32,13 +32,11 @@ def assignment(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def notebooks(assignment):
-    """What may be changed: a release, and the same in the format of 2014."""
-    new = assignment.release()
-    new["cells"][2]["outputs"] = [{"output_type": "error", "ename": "E", "traceback": ["x"]}]
-    new["cells"][0]["attachments"] = {"a.png": {"image/png": "AAAA"}}
-    old = {"nbformat": 3, "metadata": {}, "worksheets": [{"cells": copy.deepcopy(new["cells"])}]}
-    return [new, old]
+def released(assignment):
+    notebook = assignment.release()
+    notebook["cells"][2]["outputs"] = [{"output_type": "error", "ename": "E", "traceback": ["x"]}]
+    notebook["cells"][0]["attachments"] = {"a.png": {"image/png": "AAAA"}}
+    return notebook
 
 
 def places(value, path=()):
@@ -77,8 +75,8 @@ def read_everywhere(data, assignment, folder):
 
 @SEARCH
 @given(st.data())
-def test_any_value_anywhere_in_a_notebook(assignment, notebooks, tmp_path_factory, data):
-    notebook = data.draw(st.sampled_from(notebooks))
+def test_any_value_anywhere_in_a_notebook(assignment, released, tmp_path_factory, data):
+    notebook = released
     for _ in range(data.draw(st.integers(1, 3))):
         path = data.draw(st.sampled_from([*places(notebook)]))
         notebook = changed(notebook, path, data.draw(st.sampled_from([...] * bool(path) + VALUES)))
@@ -90,8 +88,8 @@ def test_any_value_anywhere_in_a_notebook(assignment, notebooks, tmp_path_factor
 
 @SEARCH
 @given(st.data())
-def test_any_bytes_anywhere_in_a_notebook(assignment, notebooks, tmp_path_factory, data):
-    text = bytearray(json.dumps(data.draw(st.sampled_from(notebooks))).encode())
+def test_any_bytes_anywhere_in_a_notebook(assignment, released, tmp_path_factory, data):
+    text = bytearray(json.dumps(released).encode())
     for _ in range(data.draw(st.integers(1, 4))):
         at = data.draw(st.integers(0, len(text) - 1))
         text[at : at + data.draw(st.integers(0, 30))] = data.draw(st.binary(max_size=4))
@@ -99,7 +97,7 @@ def test_any_bytes_anywhere_in_a_notebook(assignment, notebooks, tmp_path_factor
 
 
 def test_whatever_reading_raises_is_unreadable_and_the_evidence_is_kept(assignment, monkeypatch):
-    def stumble(cells):
+    def stumble(*_):
         raise OSError(2, "No such file", "/home/grader/secret")
 
     monkeypatch.setattr(submitted, "under", stumble)
@@ -107,15 +105,6 @@ def test_whatever_reading_raises_is_unreadable_and_the_evidence_is_kept(assignme
     assert marks["flags"] == ["unreadable"]
     assert "/home" not in marks["reason"] and "Error" not in marks["reason"]
     assert "/home/grader/secret" in marks["evidence"]
-
-
-@pytest.mark.parametrize("sheets", [[{"cells": 5}], [{"cells": [5]}], [5], [{"cells": {"a": 1}}]])
-def test_a_broken_notebook_of_the_old_format(assignment, tmp_path, sheets):
-    text = json.dumps({"worksheets": sheets})
-    marks = marking.grade(text.encode(), "ada", assignment, {}, None)
-    assert (marks["flags"], marks["points"]) == (["unreadable"], 0)
-    (tmp_path / "ps0.ipynb").write_text(text)
-    assert check(tmp_path / "ps0.ipynb").exit_code == 1
 
 
 def check(path):
@@ -139,17 +128,14 @@ def test_the_check_reads_no_more_than_a_notebook_may_have(tmp_path):
         file.truncate(10**9)
     with pytest.raises(NetlabError, match="MB"):
         before.examine(tmp_path / "ps0.ipynb")
+    (tmp_path / "ps0.ipynb").write_text(json.dumps({"cells": [], "x": "x" * 11_000_000}))
+    assert "output too big" in [found.flag for found in before.examine(tmp_path / "ps0.ipynb")]
 
 
 def test_on_ones_own_machine_a_link_is_followed(assignment, tmp_path):
     (tmp_path / "kept").write_text(source.text(assignment.release()))
     (tmp_path / "ps0.ipynb").symlink_to(tmp_path / "kept")
     assert before.examine(tmp_path / "ps0.ipynb") == before.examine(tmp_path / "kept")[1:]
-
-
-def test_the_check_on_a_large_file_without_a_cell(tmp_path):
-    (tmp_path / "ps0.ipynb").write_text(json.dumps({"cells": [], "x": "x" * 11_000_000}))
-    assert "output too big" in [found.flag for found in before.examine(tmp_path / "ps0.ipynb")]
 
 
 def own(text, kind="markdown"):

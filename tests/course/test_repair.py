@@ -1,3 +1,5 @@
+"""A submission is rebuilt from the source, and what is wrong with it is told before and after."""
+
 import copy
 import json
 
@@ -17,6 +19,8 @@ ANSWERS = {
     "ps0-rate": "goodput_bps = 1\nshare = 2",
     "ps0-explain": "The window.",
 }
+MATPLOTLIB = "import matplotlib.pyplot as plt\ngoodput_bps = 1\nshare = 2"
+STUB = "goodput_bps = 1\n# YOUR CODE HERE\nraise NotImplementedError()"
 
 
 @pytest.fixture(scope="module")
@@ -24,10 +28,15 @@ def assignment(tmp_path_factory):
     return source.read(problem_set.write(tmp_path_factory.mktemp("course")))
 
 
+@pytest.fixture(scope="module")
+def released(assignment):
+    return assignment.release()
+
+
 @pytest.fixture
-def notebook(assignment):
+def notebook(released):
     """What a careful student hands in: answered, and run from top to bottom."""
-    notebook, count = copy.deepcopy(assignment.release()), 0
+    notebook, count = copy.deepcopy(released), 0
     for cell in notebook["cells"]:
         cell["source"] = ANSWERS.get(grade_id(cell), cell["source"])
         if cell["cell_type"] == "code":
@@ -49,261 +58,42 @@ def place(notebook, name):
     return notebook["cells"].index(find(notebook, name))
 
 
-def own(text, kind="code"):
-    return {"cell_type": kind, "metadata": {}, "source": text, "outputs": []}
+def remove(name):
+    return lambda notebook: notebook["cells"].remove(find(notebook, name))
 
 
-def sources(repaired):
-    return {cell.id: cell.source for cell in repaired.cells}
+def write(name, text):
+    return lambda notebook: find(notebook, name).update(source=text)
+
+
+def again(name, text=None, after=1):
+    """A copy of a cell, with another text, stands after it, or before it."""
+
+    def edit(notebook):
+        cell = copy.deepcopy(find(notebook, name))
+        cell["source"] = cell["source"] if text is None else text
+        notebook["cells"].insert(place(notebook, name) + after, cell)
+
+    return edit
+
+
+def move(name, to):
+    def edit(notebook):
+        notebook["cells"].insert(to, notebook["cells"].pop(place(notebook, name)))
+
+    return edit
+
+
+def repaired(notebook, assignment):
+    return repair.examine(json.dumps(notebook).encode(), assignment)
+
+
+def sources(found):
+    return {cell.id: cell.source for cell in found.cells}
 
 
 def flags(found):
-    return [(finding.flag, finding.cell) for finding in getattr(found, "findings", found)]
-
-
-def test_nothing_is_found_where_nothing_is_wrong(assignment, notebook):
-    repaired = repair.examine(source.text(notebook).encode(), assignment)
-    assert flags(repaired) == []
-    assert repaired.student == "ada"
-    assert [cell.id for cell in repaired.cells if cell.id] == [
-        cell.id for cell in assignment.cells if cell.id
-    ]
-    assert [cell.id for cell in repaired.cells if cell.graded] == [
-        "ps0-bdp-check",
-        "ps0-rate-check",
-        "ps0-explain",
-    ]
-    assert sources(repaired)["ps0-bdp"] == ANSWERS["ps0-bdp"]
-    assert repaired.cells[-1] == ("ps0-explain", "markdown", "The window.", True)
-
-
-def test_the_solution_is_a_good_submission(assignment):
-    repaired = repair.examine(source.text(assignment.solution()), assignment)
-    assert flags(repaired) == [("name missing", "ps0-name")]
-    assert [cell.source for cell in repaired.cells] == [
-        cell.solved if cell.role != "check" else cell.source for cell in assignment.cells
-    ]
-
-
-@pytest.mark.parametrize("copies_first", [True, False])
-def test_a_copied_answer_cell(assignment, notebook, copies_first):
-    """nbgrader's issue 1083: a cell that is copied keeps its grade_id, and grading fails."""
-    at = place(notebook, "bdp")
-    empty = copy.deepcopy(assignment.release()["cells"][at])
-    notebook["cells"].insert(at if copies_first else at + 1, empty)
-    repaired = repair.examine(notebook, assignment)
-    assert flags(repaired) == [("cell copied", "ps0-bdp")]
-    assert sources(repaired)["ps0-bdp"] == ANSWERS["ps0-bdp"]
-    assert len(repaired.cells) == len(assignment.cells)
-
-
-def test_of_two_answers_the_first_counts(assignment, notebook):
-    at = place(notebook, "rate")
-    second = copy.deepcopy(notebook["cells"][at])
-    second["source"] = "goodput_bps = 3"
-    notebook["cells"].append(second)
-    repaired = repair.examine(notebook, assignment)
-    assert sources(repaired)["ps0-rate"] == ANSWERS["ps0-rate"]
-    assert flags(repaired) == [("cell copied", "ps0-rate")]
-
-
-def test_a_copied_check_cell(assignment, notebook):
-    at = place(notebook, "bdp-check")
-    forged = copy.deepcopy(notebook["cells"][at])
-    forged["source"] = "print('3 points')"
-    notebook["cells"].insert(at, forged)
-    repaired = repair.examine(notebook, assignment)
-    assert sources(repaired)["ps0-bdp-check"] == assignment.cells[5].source
-    assert ("cell copied", "ps0-bdp-check") in flags(repaired)
-
-
-@pytest.mark.parametrize("name", ["setup", "bdp-text", "bdp-check"])
-def test_a_deleted_locked_cell_comes_back(assignment, notebook, name):
-    """nbgrader's issue 1682: a deleted check cell."""
-    del notebook["cells"][place(notebook, name)]
-    repaired = repair.examine(notebook, assignment)
-    assert flags(repaired) == [("cell deleted", f"ps0-{name}")]
-    (cell,) = [cell for cell in assignment.cells if cell.id == f"ps0-{name}"]
-    order = [each.id for each in repaired.cells]
-    assert repaired.cells[order.index(cell.id)].source == cell.source
-    assert [name for name in order if name] == [each.id for each in assignment.cells if each.id]
-
-
-@pytest.mark.parametrize("name", ["bdp", "explain"])
-def test_a_deleted_answer_is_empty(assignment, notebook, name):
-    del notebook["cells"][place(notebook, name)]
-    repaired = repair.examine(notebook, assignment)
-    assert flags(repaired) == [("cell deleted", f"ps0-{name}")]
-    assert sources(repaired)[f"ps0-{name}"] == ""
-
-
-def test_cells_that_were_moved(assignment, notebook):
-    cells = notebook["cells"]
-    cells.append(cells.pop(place(notebook, "bdp-check")))
-    cells.insert(0, cells.pop(place(notebook, "rate")))
-    repaired = repair.examine(notebook, assignment)
-    assert flags(repaired)[0][0] == "cells reordered"
-    assert [cell.id for cell in repaired.cells if cell.id] == [
-        cell.id for cell in assignment.cells if cell.id
-    ]
-
-
-def test_a_changed_check_cell_is_the_courses_again(assignment, notebook):
-    """nbgrader's issue 1324: students change or empty the tests."""
-    find(notebook, "bdp-check")["source"] = ""
-    find(notebook, "setup")["source"] = "import os"
-    repaired = repair.examine(notebook, assignment)
-    assert flags(repaired) == [
-        ("locked cell changed", "ps0-setup"),
-        ("locked cell changed", "ps0-bdp-check"),
-    ]
-    assert sources(repaired)["ps0-setup"] == "import numpy as np\n40 + 2"
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"points": 300},
-        {"points": "3"},
-        {"points": None},
-        {"points": True},
-        {"locked": False, "solution": True},
-        {"grade": False},
-        {"grade": []},
-    ],
-)
-def test_changed_metadata_changes_nothing(assignment, notebook, changes):
-    """nbgrader's issue 1363: metadata that an editor or a student changed."""
-    cell = find(notebook, "bdp-check")
-    cell["metadata"]["nbgrader"].update(changes)
-    cell["source"] = "1"
-    repaired = repair.examine(notebook, assignment)
-    assert ("metadata changed", "ps0-bdp-check") in flags(repaired)
-    order = [each.id for each in repaired.cells]
-    assert repaired.cells[order.index("ps0-bdp-check")] == (
-        "ps0-bdp-check",
-        "code",
-        assignment.cells[5].source,
-        True,
-    )
-
-
-def test_cells_are_known_by_jupyters_ids_where_the_metadata_are_gone(assignment, notebook):
-    for cell in notebook["cells"]:
-        cell["metadata"] = {}
-    repaired = repair.examine(notebook, assignment)
-    assert {flag for flag, _ in flags(repaired)} == {"metadata changed"}
-    assert sources(repaired)["ps0-rate"] == ANSWERS["ps0-rate"]
-
-
-def test_own_cells_stay_where_they_were(assignment, notebook):
-    notebook["cells"].insert(0, own("# notes", "markdown"))
-    notebook["cells"].insert(place(notebook, "rate"), own("helper = 1"))
-    notebook["cells"].append(own("last = 1"))
-    repaired = repair.examine(notebook, assignment)
-    assert repaired.cells[0].source == "# notes"
-    order = [cell.source for cell in repaired.cells]
-    assert order[order.index("helper = 1") - 1] == assignment.cells[6].source
-    assert order[-1] == "last = 1"
-    assert flags(repaired) == []
-
-
-def test_a_cell_of_another_type(assignment, notebook):
-    find(notebook, "bdp")["cell_type"] = "markdown"
-    repaired = repair.examine(notebook, assignment)
-    assert flags(repaired) == [("cell type changed", "ps0-bdp")]
-    assert {cell.kind for cell in repaired.cells if cell.id == "ps0-bdp"} == {"code"}
-
-
-@pytest.mark.parametrize(
-    "text, student, flag",
-    [
-        ('student = "ada"', "ada", []),
-        ("student='  grace '  # me", "grace", []),
-        ('student = ""', "", [("name missing", "ps0-name")]),
-        ("student = None", None, []),
-        ('# student = "x"', None, []),
-    ],
-)
-def test_whom_a_notebook_names(assignment, notebook, text, student, flag):
-    find(notebook, "name")["source"] = text
-    repaired = repair.examine(notebook, assignment)
-    assert (repaired.student, flags(repaired)) == (student, flag)
-
-
-def test_an_old_format(assignment, notebook):
-    cells = []
-    for cell in notebook["cells"]:
-        cell = copy.deepcopy(cell)
-        if cell["cell_type"] == "code":
-            cell["input"] = cell.pop("source")
-        cells.append(cell)
-    old = {"nbformat": 3, "metadata": {}, "worksheets": [{"cells": cells}]}
-    repaired = repair.examine(json.dumps(old), assignment)
-    assert flags(repaired) == [("old format", "")]
-    assert sources(repaired)["ps0-bdp"] == ANSWERS["ps0-bdp"]
-
-
-@pytest.mark.parametrize(
-    "data, words",
-    [
-        (b"", "empty file"),
-        (b"%PDF-1.7", "no notebook"),
-        (b"\xff\xfe\x00\xd8", "no notebook"),
-        (b"\x00" * 50, "no notebook"),
-        (b"null", "no notebook"),
-        (b"[1]", "no notebook"),
-        (b"{}", "no cells"),
-        (b'{"cells": {}}', "no cells"),
-        (b'{"cells": []}', "no cell of ps0"),
-        (b'{"worksheets": [5, {"cells": [6]}]}', "no cell of ps0"),
-        (b'{"cells": [{"cell_type": "code", "source": "x"}]}', "no cell of ps0"),
-        (b'{"cells": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested"),
-        (b'{"cells": [' + b"[]," * 3_000_000 + b"0]}", "more lists"),
-        (b'{"cells": [' + b"0," * 3_000 + b"0]}", "3001 cells"),
-        (b'{"cells": 1' + b"0" * 10_000 + b"}", "no notebook"),
-        (b" " * (LARGEST_BYTES + 1), "MB"),
-        ("\ud800", "no notebook"),
-    ],
-)
-def test_what_cannot_be_graded_is_refused_in_words(assignment, data, words):
-    with pytest.raises(NetlabError, match=words):
-        repair.examine(data, assignment)
-
-
-WRONG = [None, 5, -1.5, True, "x", "\ud800\x00", [], [1], {}, {"x": 1}, [[["x"]]], float("nan")]
-
-
-@pytest.mark.parametrize("value", WRONG, ids=repr)
-@pytest.mark.parametrize(
-    "key", ["source", "cell_type", "metadata", "nbgrader", "grade_id", "points", "outputs", "id"]
-)
-def test_wrong_types_anywhere(assignment, notebook, value, key):
-    for cell in [find(notebook, name) for name in ("bdp-check", "rate", "explain")]:
-        where = {"nbgrader": cell["metadata"]}.get(key, cell)
-        if key in ("grade_id", "points"):
-            where = cell["metadata"]["nbgrader"]
-        where[key] = copy.deepcopy(value)
-    notebook["cells"].insert(3, copy.deepcopy(value))
-    repaired = repair.examine(json.dumps(notebook), assignment)
-    assert [cell.id for cell in repaired.cells if cell.id] == [
-        cell.id for cell in assignment.cells if cell.id
-    ]
-    assert sources(repaired)["ps0-bdp-check"] == assignment.cells[5].source
-    for cell in repaired.cells:
-        cell.source.encode()
-    for finding in repaired.findings:
-        assert finding.text and finding.cell.isprintable()
-
-
-def test_a_cell_that_is_too_long(assignment, notebook):
-    find(notebook, "rate")["source"] = "x = 1\n" * 100_000
-    repaired = repair.examine(notebook, assignment)
-    assert flags(repaired) == [("cell too long", "ps0-rate")]
-    assert sources(repaired)["ps0-rate"] == ""
-
-
-# On the student's machine
+    return [(one.flag, one.cell.removeprefix("ps0-")) for one in getattr(found, "findings", found)]
 
 
 @pytest.fixture
@@ -324,23 +114,190 @@ def handed(tmp_path, notebook):
     return look
 
 
-def test_ready_to_hand_in(handed):
-    flags, said = handed()
-    assert flags == [] and said.endswith("\nps0.ipynb: ready to hand in\n")
-    assert said.startswith(
-        "the id in this notebook: ada; it must be the one that your course knows"
+@pytest.mark.parametrize(
+    ("edit", "told", "changed"),
+    [
+        (lambda notebook: None, [], {}),
+        # nbgrader's issue 1083: a cell that is copied keeps its grade_id, and grading fails
+        (again("bdp", "", after=0), [("cell copied", "bdp")], {}),
+        (again("bdp", ""), [("cell copied", "bdp")], {}),
+        (again("rate", "goodput_bps = 3"), [("cell copied", "rate")], {}),  # the first answer
+        (again("bdp-check", "print('3 points')"), [("cell copied", "bdp-check")], {}),
+        # nbgrader's issue 1682: a deleted check cell
+        *((remove(one), [("cell deleted", one)], {}) for one in ("setup", "bdp-text", "bdp-check")),
+        *((remove(one), [("cell deleted", one)], {one: ""}) for one in ("bdp", "explain")),
+        (move("bdp-check", -1), [("cells reordered", "bdp-check")], {}),
+        (move("rate", 0), [("cells reordered", "rate")], {}),
+        # nbgrader's issue 1324: students change or empty the tests
+        (write("bdp-check", ""), [("locked cell changed", "bdp-check")], {}),
+        (write("setup", "import os"), [("locked cell changed", "setup")], {}),
+    ],
+)
+def test_the_course_s_cells_are_put_back_and_both_say_so(
+    assignment, notebook, handed, edit, told, changed
+):
+    edit(notebook)
+    found = repaired(notebook, assignment)
+    order = [cell.id for cell in assignment.cells if cell.id]
+    assert [cell.id for cell in found.cells if cell.id] == order
+    assert len(found.cells) == len(assignment.cells) and found.student == "ada"
+    own = {cell.id: cell.source for cell in assignment.cells} | ANSWERS
+    assert sources(found) == own | {f"ps0-{name}": text for name, text in changed.items()}
+    expected = [{"cells reordered": (flag, ...)}.get(flag, (flag, name)) for flag, name in told]
+    for where in (flags(found), handed()[0]):
+        where = [one for one in where if one[0] not in ("run out of order", "no answer")]
+        assert [(one[0], ...) if (one[0], ...) in expected else one for one in where] == expected
+
+
+def test_the_solution_is_a_good_submission(assignment):
+    found = repaired(assignment.solution(), assignment)
+    assert flags(found) == [("name missing", "name")]
+    assert [cell.source for cell in found.cells] == [
+        cell.solved if cell.role != "check" else cell.source for cell in assignment.cells
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"points": one} for one in (300, "3", None, True)),
+        *({"locked": False, "solution": True}, {"grade": False}, {"grade": []}),
+    ],
+    ids=repr,
+)
+def test_changed_metadata_changes_nothing(assignment, notebook, changes):
+    """nbgrader's issue 1363: metadata that an editor or a student changed."""
+    cell = find(notebook, "bdp-check")
+    cell["metadata"]["nbgrader"].update(changes)
+    cell["source"] = "1"
+    found = repaired(notebook, assignment)
+    assert ("metadata changed", "bdp-check") in flags(found)
+    assert ("ps0-bdp-check", "code", assignment.cells[5].source) in found.cells
+
+
+def test_cells_are_known_by_jupyters_ids_where_the_metadata_are_gone(assignment, notebook):
+    for cell in notebook["cells"]:
+        cell["metadata"] = {}
+    found = repaired(notebook, assignment)
+    assert {flag for flag, _ in flags(found)} == {"metadata changed"}
+    assert sources(found)["ps0-rate"] == ANSWERS["ps0-rate"]
+
+
+def test_own_cells_stay_where_they_were(assignment, notebook):
+    own = {"cell_type": "code", "metadata": {}, "outputs": []}
+    notebook["cells"].insert(0, own | {"cell_type": "markdown", "source": "# notes"})
+    notebook["cells"].insert(place(notebook, "rate"), own | {"source": "helper = 1"})
+    notebook["cells"].append(own | {"source": "last = 1"})
+    found = repaired(notebook, assignment)
+    order = [cell.source for cell in found.cells]
+    assert order[0] == "# notes" and order[-1] == "last = 1"
+    assert order[order.index("helper = 1") - 1] == assignment.cells[6].source
+    assert flags(found) == []
+
+
+def test_a_cell_of_another_type(assignment, notebook):
+    find(notebook, "bdp")["cell_type"] = "markdown"
+    found = repaired(notebook, assignment)
+    assert flags(found) == [("cell type changed", "bdp")]
+    assert {cell.kind for cell in found.cells if cell.id == "ps0-bdp"} == {"code"}
+
+
+@pytest.mark.parametrize(
+    ("text", "student"),
+    [
+        ('student = "ada"', "ada"),
+        ("student='  grace '  # me", "grace"),
+        ('student = ""', ""),
+        ("student = None", None),
+        ('# student = "x"', None),
+    ],
+)
+def test_whom_a_notebook_names(assignment, notebook, text, student):
+    find(notebook, "name")["source"] = text
+    found = repaired(notebook, assignment)
+    assert found.student == student
+    assert flags(found) == [("name missing", "name")] * (student == "")
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "empty file"),
+        (b"%PDF-1.7", "no notebook"),
+        (b"\xff\xfe\x00\xd8", "no notebook"),
+        (b"\x00" * 50, "no notebook"),
+        (b"null", "no notebook"),
+        (b"[1]", "no notebook"),
+        (b"{}", "no cells"),
+        (b'{"cells": {}}', "no cells"),
+        (b'{"cells": []}', "no cell of ps0"),
+        (b'{"nbformat": 3, "worksheets": [{"cells": []}]}', "Open it in Jupyter, save it"),
+        (b'{"cells": [{"cell_type": "code", "source": "x"}]}', "no cell of ps0"),
+        (b'{"cells": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested"),
+        (b'{"cells": [' + b"[]," * 3_000_000 + b"0]}", "more lists"),
+        (b'{"cells": [' + b"0," * 3_000 + b"0]}", "3001 cells"),
+        (b'{"cells": 1' + b"0" * 10_000 + b"}", "no notebook"),
+        (b" " * (LARGEST_BYTES + 1), "MB"),
+    ],
+    ids=lambda one: one[:30] if isinstance(one, bytes) else one,
+)
+def test_what_cannot_be_graded_is_refused_in_words(assignment, tmp_path, data, words):
+    (tmp_path / "ps0.ipynb").write_bytes(data)
+    with pytest.raises(NetlabError, match=words):
+        repair.examine(data, assignment)
+    ran = CliRunner().invoke(app, ["course", "check", str(tmp_path / "ps0.ipynb")])
+    assert ran.exit_code and (
+        ran.exception is None or words in f"{ran.exception}" + "no cell of ps0"
     )
 
 
-def test_what_the_check_finds_in_a_release(assignment, tmp_path):
+WRONG = [None, 5, -1.5, True, "x", "\ud800\x00", [], [1], {}, {"x": 1}, [[["x"]]], float("nan")]
+
+
+@pytest.mark.parametrize("value", WRONG, ids=repr)
+@pytest.mark.parametrize(
+    "key", ["source", "cell_type", "metadata", "nbgrader", "grade_id", "points", "outputs", "id"]
+)
+def test_wrong_types_anywhere(assignment, notebook, value, key):
+    for cell in [find(notebook, name) for name in ("bdp-check", "rate", "explain")]:
+        where = {"nbgrader": cell["metadata"]}.get(key, cell)
+        if key in ("grade_id", "points"):
+            where = cell["metadata"]["nbgrader"]
+        where[key] = copy.deepcopy(value)
+    notebook["cells"].insert(3, copy.deepcopy(value))
+    found = repaired(notebook, assignment)
+    assert [cell.id for cell in found.cells if cell.id] == [
+        cell.id for cell in assignment.cells if cell.id
+    ]
+    assert sources(found)["ps0-bdp-check"] == assignment.cells[5].source
+    for cell in found.cells:
+        cell.source.encode()
+    for finding in found.findings:
+        assert finding.text and finding.cell.isprintable()
+
+
+def test_a_cell_that_is_too_long(assignment, notebook):
+    find(notebook, "rate")["source"] = "x = 1\n" * 100_000
+    found = repaired(notebook, assignment)
+    assert flags(found) == [("cell too long", "rate")] and sources(found)["ps0-rate"] == ""
+
+
+# On the student's machine
+
+
+def test_ready_to_hand_in(handed):
+    flags, said = handed()
+    assert flags == [] and said.endswith("\nps0.ipynb: ready to hand in\n")
+    assert said.startswith("the id in this notebook: ada; ")
+
+
+def test_what_the_check_finds_in_a_release(released, tmp_path):
     path = tmp_path / "ps0.ipynb"
-    path.write_text(source.text(assignment.release()))
+    path.write_text(source.text(released))
     assert flags(before.examine(path)) == [
-        ("name missing", "ps0-name"),
-        ("no answer", "ps0-bdp"),
-        ("no answer", "ps0-rate"),
-        ("no answer", "ps0-explain"),
-        ("not run", "ps0-name"),
+        ("name missing", "name"),
+        *(("no answer", one) for one in ("bdp", "rate", "explain")),
+        ("not run", "name"),
     ]
 
 
@@ -362,77 +319,52 @@ def test_the_check_on_a_missing_secret(assignment, tmp_path, given, there, words
     assert len(found) == bool(words) and all(words in one for one in found)
 
 
-def test_the_check_on_copied_deleted_moved_and_changed_cells(notebook, handed):
-    cells = notebook["cells"]
-    cells.insert(place(notebook, "bdp"), copy.deepcopy(find(notebook, "bdp")))
-    del cells[place(notebook, "rate-text")]
-    cells.insert(2, cells.pop(place(notebook, "explain-text")))
-    find(notebook, "bdp-check")["source"] += "\n1"
+def test_the_check_says_where_cells_stand_that_were_moved(notebook, handed):
+    move("explain-text", 2)(notebook)
     found, said = handed()
-    assert found == [
-        ("cell copied", "ps0-bdp"),
-        ("locked cell changed", "ps0-bdp-check"),
-        ("cell deleted", "ps0-rate-text"),
-        ("cells reordered", "ps0-explain-text"),
-        ("run out of order", "ps0-bdp"),
-    ]
-    assert "It should stand below" in said and '(It is under "' in said
+    assert found == [("cells reordered", "explain-text")]
+    assert "should stand below ps0-rate-check" in said and '(It is under "' in said
 
 
 def test_the_check_on_how_cells_ran(notebook, handed):
     find(notebook, "rate")["execution_count"] = 1
     find(notebook, "bdp-check")["execution_count"] = None
-    find(notebook, "setup")["outputs"] = [
-        {"output_type": "error", "ename": "\x1b[31mBoom", "evalue": "", "traceback": []}
-    ]
+    error = {"output_type": "error", "ename": "\x1b[31mBoom", "evalue": "", "traceback": []}
+    find(notebook, "setup")["outputs"] = [error]
     found, said = handed()
     assert found == [
-        ("not run", "ps0-bdp-check"),
-        ("failing cell", "ps0-setup"),
-        ("run out of order", "ps0-rate"),
+        ("not run", "bdp-check"),
+        ("failing cell", "setup"),
+        ("run out of order", "rate"),
     ]
     assert "an error" in said
 
 
-def test_the_check_on_a_name_that_is_missing_and_what_is_left_of_the_stub(notebook, handed):
-    find(notebook, "name")["source"] = "student = ''"
-    find(notebook, "rate")["source"] = (
-        "goodput_bps = 1\n# YOUR CODE HERE\nraise NotImplementedError()"
-    )
+OUTPUT = {"output_type": "stream", "name": "stdout", "text": "x" * 10_000_000}
+
+
+@pytest.mark.parametrize(
+    ("edit", "told", "words"),
+    [
+        (write("name", "student = ''"), ("name missing", "name"), ""),
+        (write("rate", STUB), ("no answer", "rate"), "delete that line"),
+        (write("rate", MATPLOTLIB), ("not in the grader", "rate"), "no matplotlib"),
+        (lambda book: find(book, "rate").update(outputs=[OUTPUT]), ("output too big", "rate"), ""),
+        *(
+            (
+                lambda book, one=one: book["metadata"].update(netlab=one),
+                ("not a problem set", ""),
+                "",
+            )
+            for one in (None, [], {"assignment": 5}, {"assignment": "ps0", "cells": [5]})
+        ),
+    ],
+)
+def test_what_else_the_check_finds(notebook, handed, edit, told, words):
+    edit(notebook)
     found, said = handed()
-    assert found == [("name missing", "ps0-name"), ("no answer", "ps0-rate")]
-    assert "delete that line" in said
-
-
-def test_the_check_on_a_file_with_too_much_in_it(notebook, handed):
-    find(notebook, "rate")["outputs"] = [
-        {"output_type": "stream", "name": "stdout", "text": "x" * 10_000_000}
-    ]
-    assert handed()[0] == [("output too big", "ps0-rate")]
+    assert found == [told] and words in said
 
 
 def test_the_check_on_another_file_name(handed):
     assert handed("ps0-Copy1.ipynb")[0] == [("wrong file name", "")]
-
-
-@pytest.mark.parametrize("said", [None, [], {"assignment": 5}, {"assignment": "ps0", "cells": [5]}])
-def test_the_check_where_the_metadata_are_gone(notebook, handed, said):
-    notebook["metadata"]["netlab"] = said
-    assert handed()[0] == [("not a problem set", "")]
-
-
-def test_the_check_on_what_is_no_notebook(tmp_path):
-    path = tmp_path / "ps0.ipynb"
-    path.write_bytes(b"%PDF \x1b[2J")
-    ran = CliRunner().invoke(app, ["course", "check", str(path)])
-    assert isinstance(ran.exception, NetlabError)
-    assert "no notebook" in str(ran.exception)
-
-
-def test_what_the_grader_lacks_is_named_before_it_costs_points(notebook, tmp_path):
-    find(notebook, "rate")["source"] = "import matplotlib.pyplot as plt\ngoodput_bps = 1\nshare = 2"
-    path = tmp_path / "ps0.ipynb"
-    path.write_text(json.dumps(notebook))
-    told = CliRunner().invoke(app, ["course", "check", str(path)])
-    assert told.exit_code == 1
-    assert "ps0-rate: not in the grader" in told.output and "no matplotlib" in told.output

@@ -128,7 +128,7 @@ def grade(data, student, assignment, right, runs, secret=None):
         flags["look at this one"] = None
     if setup & executed.errors.keys():
         flags["setup failed"] = None
-    places = dict(zip((cell["id"] for cell in order), submitted.under(repaired.cells), strict=True))
+    places = submitted.under(repaired.cells, (cell["id"] for cell in order))
     exercises = [
         marked(exercise, executed, right, order, places)
         for exercise in assignment.exercises

@@ -4,6 +4,7 @@ nothing is run, and neither the source nor nbgrader is needed.
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from netlab.course import graders_python, ids
@@ -53,9 +54,12 @@ def examine(path):
             text = f"Your course looks for {name}.ipynb: rename the file."
             findings.append(Finding("wrong file name", "", text))
         findings += other_secret(metadata["netlab"].get("secret"), path.parent)
-        findings += structure(handed, expected)
+    checksums = dict(expected or ())
+    findings += submitted.structure(
+        submitted.by_id(handed), checksums, lambda *one: changed(checksums, *one)
+    )
     findings += named(submitted.names(handed, f"{name}-name"), f"{name}-name", path.parent)
-    findings += answered(handed, dict(expected or ()))
+    findings += answered(handed, checksums)
     findings += not_in_grader(handed)
     findings += ran(handed)
     if len(data) > LARGE_BYTES:
@@ -67,9 +71,7 @@ def examine(path):
             text = f"The file has {len(data) / 1e6:.0f} MB, most of it the output of this cell:"
             text += " print less there, and save again."
         findings.append(Finding("output too big", largest, text))
-    names = [cell.name for cell in handed]
-    # from the end, as the first of two with one name counts
-    places = dict(zip(names[::-1], [*submitted.under(handed)][::-1], strict=True))
+    places = submitted.under(handed, (cell.name for cell in handed))
     return submitted.placed(findings, places)
 
 
@@ -87,8 +89,7 @@ def named(student, cell, folder):
     if student is None:
         return
     if student == "":
-        text = 'Write your student id between the quotes of student = "", and run all cells.'
-        yield Finding("name missing", cell, text)
+        yield submitted.name_missing(cell)
         return
     try:
         if stranger(ids.normalised(student), folder):
@@ -102,16 +103,17 @@ def contents(metadata):
     """A released notebook's name, and its cells as [grade_id, checksum]; None for another's."""
     said = metadata.get("netlab")
     name, cells = (said.get("assignment"), said.get("cells")) if isinstance(said, dict) else ("", 0)
-    if not isinstance(name, str) or not re.fullmatch(r"[\w-]{1,80}", name, re.A):
+    if not is_name(name):
         return "", None
-    if not isinstance(cells, list) or not 0 < len(cells) <= submitted.MOST_CELLS:
-        return name, None
-    for cell in cells:
-        if not isinstance(cell, list) or len(cell) != 2 or not all(type(x) is str for x in cell):
-            return name, None
-        if not re.fullmatch(r"[\w-]{1,80}", cell[0], re.A):
-            return name, None
-    return name, cells
+    sound = isinstance(cells, list) and 0 < len(cells) <= submitted.MOST_CELLS
+    for cell in cells if sound else ():
+        sound &= isinstance(cell, list) and len(cell) == 2 and type(cell[1]) is str
+        sound = sound and is_name(cell[0])
+    return name, cells if sound else None
+
+
+def is_name(text):
+    return isinstance(text, str) and bool(re.fullmatch(r"[\w-]{1,80}", text, re.A))
 
 
 def other_secret(mark, folder):
@@ -126,38 +128,12 @@ def other_secret(mark, folder):
         yield Finding("other course.json", "", text)
 
 
-def structure(handed, expected):
-    """Cells that are gone, there twice, elsewhere, or not as they were."""
-    there = {}
-    for cell in handed:
-        there.setdefault(cell.id, []).append(cell)
-    last, above, moved = -1, "", False
-    order = [cell.id for cell in handed]
-    for name, checksum in expected:
-        cells = there.get(name, [])
-        if not cells:
-            text = "It was deleted, or merged with another cell. Copy your answers into a fresh"
-            text += " copy of the set."
-            yield Finding("cell deleted", name, text)
-            continue
-        if len(cells) > 1:
-            text = f"It is there {len(cells)} times. Keep the one with your answer, delete the"
-            text += " others; to try things out, use a new cell."
-            yield Finding("cell copied", name, text)
-        place = order.index(name)
-        if place < last and not moved:
-            moved = True
-            text = f"It should stand below {above}, and one of the two was moved: drag that back by"
-            text += " the blank at its left."
-            yield Finding("cells reordered", name, text)
-        if place > last:
-            last, above = place, name
-        said = cells[0].said
-        own = said.get("solution") is True or not (said.get("grade") or said.get("locked"))
-        if not own and checksum_of(cells[0]) != checksum:
-            text = "It belongs to the course and was changed; the course's own will count. Take"
-            text += " what you wrote there into an answer cell or a new one."
-            yield Finding("locked cell changed", name, text)
+def changed(checksums, name, cell):
+    """Whether a cell that its metadata call the course's is not as it was given out."""
+    own = cell.said.get("solution") is True or not (
+        cell.said.get("grade") or cell.said.get("locked")
+    )
+    return not own and checksum_of(cell) != checksums[name]
 
 
 def checksum_of(cell):
@@ -200,21 +176,15 @@ def ran(handed):
         text = f"{names} have not run, or their outputs were cleared. {RUN_ALL}"
         yield Finding("not run", waiting[0].name, text)
     for cell in code:
-        for output in cell.outputs:
-            if output.get("output_type") in ("error", "pyerr"):
-                said = output.get("ename")
-                said = said if isinstance(said, str) and said.isidentifier() else "an error"
-                locked = cell.said.get("locked") is True
-                why = f"read the end of its output, and mend {'what is above' if locked else 'it'}"
-                why = COMMON.get(said, why)
-                text = f"It stops with {said[:80]}: {why}."
-                yield Finding("failing cell", cell.name, text)
-                break
-    counts = [cell.count for cell in code if cell.count is not None]
-    for cell, before in zip(
-        [cell for cell in code if cell.count is not None][1:], counts, strict=False
-    ):
-        if cell.count <= before:
+        errors = [one for one in cell.outputs if one.get("output_type") == "error"]
+        for output in errors[:1]:
+            said = output.get("ename")
+            said = said if isinstance(said, str) and said.isidentifier() else "an error"
+            which = "what is above" if cell.said.get("locked") is True else "it"
+            why = COMMON.get(said, f"read the end of its output, and mend {which}")
+            yield Finding("failing cell", cell.name, f"It stops with {said[:80]}: {why}.")
+    for before, cell in pairwise(cell for cell in code if cell.count is not None):
+        if cell.count <= before.count:
             text = f"It ran before a cell that stands above it. {RUN_ALL}"
             yield Finding("run out of order", cell.name, text)
             break

@@ -9,7 +9,7 @@ from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding
 from netlab.errors import NetlabError
 
-FLAGS = ("grade", "solution", "locked", "points")
+COURSES = ("locked", "check")  # roles of cells that students do not write
 
 
 class Cell(NamedTuple):
@@ -18,7 +18,6 @@ class Cell(NamedTuple):
     id: str
     kind: str
     source: str
-    graded: bool
 
 
 @dataclass(frozen=True)
@@ -40,12 +39,12 @@ class Repaired:
 
 
 @submitted.whatever_it_is()
-def examine(notebook, assignment):
+def examine(data, assignment):
     """A submission as the grader takes it, and what was wrong with it.
 
     Parameters
     ----------
-    notebook : bytes, str or dict
+    data : bytes
         Anything that a student may hand in.
     assignment : netlab.course.sets.source.Assignment
 
@@ -54,41 +53,39 @@ def examine(notebook, assignment):
     NetlabError
         It is no notebook, or one without any cell of this problem set.
     """
-    handed, _, findings = submitted.read(notebook)
-    kinds = {cell.id: cell for cell in assignment.cells if cell.id}
+    handed, _, findings = submitted.read(data)
+    expected = {cell.id: cell for cell in assignment.cells if cell.id}
     recognise(handed, assignment)
-    copies = {}
-    for cell in handed:
-        if cell.id in kinds:
-            copies.setdefault(cell.id, []).append(cell)
+    copies = {
+        name: counted_first(expected[name], cells)
+        for name, cells in submitted.by_id(handed).items()
+        if name in expected
+    }
     if not copies:
         raise NetlabError(
             f"the submission has no cell of {assignment.name}: hand in the notebook"
             f" {assignment.name}.ipynb that you were given, with your answers in it"
         )
-    counted = {name: chosen(kinds[name], cells) for name, cells in copies.items()}
-    for name, expected in kinds.items():
-        findings += compared(expected, counted.get(name), len(copies.get(name, ())))
-    findings += reordered(handed, counted, list(kinds))
+    counted = {name: cells[0] for name, cells in copies.items()}
+    findings += submitted.structure(copies, expected, lambda *one: changed(expected, *one))
+    for name, cell in counted.items():
+        findings += compared(expected[name], cell)
     student = submitted.names(counted.values(), f"{assignment.name}-name")
     if student == "":
-        text = 'Write your student id between the quotes of student = "", and run the cell.'
-        findings.append(Finding("name missing", f"{assignment.name}-name", text))
+        findings.append(submitted.name_missing(f"{assignment.name}-name"))
     followers, anchor = {}, ""
     for cell in handed:
-        if cell.id not in kinds:
-            followers.setdefault(anchor, []).append(Cell("", cell.kind, cell.source, False))
+        if cell.id not in expected:
+            followers.setdefault(anchor, []).append(Cell("", cell.kind, cell.source))
         elif counted[cell.id] is cell:
             anchor = cell.id
     cells = followers.get("", [])
-    for expected in kinds.values():
-        cells.append(merged(expected, counted.get(expected.id)))
-        cells += followers.get(expected.id, [])
-    places = dict(zip((cell.name for cell in handed), submitted.under(handed), strict=True))
-    own = zip(
-        (cell.id for cell in assignment.cells), submitted.under(assignment.cells), strict=True
-    )
-    return Repaired(cells, submitted.placed(findings, places | dict(own)), student)
+    for name, cell in expected.items():
+        cells.append(merged(cell, counted.get(name)))
+        cells += followers.get(name, [])
+    places = submitted.under(handed, (cell.name for cell in handed))
+    places |= submitted.under(assignment.cells, (cell.id for cell in assignment.cells))
+    return Repaired(cells, submitted.placed(findings, places), student)
 
 
 def recognise(handed, assignment):
@@ -107,81 +104,47 @@ def recognise(handed, assignment):
             cell.id = lost.pop(cell.own)
 
 
-def chosen(expected, copies):
-    """The cell that counts of those with one grade_id: the first with something of the student's
+def counted_first(expected, copies):
+    """The cells with one grade_id: first the one that counts, which has something of the student's
     in it.
     """
-    if expected.role in ("answer", "manual", "free"):
-        for cell in copies:
-            if cell.source.strip() and not same(cell.source, expected.source):
-                return cell
-    return copies[0]
+    if expected.role not in COURSES:
+        copies.sort(key=lambda one: not one.source.strip() or same(one.source, expected.source))
+    return copies
 
 
 def same(one, other):
     """Whether two cells say the same, whatever blanks are at the ends of their lines."""
-    return [line.rstrip() for line in one.strip().split("\n")] == [
-        line.rstrip() for line in other.strip().split("\n")
-    ]
+    first, second = ([line.rstrip() for line in text.strip().split("\n")] for text in (one, other))
+    return first == second
 
 
-def compared(expected, cell, count):
-    """The findings on one cell of the source."""
-    locked = expected.role in ("locked", "check")
-    if cell is None:
-        text = "It was deleted, and was put back as it was"
-        text += "." if locked else ": empty, so it answers nothing. Write your answer in it."
-        yield Finding("cell deleted", expected.id, text)
-        return
-    if count > 1:
-        which = "the course's" if locked else "the first with an answer in it"
-        text = f"It is there {count} times, and only {which} counts: delete the copies."
-        yield Finding("cell copied", expected.id, text)
+def changed(expected, name, cell):
+    return expected[name].role in COURSES and not same(cell.source, expected[name].source)
+
+
+def compared(expected, cell):
+    """The findings on the type of a cell, and on its metadata."""
     if cell.kind != expected.kind:
         text = f"It is a {expected.kind} cell, and was made a {cell.kind} cell: change it back."
         yield Finding("cell type changed", expected.id, text)
-    if locked and not same(cell.source, expected.source):
-        text = "Its text belongs to the course, and was put back: write in the answer cells only."
-        yield Finding("locked cell changed", expected.id, text)
     wanted = {
+        "grade_id": expected.id,
         "grade": expected.role in ("check", "manual"),
         "solution": expected.role in ("answer", "manual"),
-        "locked": expected.role in ("locked", "check"),
-        "points": expected.points,
     }
-    for key in FLAGS[: 4 if wanted["grade"] else 2]:
-        given = cell.said.get(key)
-        if type(given) is not type(wanted[key]) and not (
-            key == "points" and type(given) in (int, float)
-        ):
-            break
-        if given != wanted[key]:
-            break
-    else:
-        if cell.said.get("grade_id") == expected.id:
-            return
-    text = "What nbgrader keeps in its metadata was changed; the course's counts."
-    yield Finding("metadata changed", expected.id, text)
-
-
-def reordered(handed, counted, order):
-    """The finding that cells do not stand in the source's order."""
-    place, last = {name: number for number, name in enumerate(order)}, -1
-    for cell in handed:
-        if counted.get(cell.id) is cell:
-            if place[cell.id] < last:
-                text = "It was moved; the course's order counts, so run all cells in that order."
-                yield Finding("cells reordered", cell.id, text)
-                return
-            last = place[cell.id]
+    if wanted["grade"]:
+        wanted |= {"locked": expected.role in COURSES, "points": expected.points}
+    given = {key: cell.said.get(key) for key in wanted}
+    if given != wanted or given.get("points") is True:  # which is 1 otherwise
+        text = "What nbgrader keeps in its metadata was changed; the course's counts."
+        yield Finding("metadata changed", expected.id, text)
 
 
 def merged(expected, cell):
     """The cell to be run: the source's, with the student's text where that is the student's."""
-    graded = expected.role in ("check", "manual")
-    if expected.role in ("locked", "check"):
-        return Cell(expected.id, expected.kind, expected.source, graded)
-    if cell is None:
-        text = expected.source if expected.role == "free" else ""
-        return Cell(expected.id, expected.kind, text, graded)
-    return Cell(expected.id, expected.kind, cell.source, graded)
+    if expected.role in COURSES or (cell is None and expected.role == "free"):
+        text = expected.source
+    else:
+        text = "" if cell is None else cell.source
+    return Cell(expected.id, expected.kind, text)

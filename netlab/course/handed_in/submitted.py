@@ -6,7 +6,7 @@ import contextlib
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from netlab.course.checks.verdicts import printable
 from netlab.errors import NetlabError
@@ -65,9 +65,9 @@ class Handed:
     own: str
     kind: str
     source: str
-    said: dict = field(default_factory=dict)
-    count: int | None = None
-    outputs: list = field(default_factory=list)
+    said: dict
+    count: int | None
+    outputs: list
 
     @property
     def name(self):
@@ -99,12 +99,7 @@ def own_file(path):
 
 
 def read(data):
-    """The cells of a notebook, its metadata, and what there is to say about its format.
-
-    Parameters
-    ----------
-    data : bytes, str or dict
-        The file's contents, or what its JSON says.
+    """The cells of a notebook's bytes, its metadata, and what there is to say about damaged cells.
 
     Returns
     -------
@@ -115,12 +110,8 @@ def read(data):
     NetlabError
         It is too large, nested too deeply, or no notebook.
     """
-    notebook, findings = data if isinstance(data, dict) else parsed(data), []
+    notebook, handed, findings = parsed(data), [], []
     cells = notebook.get("cells")
-    if cells is None and isinstance(notebook.get("worksheets"), list):
-        cells = from_version_3(notebook["worksheets"])
-        text = f"The notebook is in an old format, and was converted. {AGAIN}"
-        findings.append(Finding("old format", "", text))
     if not isinstance(cells, list):
         raise NetlabError(f"the submission is JSON, but no notebook: it has no cells. {AGAIN}")
     if len(cells) > MOST_CELLS:
@@ -128,7 +119,6 @@ def read(data):
             f"the submission has {len(cells)} cells, and {MOST_CELLS} are allowed: delete your own"
             " cells that no answer needs"
         )
-    handed = []
     for number, raw in enumerate(cells, 1):
         cell = clean(number, raw) if isinstance(raw, dict) else None
         if cell is None:
@@ -140,40 +130,34 @@ def read(data):
             text = f"It has more than {LONGEST_CELL} characters, and counts as empty: shorten it."
             findings.append(Finding("cell too long", cell.name, text))
         handed.append(cell)
-    metadata = notebook.get("metadata")
-    return handed, metadata if isinstance(metadata, dict) else {}, findings
+    return handed, of_type(dict, notebook.get("metadata")), findings
 
 
 def parsed(data):
     """What JSON says, if it is an object, and not made to break whoever reads it."""
-    if len(data) > LARGEST_BYTES:
+    if len(data) > LARGEST_BYTES or data.count(b"[") + data.count(b"{") > MOST_LISTS:
         raise NetlabError(
-            f"the submission has {len(data) / 1e6:.0f} MB, and {LARGEST_BYTES / 1e6:.0f} are"
-            " allowed: clear the outputs (Edit, Clear Outputs of All Cells), and save it again"
-        )
-    if isinstance(data, str):
-        data = data.encode("utf-8", "replace")
-    if not data.strip():
-        raise NetlabError(f"the submission is an empty file. {AGAIN}")
-    if data.count(b"[") + data.count(b"{") > MOST_LISTS:
-        raise NetlabError(
-            "the submission has more lists in it than any notebook needs: clear the outputs, and"
-            " save it again"
+            f"the submission has {len(data) / 1e6:.0f} MB, or more lists than any notebook needs;"
+            f" {LARGEST_BYTES / 1e6:.0f} MB are allowed: clear the outputs (Edit, Clear Outputs of"
+            " All Cells), and save it again"
         )
     try:
         notebook = json.loads(data)
     except RecursionError:
-        raise NetlabError(
-            f"the submission is nested more deeply than any notebook is. {AGAIN}"
-        ) from None
-    except ValueError as error:  # UnicodeDecodeError, JSONDecodeError, too many digits
-        said = str(error)[:120] if isinstance(error, json.JSONDecodeError) else "not text in UTF-8"
-        raise NetlabError(f"the submission is no notebook ({said}). {AGAIN}") from None
-    if not isinstance(notebook, dict):
-        raise NetlabError(
-            f"the submission is JSON, but no notebook: it is a list or value. {AGAIN}"
-        )
-    return notebook
+        why = "it is nested more deeply than any is"
+    except json.JSONDecodeError as error:
+        why = str(error)[:120] if data.strip() else "it is an empty file"
+    except ValueError:  # UnicodeDecodeError, too many digits
+        why = "it is not text in UTF-8, or has a number of thousands of digits"
+    else:
+        if isinstance(notebook, dict):
+            return notebook
+        why = "it is JSON, but a list or value"
+    raise NetlabError(f"the submission is no notebook: {why}. {AGAIN}")
+
+
+def of_type(kind, value):
+    return value if isinstance(value, kind) else kind()
 
 
 def clean(number, raw):
@@ -184,37 +168,64 @@ def clean(number, raw):
     if not isinstance(source, str):
         return None
     source = source.replace("\r\n", "\n").replace("\r", "\n")
-    metadata = raw.get("metadata")
-    said = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    said = said if isinstance(said, dict) else {}
-    own, grade_id, count = raw.get("id"), said.get("grade_id"), raw.get("execution_count")
-    outputs = raw.get("outputs")
+    said = of_type(dict, of_type(dict, raw.get("metadata")).get("nbgrader"))
+    kind, count = raw.get("cell_type"), raw.get("execution_count")
     return Handed(
         number,
-        grade_id if isinstance(grade_id, str) else "",
-        own if isinstance(own, str) else "",
-        kind if (kind := raw.get("cell_type")) in ("code", "markdown") else "raw",
+        of_type(str, said.get("grade_id")),
+        of_type(str, raw.get("id")),
+        kind if kind in ("code", "markdown") else "raw",
         source.encode("utf-8", "replace").decode(),  # half a surrogate pair is no text
         said,
         count if type(count) is int and abs(count) < 10**9 else None,
-        [each for each in outputs if isinstance(each, dict)] if isinstance(outputs, list) else [],
+        [each for each in of_type(list, raw.get("outputs")) if isinstance(each, dict)],
     )
 
 
-def from_version_3(worksheets):
-    """The cells of a notebook of nbformat 3, as version 4 has them."""
-    cells = []
-    for sheet in worksheets:
-        found = sheet.get("cells") if isinstance(sheet, dict) else None
-        for raw in found if isinstance(found, list) else ():
-            if isinstance(raw, dict):
-                raw = {**raw, "execution_count": raw.get("prompt_number")}
-                if raw.get("cell_type") == "code":
-                    raw["source"] = raw.get("input")
-                elif raw.get("cell_type") == "heading":
-                    raw["cell_type"] = "markdown"
-            cells.append(raw)
-    return cells
+def structure(copies, order, changed):
+    """The findings on cells that are gone, there more than once, elsewhere or changed.
+
+    Parameters
+    ----------
+    copies : dict
+        Lists of `Handed` by grade_id; the first counts.
+    order : iterable of str
+        The grade_ids of the problem set.
+    changed : callable
+        ``changed(grade_id, cell)``: does the cell belong to the course, and say something else?
+    """
+    last, above, moved = 0, "", False
+    for name in order:
+        if name not in copies:
+            text = "It was deleted, or merged with another cell, and the grader puts it back as it"
+            text += " was given out. Copy your answers into a fresh copy of the set."
+            yield Finding("cell deleted", name, text)
+            continue
+        cell, *others = copies[name]
+        if others:
+            text = f"It is there {len(others) + 1} times. The course's own counts, or the first"
+            text += " with an answer in it: delete the others; to try things out, use a new cell."
+            yield Finding("cell copied", name, text)
+        if cell.number < last and not moved:
+            moved = True
+            text = f"It should stand below {above}, as the grader runs it: one of the two was"
+            text += " moved, so drag that back by the blank at its left."
+            yield Finding("cells reordered", name, text)
+        if cell.number > last:
+            last, above = cell.number, name
+        if changed(name, cell):
+            text = "It belongs to the course and was changed; the course's own counts. Take what"
+            text += " you wrote there into an answer cell or a new one."
+            yield Finding("locked cell changed", name, text)
+
+
+def by_id(handed):
+    """The cells with a grade_id, in lists by it."""
+    found = {}
+    for cell in handed:
+        if cell.id:
+            found.setdefault(cell.id, []).append(cell)
+    return found
 
 
 def names(cells, folder):
@@ -227,6 +238,11 @@ def names(cells, folder):
     return None
 
 
+def name_missing(cell):
+    text = 'Write your student id between the quotes of student = "", and run all cells.'
+    return Finding("name missing", cell, text)
+
+
 def title(text):
     """The first heading of a text in Markdown, shortened; "" where it has none."""
     for line in text.split("\n"):
@@ -236,40 +252,34 @@ def title(text):
     return ""
 
 
-def under(cells):
-    """For each cell, in words, the heading under which it stands, as Jupyter shows no ids; "" for
-    those above the first.
+def under(cells, names):
+    """By name, the first cell's heading, in words, as Jupyter shows no ids; "" above the first.
 
     Parameters
     ----------
     cells : iterable
         With `kind` and `source`, in their order.
+    names : iterable of str
+        Of the same cells.
     """
-    heading = ""
-    for cell in cells:
-        if cell.kind == "markdown" and (found := title(cell.source)):
-            heading = f'under "{found}"'
-        yield heading
+    heading, found = "", {}
+    for cell, name in zip(cells, names, strict=True):
+        if cell.kind == "markdown" and (words := title(cell.source)):
+            heading = f'under "{words}"'
+        found.setdefault(name, heading)
+    return found
 
 
 def placed(findings, places):
     """The first findings of each flag, which also say where their cells are, and how many more
-    there are.
-
-    Parameters
-    ----------
-    findings : list of Finding
-    places : dict of str
-        What `under` says, by a finding's `cell`.
+    there are; `places` is what `under` says.
     """
     told, counts = [], Counter()
     for one in findings:
         counts[one.flag] += 1
-        if counts[one.flag] > MOST_FINDINGS:
-            continue
-        if place := places.get(one.cell):
-            one = replace(one, text=f"{one.text} (It is {place}.)")
-        told.append(one)
+        if counts[one.flag] <= MOST_FINDINGS:
+            place = places.get(one.cell)
+            told.append(replace(one, text=f"{one.text} (It is {place}.)") if place else one)
     return told + [
         Finding(flag, "", f"And {count - MOST_FINDINGS} more of this kind.")
         for flag, count in counts.items()
