@@ -50,7 +50,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     Parameters
     ----------
     cells : list of dict
-        ``id``, ``kind``, ``source``, and ``answers`` (specifications by name) in check cells.
+        ``id``, ``kind``, ``source``, and ``answers``: specifications by name, in check cells.
     students : list of str
         Whose parameters `netlab.course.mine` gives. More than one only for a notebook that is
         trusted: they share a jail.
@@ -66,32 +66,27 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     EngineError
         No jail works here; what a notebook does never raises.
     """
-    keys = ("cases", "mistakes") if mistakes else ("cases",)
+    keys = {"cases", "mistakes"} if mistakes else {"cases"}
+    wanted = {
+        cell["id"]: {
+            name: {key: one for key, one in spec.items() if key in keys}
+            for name, spec in cell["answers"].items()
+        }
+        for cell in cells
+    }
     order = {
         "students": students,
         "digest": runs.engine.digest,
         "about": runs.engine.about,
-        "cells": [
-            cell
-            | {
-                "answers": {
-                    name: {key: spec[key] for key in keys if key in spec}
-                    for name, spec in (cell.get("answers") or {}).items()
-                }
-            }
-            for cell in cells
-        ],
+        "cells": [cell | {"answers": wanted[cell["id"]]} for cell in cells],
     }
     found = {students[0]: Executed()}
     files = {"course.json": json.dumps({"secret": secret})} if secret else {}
-    current, following, end = students[0], students[1:], None
+    current, following, spent = students[0], students[1:], {}
     jail = Jail(PROGRAM, files=files, wall_limit_s=wall_s(JAIL_WALL_S))
     try:
-        heard, spent = begun(jail, order), {}
-        while True:
-            message = understood(heard)
-            if "ended" in message:
-                break
+        heard = begun(jail, order)
+        while "ended" not in (message := understood(heard)):
             reply = {}
             if "run" in message:
                 reply = runs.answer(message["run"], spent)
@@ -103,30 +98,23 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
                     found[current] = Executed()
                     jail.line.wall_limit_s = jail.line.wall_s + wall_s(JAIL_WALL_S)
                 if "cell" in message:
-                    keep(found[current], message, cells)
+                    keep(found[current], message, wanted)
             heard = jail.say(json.dumps(reply))
-    except NetlabError as error:
+    except (NetlabError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, EngineError) and not isinstance(error, GuestError):
             raise
-        end = error
-    except (KeyError, TypeError, ValueError) as error:
-        end = NetlabError(f"the notebook sent a message that cannot be read\n{error!r}")
+        sent = f"the notebook sent a message that cannot be read\n{error!r}"
+        one, said = found[current], str(error) if isinstance(error, NetlabError) else sent
+        one.evidence, one.ended = said, said.partition("\n")[0]
+        one.over_time, one.at_limit = isinstance(error, OverTime), isinstance(error, LimitError)
     finally:
         jail.close()
-    if end:
-        one, one.evidence = found[current], str(end)
-        one.ended, one.over_time = one.evidence.partition("\n")[0], isinstance(end, OverTime)
-        one.at_limit = isinstance(end, LimitError)
     return found
 
 
 def begun(jail, order):
-    """Start the jail; -> what it says first of the notebook.
-
-    Raises
-    ------
-    EngineError
-        It does not even begin, which is no fault of the notebook's.
+    """Start the jail; -> what it says first of the notebook. An `EngineError` where it does not
+    even begin, which is no fault of the notebook's.
     """
     try:
         heard = jail.say(json.dumps(order))
@@ -138,16 +126,10 @@ def begun(jail, order):
 
 
 def understood(text):
-    """A message of the jail, which may be anything.
-
-    Raises
-    ------
-    NetlabError
-        It is no JSON object.
-    """
+    """A message of the jail, which may be anything; a `NetlabError` where it is no JSON object."""
+    if text.count("[") + text.count("{") > MOST_LISTS:
+        raise NetlabError("the notebook sent more lists than any answer has")
     try:
-        if text.count("[") + text.count("{") > MOST_LISTS:
-            raise NetlabError("the notebook sent more lists than any answer has")
         message = json.loads(text)
     except (ValueError, RecursionError):
         message = None
@@ -156,25 +138,21 @@ def understood(text):
     return message
 
 
-def keep(executed, message, cells):
+def keep(executed, message, wanted):
     """Keep what a cell told, once; the first word counts, as later cells could take it back."""
-    cell = message.get("cell")
-    specs = {one["id"]: one.get("answers") or {} for one in cells}
-    if cell not in specs:
+    cell, error, answers = (message.get(key) for key in ("cell", "error", "answers"))
+    if cell not in wanted:
         raise NetlabError("the notebook told of a cell that it does not have")
-    if isinstance(message.get("error"), str):
-        executed.errors.setdefault(cell, message["error"][:500])
-    answers = message.get("answers")
+    if isinstance(error, str):
+        executed.errors.setdefault(cell, error[:500])
     if isinstance(answers, dict) and answers and cell not in executed.answers:
-        names = {
-            f"{name}\n{hint}"
-            for name, spec in specs[cell].items()
-            for hint in spec.get("mistakes", {})
-        }
+        names = {*wanted[cell]}
+        for name, spec in wanted[cell].items():
+            names |= {f"{name}\n{hint}" for hint in spec.get("mistakes", ())}
         executed.answers[cell] = {
             name: None if form is None else sound(form)
             for name, form in answers.items()
-            if name in specs[cell] or name in names
+            if name in names
         }
 
 

@@ -46,35 +46,43 @@ def reference(assignment, students, runs, secret=None):
     failure : str
         Where the solution fails for this student, or lacks an answer; "" where it does not.
     """
-    specs = {exercise.id: exercise.answers for exercise in assignment.exercises}
-    cells = [
-        {"id": f"{cell.id}#{number}", "kind": cell.kind, "source": cell.solved}
-        | ({"id": cell.id, "answers": specs[cell.id]} if specs.get(cell.id) else {})
-        for number, cell in enumerate(assignment.cells)
-    ]
-    waiting = list(students)
+    cells, waiting = to_run(assignment, assignment.cells, "solved"), list(students)
     while waiting:
         found = execute(cells, waiting, assignment.name, runs, secret, mistakes=True)
         for student, executed in found.items():
-            yield student, executed.answers, solution_failure(executed, specs)
+            yield student, executed.answers, solution_failure(executed, assignment)
         waiting = waiting[len(found) :]
 
 
-def solution_failure(executed, specs):
+def to_run(assignment, cells, text):
+    """Cells as `execute` takes them; `text` names the attribute that is run."""
+    specs = {exercise.id: exercise.answers for exercise in assignment.exercises}
+    return [
+        {
+            "id": cell.id or f"#{number}",
+            "kind": cell.kind,
+            "source": getattr(cell, text),
+            "answers": specs.get(cell.id, {}),
+        }
+        for number, cell in enumerate(cells)
+    ]
+
+
+def solution_failure(executed, assignment):
     """Why a solution has not answered everything; "" if it has."""
     if executed.ended:
         return f"it ended: {executed.ended}"
     for cell, error in executed.errors.items():
         return f"cell {cell} fails: {error}"
-    for exercise in filter(specs.get, specs):  # manual ones have no answers
-        for name, form in executed.answers.get(exercise, {"any": None}).items():
+    for exercise in filter(lambda one: not one.manual, assignment.exercises):
+        for name, form in executed.answers.get(exercise.id, {"any": None}).items():
             if form is None or form["kind"] in ("nothing", "error", "other"):
-                return f"no answer {name!r} for {exercise}: {form}"
+                return f"no answer {name!r} for {exercise.id}: {form}"
     return ""
 
 
 def grade(data, student, assignment, right, runs, secret=None):
-    """The marks of one submission.
+    """The marks of one submission, as they are kept in ``marks/STUDENT.json``.
 
     Parameters
     ----------
@@ -86,11 +94,7 @@ def grade(data, student, assignment, right, runs, secret=None):
         The solution's answers for this student, by check cell (`Executed.answers`).
     runs : netlab.course.grading.runs.Runs
     secret : str, optional
-
-    Returns
-    -------
-    dict
-        The student's marks, as they are kept in ``marks/STUDENT.json``.
+        The course's.
 
     Raises
     ------
@@ -102,149 +106,122 @@ def grade(data, student, assignment, right, runs, secret=None):
     except NetlabError as error:
         raised = "".join(traceback.format_exception(error.__cause__)) if error.__cause__ else ""
         return without_marks(student, assignment, "unreadable", str(error), raised)
-    specs = {exercise.id: exercise.answers for exercise in assignment.exercises}
-    order = [
-        {"id": cell.id or f"#{number}", "kind": cell.kind, "source": cell.source}
-        | ({"answers": specs[cell.id]} if specs.get(cell.id) else {})
-        for number, cell in enumerate(repaired.cells)
-    ]
+    cells = to_run(assignment, repaired.cells, "source")
     setup = {cell.id for cell in assignment.cells if cell.role == "locked"}
     began_s = time.monotonic()
     for _ in range(TRIES):
-        executed = execute(order, [student], assignment.name, runs, secret)[student]
+        executed = execute(cells, [student], assignment.name, runs, secret)[student]
         if not (executed.ended or setup & executed.errors.keys()):
             break
         if executed.at_limit or time.monotonic() - began_s > wall_s(LONG_S):
             break
-    flags = dict.fromkeys(finding.flag for finding in repaired.findings)
-    notices = []
+    flags, notices = [], []
     if repaired.student and ids.compared(repaired.student) != ids.compared(student):
         other = printable(repaired.student, LONGEST_NAMED)
-        flags = {f"other id in the notebook: {other}": None} | flags
+        flags.append(f"other id in the notebook: {other}")
         notices.append(OTHER_ID.format(other=other, student=printable(student)))
-    if executed.ended:
-        flags["did not run to its end"] = None
-    if executed.over_time:
-        flags["look at this one"] = None
-    if setup & executed.errors.keys():
-        flags["setup failed"] = None
-    places = submitted.under(repaired.cells, (cell["id"] for cell in order))
-    exercises = [
-        marked(exercise, executed, right, order, places)
-        for exercise in assignment.exercises
-        if not exercise.manual
-    ]
-    texts = {cell.id: cell.source for cell in repaired.cells}
-    manual = [
-        {"id": one.id, "max_points": one.points, "text": answered(texts.get(one.id, ""))}
-        for one in assignment.exercises
-        if one.manual
-    ]
-    marks = summed(student, assignment, exercises, manual)
-    marks["named"] = repaired.student or ""  # whom the notebook names
-    marks["notices"] = notices
-    marks["findings"] = [
-        f"{one.cell}: {one.text}" if one.cell else one.text for one in repaired.findings
-    ]
-    if executed.evidence:
-        marks["evidence"] = executed.evidence[-20_000:]
-    return marks | {"flags": list(flags), "reason": reason(exercises, executed)}
+    flags += dict.fromkeys(finding.flag for finding in repaired.findings)
+    flags += ["did not run to its end"] * bool(executed.ended)
+    flags += ["look at this one"] * executed.over_time
+    flags += ["setup failed"] * bool(setup & executed.errors.keys())
+    marking = Marking(executed, right, cells, repaired.cells)
+    rows = {one.id: marking.rows(one) for one in assignment.exercises if not one.manual}
+    marks = marks_of(
+        student,
+        assignment,
+        rows,
+        {cell.id: cell.source for cell in repaired.cells},
+        named=repaired.student or "",  # whom the notebook names
+        notices=notices,
+        findings=[f"{one.cell}: {one.text}".removeprefix(": ") for one in repaired.findings],
+        flags=flags,
+        reason=reason([row for each in rows.values() for row in each], executed.ended),
+    )
+    return marks | ({"evidence": executed.evidence[-20_000:]} if executed.evidence else {})
 
 
-def marked(exercise, executed, right, order, places):
-    """The marks of one exercise; `places` says where a cell is."""
-    given, rows = executed.answers.get(exercise.id, {}), []
-    for name, spec in exercise.answers.items():
-        answer, solution = given.get(name), right[exercise.id][name]
+class Marking:
+    """What a notebook answered, beside what is right."""
+
+    def __init__(self, executed, right, order, cells):
+        self.executed, self.right, self.order = executed, right, [cell["id"] for cell in order]
+        self.checks = [at for at, cell in enumerate(order) if cell["answers"]]
+        self.places = submitted.under(cells, self.order)
+
+    def rows(self, exercise):
+        """The marks of an exercise's answers."""
+        given, right = self.executed.answers.get(exercise.id, {}), self.right[exercise.id]
+        rows = []
+        for name, spec in exercise.answers.items():
+            check = self.check(exercise, name, given.get(name))
+            share = min(max(float(check.share), 0.0), 1.0)
+            rows.append(
+                {
+                    "name": name,
+                    "verdict": check.verdict,
+                    "share": share,
+                    "hint": check.hint,
+                    "points": round(share * spec["points"], 6),
+                    "max_points": spec["points"],
+                    "given": fingerprint(given.get(name)),
+                    "right": fingerprint(right[name]),
+                }
+            )
+        wrong = [row for row in rows if row["verdict"] in ("close", "wrong")]
+        runs = [row["name"] for row in wrong if right[row["name"]]["kind"] == "experiment"]
+        for row in wrong if runs else ():  # what was made of a run that is not the one asked for
+            drawn = right[row["name"]]["kind"] == "figure"
+            if drawn or exercise.answers[row["name"]].get("exact"):
+                said = f"{row['hint']}; look at the run first, too: {', '.join(runs)}"
+                row["hint"] = printable(said)
+        return rows
+
+    def check(self, exercise, name, answer):
+        if answer is None:
+            return Check("nothing", 0, self.unanswered(exercise, name))
+        if answer["kind"] == "nothing" and (why := self.failure(exercise)):
+            return Check("nothing", 0, f"{name} is None: {why}")
+        if answer["kind"] == "error":
+            return Check("wrong", 0, f"{name} could not be read: {answer['text']}")
+        right = self.right[exercise.id]
         mistakes = {
-            key.partition("\n")[2]: form
-            for key, form in right[exercise.id].items()
+            key.removeprefix(f"{name}\n"): form
+            for key, form in right.items()
             if key.startswith(f"{name}\n")
         }
-        if answer is None:
-            check = Check("nothing", 0, unanswered(name, exercise, executed, order, places))
-        elif answer["kind"] == "nothing" and (why := failure(exercise, executed, order, places)):
-            check = Check("nothing", 0, f"{name} is None: {why}")
-        elif answer["kind"] == "error":
-            check = Check("wrong", 0, f"{name} could not be read: {answer['text']}")
-        else:
-            check = compared(answer, solution, spec | {"mistakes": mistakes, "name": name})
-        share = min(max(float(check.share), 0.0), 1.0)
-        rows.append(
-            {
-                "name": name,
-                "verdict": check.verdict,
-                "share": share,
-                "hint": check.hint,
-                "points": round(share * spec["points"], 6),
-                "max_points": spec["points"],
-                "given": fingerprint(answer),
-                "right": fingerprint(solution),
-            }
-        )
-    name_the_run(rows, exercise, right[exercise.id])
-    points = round(sum(row["points"] for row in rows), 6)
-    return {
-        "id": exercise.id,
-        "title": exercise.title,
-        "points": points,
-        "max_points": exercise.points,
-        "manual": False,
-        "answers": rows,
-    }
+        spec = exercise.answers[name] | {"mistakes": mistakes, "name": name}
+        try:
+            return compare(answer, right[name], spec)
+        except Exception:  # a stranger made the form
+            compare(right[name], right[name], spec)  # or does the solution's raise?
+            return Check("wrong", 0, f"{name} could not be compared with the solution's")
 
+    def unanswered(self, exercise, name):
+        """Why there is no such answer."""
+        if why := self.failure(exercise):
+            return f"{name} has no value: {why}"
+        if self.executed.ended and exercise.id not in self.executed.answers:
+            return f"{name} was not reached: {self.executed.ended}"
+        where = self.places[exercise.id] or f"before {exercise.id}"
+        return f"{name} has no value: no cell {where} assigns it"
 
-def compared(answer, solution, spec):
-    """`compare`; an answer that makes it raise is wrong, and a solution that does raises."""
-    try:
-        return compare(answer, solution, spec)
-    except Exception:  # a stranger made the form
-        compare(solution, solution, spec)
-        return Check("wrong", 0, f"{spec['name']} could not be compared with the solution's")
+    def failure(self, exercise):
+        """The first error in the cells of this exercise, and where it is; "" if there is none."""
+        at = self.order.index(exercise.id)
+        first = max((check for check in self.checks if check < at), default=-1) + 1
+        for cell in self.order[first:at]:
+            if error := self.executed.errors.get(cell):
+                which = "your own cell" if cell.startswith("#") else f"the cell {cell}"
+                which = f"{which} {self.places[cell]}".strip()
+                if error.startswith("NotImplementedError"):
+                    return f"{which} is as it was handed out"
+                return f"{which} failed: {error}"
+        return ""
 
 
 def answered(text):
     """An answer in words, as it is kept; "" where it is still what was handed out."""
     return "" if text.strip() in ("", *regions.STUB[False]) else text[:20_000]
-
-
-def name_the_run(rows, exercise, right):
-    """Say of numbers and figures that were made of a run when it is not the run that was asked
-    for.
-    """
-    wrong = [row for row in rows if row["verdict"] in ("close", "wrong")]
-    runs = [row["name"] for row in wrong if right[row["name"]]["kind"] == "experiment"]
-    for row in wrong:
-        drawn = right[row["name"]]["kind"] == "figure"
-        if runs and (drawn or exercise.answers[row["name"]].get("exact")):
-            said = f"{row['hint']}; look at the run first, too: {', '.join(runs)}"
-            row["hint"] = printable(said)
-
-
-def unanswered(name, exercise, executed, order, places):
-    """Why there is no such answer."""
-    if why := failure(exercise, executed, order, places):
-        return f"{name} has no value: {why}"
-    if executed.ended and exercise.id not in executed.answers:
-        return f"{name} was not reached: {executed.ended}"
-    where = places[exercise.id] or f"before {exercise.id}"
-    return f"{name} has no value: no cell {where} assigns it"
-
-
-def failure(exercise, executed, order, places):
-    """The first error in the cells of this exercise, and where it is; "" if there is none."""
-    ids = [cell["id"] for cell in order]
-    at = ids.index(exercise.id)
-    checks = [number for number in range(at) if order[number].get("answers")]
-    for cell in ids[max(checks, default=-1) + 1 : at]:
-        if cell in executed.errors:
-            which = "your own cell" if cell.startswith("#") else f"the cell {cell}"
-            which = " ".join(filter(None, (which, places[cell])))
-            error = executed.errors[cell]
-            if error.startswith("NotImplementedError"):
-                return f"{which} is as it was handed out"
-            return f"{which} failed: {error}"
-    return ""
 
 
 def fingerprint(form):
@@ -253,46 +230,28 @@ def fingerprint(form):
     numbers = [f"{value:.{SIGNIFICANT}g}" for value in found if type(value) is float]
     if not any(len(text.strip("-0.").replace(".", "")) > 4 for text in numbers):
         return ""
-    text = " ".join(numbers)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(" ".join(numbers).encode()).hexdigest()[:16]
 
 
-def without_marks(student, assignment, flag, why, evidence=""):
-    """The marks of what cannot be graded: zero, and the reason. `evidence` is for who teaches, and
-    on nobody's page.
-    """
+def marks_of(student, assignment, rows, texts, **said):
+    """All of a student's marks; `rows` are those of answers by exercise, `texts` those of cells."""
     exercises = [
         {
             "id": one.id,
             "title": one.title,
-            "points": 0,
+            "points": round(sum(row["points"] for row in rows.get(one.id, ())), 6),
             "max_points": one.points,
             "manual": False,
-            "answers": [],
+            "answers": rows.get(one.id, []),
         }
         for one in assignment.exercises
         if not one.manual
     ]
     manual = [
-        {"id": one.id, "max_points": one.points, "text": ""}
+        {"id": one.id, "max_points": one.points, "text": answered(texts.get(one.id, ""))}
         for one in assignment.exercises
         if one.manual
     ]
-    marks = summed(student, assignment, exercises, manual)
-    marks |= {"flags": [flag], "reason": printable(why), "findings": []}
-    return marks | ({"evidence": evidence} if evidence else {})
-
-
-def pending(student, assignment, why, evidence=""):
-    """The marks of who could not be graded by no fault of his or her own: zero, until somebody has
-    looked. Why is a flag, which students do not see.
-    """
-    flag = f"look at this one: {printable(why)}"
-    marks = without_marks(student, assignment, flag, "not graded yet", evidence)
-    return marks | {"pending": True, "notices": [PENDING]}
-
-
-def summed(student, assignment, exercises, manual):
     return {
         "student": student,
         "assignment": assignment.name,
@@ -303,22 +262,37 @@ def summed(student, assignment, exercises, manual):
         "manual_points": sum(one["max_points"] for one in manual),
         "pending": False,
         "notices": [],  # what a student is told first
-    }
+        "findings": [],
+    } | said
 
 
-def reason(exercises, executed):
+def without_marks(student, assignment, flag, why, evidence="", **said):
+    """The marks of what cannot be graded: zero, and the reason. `evidence` is for who teaches, and
+    on nobody's page.
+    """
+    said |= {"evidence": evidence} if evidence else {}
+    return marks_of(student, assignment, {}, {}, flags=[flag], reason=printable(why), **said)
+
+
+def pending(student, assignment, why, evidence=""):
+    """The marks of who could not be graded by no fault of his or her own: zero, until somebody has
+    looked. Why is a flag, which students do not see.
+    """
+    flag, more = f"look at this one: {printable(why)}", {"pending": True, "notices": [PENDING]}
+    return without_marks(student, assignment, flag, "not graded yet", evidence, **more)
+
+
+def reason(answers, ended):
     """In a sentence, where points were lost."""
-    answers = [(one["id"], answer) for one in exercises for answer in one["answers"]]
-    lost = [(cell, answer) for cell, answer in answers if answer["share"] < 1]
+    lost = [answer for answer in answers if answer["share"] < 1]
     if not lost:
         return "all automatic answers are right"
-    missing = [answer["name"] for _, answer in lost if answer["verdict"] == "nothing"]
-    others = [answer["name"] for _, answer in lost if answer["verdict"] != "nothing"]
+    missing = [answer["name"] for answer in lost if answer["verdict"] == "nothing"]
+    others = [answer["name"] for answer in lost if answer["verdict"] != "nothing"]
     parts = [f"{len(answers) - len(lost)} of {len(answers)} answers are right"]
     parts += [f"not right: {listed(others)}"] if others else []
     parts += [f"no answer: {listed(missing)}"] if missing else []
-    text = "; ".join(parts)
-    return printable(f"{text}. {executed.ended}" if executed.ended else text)
+    return printable("; ".join(parts) + (f". {ended}" if ended else ""))
 
 
 def listed(names):
