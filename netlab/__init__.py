@@ -1,84 +1,50 @@
 """Notebooks on TCP parallel streams and fairness, over real Mininet and iperf3 experiments that
 repeat to the byte.
+
+A name is imported when it is first used, so that `import netlab` takes no time.
 """
 
-from netlab import algorithms, course, fairness, models, plots, readers, units
-from netlab.algorithms import CongestionControl
-from netlab.course.checks.answers import check
-from netlab.course.predictions import you_said
-from netlab.errors import (
-    AlgorithmError,
-    CommandError,
-    EmulationError,
-    EngineError,
-    GuestError,
-    LimitError,
-    MissingPackageError,
-    NetlabError,
-    ReadError,
-    ReadWarning,
-    SpecificationError,
-)
-from netlab.experiment import Experiment
-from netlab.fairness import jain_index
-from netlab.running.loss_onset import loss_onset
-from netlab.running.network import Network
-from netlab.running.result import Result, load
-from netlab.running.robustness import robustness
-from netlab.running.run import run
-from netlab.running.sweep import sweep
-from netlab.topology import Topology, expected, portfolio, wan
-from netlab.topology.links import Link
-from netlab.topology.miniedit import read_miniedit
-from netlab.topology.nodes import Host, Router, Switch
-from netlab.traffic import Iperf, Iperf3, Nstat, Ping, Queue, Shell, Simpleperf, Windows
+import importlib
 
-__all__ = [
-    "AlgorithmError",
-    "CommandError",
-    "CongestionControl",
-    "EmulationError",
-    "EngineError",
-    "Experiment",
-    "GuestError",
-    "Host",
-    "Iperf",
-    "Iperf3",
-    "LimitError",
-    "Link",
-    "MissingPackageError",
-    "NetlabError",
-    "Network",
-    "Nstat",
-    "Ping",
-    "Queue",
-    "ReadError",
-    "ReadWarning",
-    "Result",
-    "Router",
-    "Shell",
-    "Simpleperf",
-    "SpecificationError",
-    "Switch",
-    "Topology",
-    "Windows",
-    "algorithms",
-    "check",
-    "course",
-    "expected",
-    "fairness",
-    "jain_index",
-    "load",
-    "loss_onset",
-    "models",
-    "plots",
-    "portfolio",
-    "read_miniedit",
-    "readers",
-    "robustness",
-    "run",
-    "sweep",
-    "units",
-    "wan",
-    "you_said",
-]
+_NAMES = {
+    "algorithms": "CongestionControl",
+    "course.checks.answers": "check",
+    "course.predictions": "you_said",
+    "errors": (
+        "AlgorithmError CommandError EmulationError EngineError GuestError LimitError"
+        " MissingPackageError NetlabError ReadError ReadWarning SpecificationError"
+    ),
+    "experiment": "Experiment",
+    "fairness": "jain_index",
+    "running.loss_onset": "loss_onset",
+    "running.network": "Network",
+    "running.result": "Result load",
+    "running.robustness": "robustness",
+    "running.run": "run",
+    "running.sweep": "sweep",
+    "topology": "Topology expected portfolio wan",
+    "topology.links": "Link",
+    "topology.miniedit": "read_miniedit",
+    "topology.nodes": "Host Router Switch",
+    "traffic": "Iperf Iperf3 Nstat Ping Queue Shell Simpleperf Windows",
+}
+_MODULES = {"algorithms", "course", "fairness", "models", "plots", "readers", "units"}
+_MORE = {"description", "engines", "errors", "experiment", "running", "topology", "traffic"}
+_HOME = {name: f"netlab.{module}" for module, names in _NAMES.items() for name in names.split()}
+
+__all__ = sorted(_MODULES | _HOME.keys())
+
+
+def __getattr__(name):
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _MODULES | _MORE:
+        value = importlib.import_module(f"netlab.{name}")
+    else:
+        raise AttributeError(f"module 'netlab' has no attribute {name!r}", name=name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return __all__

@@ -154,7 +154,7 @@ def test_post_build_installs_the_project_and_builds_its_engine(image):
     assert done.calls.index(
         "python -m pip install --quiet --no-deps --editable ."
     ) < done.calls.index("netlab engine build")
-    assert "python -c import netlab" in done.calls
+    assert "python -c from netlab import *" in done.calls
     assert done.calls[-2:] == ["netlab engine info", "netlab doctor"]
     assert "recorded" not in done.stdout
 

@@ -1,5 +1,5 @@
 """The `netlab` command: course, doctor, engine, fairness, pages, pictures, record, run,
-simpleperf, student-copy.
+simpleperf, student-copy, summary.
 """
 
 import contextlib
@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from netlab.cli.course import course_app
+from netlab.cli.output import say, warn
 from netlab.errors import NetlabError, SpecificationError
 
 app = typer.Typer(
@@ -29,31 +30,25 @@ app.add_typer(course_app, name="course")
 FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS  # of a disk
 Notebooks = Annotated[
     list[Path] | None,
-    typer.Argument(help="Notebooks; all of notebooks/, if not given.", exists=True, dir_okay=False),
+    typer.Argument(help="Notebooks; all of notebooks/, if not given.", readable=False),
 ]
 
 
 def main():
     """Run the command; what netlab refuses, or warns of, is printed in words alone."""
-    warnings.showwarning = lambda message, *_, **__: say(str(message))
+    warnings.showwarning = lambda message, *_, **__: warn(message)
     for stream in sys.stdout, sys.stderr:
         stream.reconfigure(errors="backslashreplace")  # a terminal may not have every character
     try:
         app()
     except NetlabError as error:
-        say(str(error), "red")
+        warn(error, "red")
         raise SystemExit(1) from None
     except OSError as error:
         if error.errno not in FULL:
             raise
-        say(f"{error.filename or 'a temporary file'}: {error.strerror}; make room", "red")
+        warn(f"{error.filename or 'a temporary file'}: {error.strerror}; make room", "red")
         raise SystemExit(1) from None
-
-
-def say(text, color="yellow"):
-    """Print what netlab refuses, or warns of."""
-    text = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
-    typer.secho(f"netlab: {text}", err=True, fg=color)
 
 
 @app.command()
@@ -65,7 +60,7 @@ def doctor():
 
     failed = False
     for finding in findings():
-        typer.echo(f"{finding.state:<5} {finding.name:<16} {finding.text}")
+        say(f"{finding.state:<5} {finding.name:<16} {finding.text}")
         failed |= finding.state == "FAIL"
     raise typer.Exit(failed)
 
@@ -114,7 +109,7 @@ def run(
     with limited_memory():
         result = netlab.run(described, engine=engine if engine == "recorded" else chosen)
         result.save(output)
-    typer.echo(f"{result!r}\n{output}: raw output, tables (CSV), commands, provenance")
+    say(repr(result), f"{output}: raw output, tables (CSV), commands, provenance")
 
 
 @app.command()
@@ -128,7 +123,7 @@ def record(
 
     chosen = notebooks or all_notebooks(answers=True)
     for path, count, changed in record_all(chosen, every=not notebooks):
-        typer.echo(
+        say(
             f"{path}: {count} experiments, {changed} records are new"
             if path
             else f"{count} records, {changed} removed"
@@ -156,7 +151,7 @@ def pictures(
     from netlab.cli.pictures import renew
 
     for path, figures, drawn in renew(notebooks or all_notebooks(answers=True)):
-        typer.echo(f"{path}: {figures} figures, {drawn} pictures are new")
+        say(f"{path}: {figures} figures, {drawn} pictures are new")
 
 
 @app.command()
@@ -171,8 +166,8 @@ def pages(
     """
     from netlab.cli.pages import pages as write
 
-    for page in write(notebooks or all_notebooks(), output, warn=say):
-        typer.echo(f"{page} ({page.stat().st_size / 1e6:.1f} MB)")
+    for page in write(notebooks or all_notebooks(), output, warn=warn):
+        say(f"{page} ({page.stat().st_size / 1e6:.1f} MB)")
 
 
 @app.command("student-copy")
@@ -183,22 +178,17 @@ def student_copy(
     """Copy notebooks without what they found and with no prediction made, and what they read."""
     from netlab.cli.student_copy import student_copy as copy
 
-    said = []
-    for path in copy(notebooks or all_notebooks(), output, say=said.append):
-        typer.echo(path)
-    typer.echo("\n".join(said))
+    say(*copy(notebooks or all_notebooks(), output))
 
 
 @app.command()
 def summary(
-    notebook: Annotated[
-        Path, typer.Argument(help="An executed notebook.", exists=True, dir_okay=False)
-    ],
+    notebook: Annotated[Path, typer.Argument(help="An executed notebook.", readable=False)],
 ):
     """Print what an executed notebook found: its cell that is tagged "summary"."""
-    from netlab.cli.notebook_summary import summary as tables
+    from netlab.cli.notebook_file import summary as tables
 
-    typer.echo("\n".join(tables(notebook)))
+    say(*"\n".join(tables(notebook)).split("\n"))
 
 
 # its options are its own, --help too
@@ -233,7 +223,7 @@ def fairness(
     """Print what each stream of iperf3's JSON files got, and how fair that is: Jain's index."""
     from netlab.cli.fairness_report import report
 
-    typer.echo(report(files))
+    say(*report(files))
 
 
 @engine_app.command()
@@ -251,10 +241,10 @@ def build(
 
     if not again and not kernel_source:
         with contextlib.suppress(NetlabError):
-            typer.echo(f"There is an engine: {wheel.current()}")
+            say(f"There is an engine: {wheel.current()}")
             return
-    typer.echo(f"Building the engine in {cache_folder()}: a few minutes, once.")
-    typer.echo(f"Built: {building.build(kernel_source, again)}")
+    say(f"Building the engine in {cache_folder()}: a few minutes, once.")
+    say(f"Built: {building.build(kernel_source, again)}")
 
 
 @engine_app.command()
@@ -268,7 +258,7 @@ def info():
         "cache": engine.folder,
         **engine.about,
     }.items():
-        typer.echo(f"{key:<12} {', '.join(value) if isinstance(value, list) else value}")
+        say(f"{key:<12} {', '.join(value) if isinstance(value, list) else value}")
 
 
 @engine_app.command()
@@ -277,7 +267,7 @@ def export(file: Path):
     from netlab.engines.guest import transfer
 
     engine = transfer.export(file)
-    typer.echo(f"Wrote the engine {engine.digest} to {file} ({file.stat().st_size / 1e6:.0f} MB)")
+    say(f"Wrote the engine {engine.digest} to {file} ({file.stat().st_size / 1e6:.0f} MB)")
 
 
 @engine_app.command()
@@ -286,7 +276,7 @@ def wheel(folder: Annotated[Path, typer.Argument(help="Where to write it.")]):
     from netlab.engines.guest import wheel
 
     file = wheel.write(folder)
-    typer.echo(f"Wrote {file} ({file.stat().st_size / 1e6:.0f} MB)")
+    say(f"Wrote {file} ({file.stat().st_size / 1e6:.0f} MB)")
 
 
 @engine_app.command("import")
@@ -297,7 +287,7 @@ def import_engine(file: Annotated[Path, typer.Argument(exists=True, dir_okay=Fal
     from netlab.cli.doctor import refuse_other_numbers
     from netlab.engines.guest import transfer
 
-    typer.echo(f"Imported {transfer.import_file(file, refuse_other_numbers)}")
+    say(f"Imported {transfer.import_file(file, refuse_other_numbers)}")
 
 
 @engine_app.command()
@@ -310,7 +300,7 @@ def sources(
     from netlab.engines.guest import materials
 
     count, size_bytes = materials.fetch_sources(folder)
-    typer.echo(f"{count} files, {size_bytes >> 20} MB, in {folder}")
+    say(f"{count} files, {size_bytes >> 20} MB, in {folder}")
 
 
 @engine_app.command()
@@ -326,7 +316,7 @@ def lock(
 
     renewed = renewal.renew(series)
     kernel = renewed["kernel"]
-    typer.echo(
+    say(
         f"{packages.LOCK}: {len(renewed['packages'])} packages, {kernel['name']}"
         f" {kernel['version']}, snapshot {renewed['snapshot']}"
     )
@@ -339,4 +329,4 @@ def remove():
     from netlab.engines.guest import store
 
     store.remove()
-    typer.echo(f"Removed the engine from {cache_folder()}")
+    say(f"Removed the engine from {cache_folder()}")

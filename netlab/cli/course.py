@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from netlab.cli.course_demo import demo
-from netlab.cli.written import write_all
+from netlab.cli.output import say, write_all
 from netlab.engines import files
 from netlab.errors import NetlabError
 
@@ -95,7 +95,7 @@ def solution(
         files = own_solution(assignment, student, secret_of(course, secret))
         write_all(output, {output / name: data for name, data in files.items()})
         for name in files:
-            typer.echo(printable(str(output / name)))
+            say(output / name)
         return
     put(
         output,
@@ -108,7 +108,7 @@ def solution(
 
 @course_app.command()
 def check(
-    notebook: Annotated[Path, typer.Argument(help="Your notebook.", exists=True, dir_okay=False)],
+    notebook: Annotated[Path, typer.Argument(help="Your notebook.", readable=False)],
 ):
     """Look whether your notebook is ready to hand in. Nothing is run and nothing is marked."""
     from netlab.course.handed_in.before import examine, student
@@ -116,11 +116,11 @@ def check(
     findings = examine(notebook)
     if named := student(notebook):
         known = "it must be the one that your course knows you by"
-        typer.echo(f"the id in this notebook: {printable(named)}; {known}")
+        say(f"the id in this notebook: {named}; {known}")
     for finding in findings:
-        typer.echo(f"{finding.cell or 'notebook'}: {finding.flag}. {finding.text}")
+        say(f"{finding.cell or 'notebook'}: {finding.flag}. {finding.text}")
     if not findings:
-        typer.echo(f"{printable(notebook.name)}: ready to hand in")
+        say(f"{notebook.name}: ready to hand in")
     raise typer.Exit(bool(findings))
 
 
@@ -177,8 +177,8 @@ def grade(
     marks = Batch(path, submitted, work, chosen, jobs).grade()
     report.write(marks, output, work)
     page = report.feedback(marks, work)
-    typer.echo(f"{len(marks)} students' marks: {printable(str(output))}")
-    typer.echo(f"all on a page, and one for each student: {printable(str(page))}")
+    say(f"{len(marks)} students' marks: {output}")
+    say(f"all on a page, and one for each student: {page}")
 
 
 @course_app.command()
@@ -208,9 +208,9 @@ def export(
 
     said = []
     written = adapters.export(to.value, name, work, output, course, said.append)
-    typer.echo(f"{written} students' marks, in {printable(str(output))}")
+    say(f"{written} students' marks, in {output}")
     for text in said:
-        typer.echo(printable(text))
+        say(text)
 
 
 @course_app.command()
@@ -232,7 +232,7 @@ def autograder(
 
     chosen = secret_of(course, secret)
     path = build(source.find(name, course), wheels, output, chosen)
-    typer.echo(f"{printable(str(path))} ({path.stat().st_size / 1e6:.0f} MB)")
+    say(f"{path} ({path.stat().st_size / 1e6:.0f} MB)")
 
 
 course_app.command()(demo)
@@ -275,9 +275,4 @@ def put(folder, files):
     """Write texts to a folder, all or none, and say where they are."""
     write_all(folder, {folder / name: text.encode() for name, text in files.items()})
     for name in files:
-        typer.echo(printable(str(folder / name)))
-
-
-def printable(text):
-    """A text without anything that a terminal would obey."""
-    return "".join(one if one.isprintable() else "?" for one in text)
+        say(folder / name)

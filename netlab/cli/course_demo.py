@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from netlab.cli.output import say
 from netlab.engines import files
 from netlab.errors import NetlabError
 
@@ -77,10 +78,10 @@ def demo(
     report.write(marks, table, work)
     page = report.feedback(marks, work).absolute()
     given = {one["student"]: one["points"] for one in marks}
-    typer.echo(f"{'student':<8} {'handed in':<42} {'worth':>6} {'given':>6}")
+    say(f"{'student':<8} {'handed in':<42} {'worth':>6} {'given':>6}")
     for student, kind, work in class_:
-        typer.echo(f"{student:<8} {DONE[kind]:<42} {work.points:>6g} {given[student]:>6g}")
-    typer.echo(f"\nThe table: {table}\nAll marks on a page: {page}")
+        say(f"{student:<8} {DONE[kind]:<42} {work.points:>6g} {given[student]:>6g}")
+    say("", f"The table: {table}", f"All marks on a page: {page}")
     if show:
         open_page(page)
     intended = {student: made for student, _, made in class_}

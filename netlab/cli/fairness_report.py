@@ -6,6 +6,7 @@ import pandas as pd
 
 from netlab.errors import NetlabError
 from netlab.fairness import jain_index, shares
+from netlab.plots._style import plural, unit_prefix
 from netlab.readers import read_iperf3
 
 COLUMNS = ["stream", "from -> to", "congestion", "throughput", "share"]
@@ -13,7 +14,7 @@ LEFT = ["file", "from -> to", "congestion"]
 
 
 def report(files):
-    """The text to print about these reports of iperf3: one, or those of tests that ran together.
+    """The lines to print about these reports of iperf3: one, or those of tests that ran together.
 
     Raises
     ------
@@ -41,22 +42,20 @@ def report(files):
         for one in tests.itertuples()
     ]
     fair = [f"Jain's index of {of + ':':<{width}} {index:.5f}" for of, index in indices.items()]
-    fair += apart(tests)
-    return "\n".join([*heads, "", table(streams), "", *fair, "", *notes(tests, streams)])
+    return [*heads, "", *table(streams), "", *fair, *apart(tests), "", *notes(tests, streams)]
 
 
 def apart(tests):
     """A warning about tests that were over before others began: they shared nothing."""
     starts = tests.set_index("file").started_unix_s
     ends = starts + [t.omit_s + t.streams.end_s.max() for t in tests.itertuples()]
-    late, first, s = starts.idxmax(), ends.idxmin(), starts.max() - ends.min()
-    if s < 0:
-        return []
-    return [
-        f"Warning: these tests did not compete. {late} began {s:.0f} s after {first} had"
-        " ended, so this index says how alike two tests were, and not how fairly a link was shared."
-        " Run them at the same time."
-    ]
+    s = starts.max() - ends.min()
+    if s >= 0:
+        yield (
+            f"Warning: these tests did not compete. {starts.idxmax()} began {s:.0f} s after"
+            f" {ends.idxmin()} had ended, so this index says how alike two tests were, and not how"
+            " fairly a link was shared. Run them at the same time."
+        )
 
 
 def read(file):
@@ -81,16 +80,14 @@ def read(file):
 
 def table(streams):
     """A line per stream, and per file and in all where there are several."""
-    units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (0, "bit/s")]
-    least, unit = next((least, unit) for least, unit in units if least <= streams.bps.max())
     several, received = streams.file.nunique() > 1, streams.received_bps.notna()
-    streams = streams.assign(
-        share=100 * shares(streams.bps), mark=received.map({True: " ", False: "*"})
-    )
+    scale, unit = unit_prefix("bit/s", streams.bps.max())
+    mark = received.map({True: " ", False: "*"}) if received.any() and not received.all() else ""
+    streams = streams.assign(share=100 * shares(streams.bps), mark=mark)
     streams["from -> to"] = streams.src + " -> " + streams.dst
 
     def total(part, **labels):
-        return pd.DataFrame([part[["bps", "share"]].sum().to_dict() | {"mark": " "} | labels])
+        return pd.DataFrame([dict(part[["bps", "share"]].sum()) | labels])
 
     rows = []
     for file, own in streams.groupby("file", sort=False):
@@ -98,39 +95,41 @@ def table(streams):
     if len(streams) > 1:
         rows.append(total(streams, file="all", stream="" if several else "all"))
     rows = pd.concat(rows)
-    marks = rows.mark if received.any() and not received.all() else ""
-    rows["throughput"] = (rows.bps / (least or 1)).map(f"{{:.3f}} {unit}".format) + marks
+    blank = " " if "*" in set(rows.mark) else ""
+    rows["throughput"] = (rows.bps / scale).map(f"{{:.3f}} {unit}".format) + rows.mark.fillna(blank)
     rows["share"] = rows.share.map("{:.2f} %".format)
-
     # old versions do not tell the congestion control
     rows = rows[[*["file"] * several, *COLUMNS]].dropna(axis=1, how="all").fillna("").astype(str)
-    columns = []
-    for name in rows:
-        cells = pd.Series([name, *rows[name]])
-        columns.append(cells.str.pad(cells.str.len().max(), "right" if name in LEFT else "left"))
-    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+    cells = pd.concat([pd.DataFrame([[*rows]], columns=rows.columns), rows]).apply(
+        lambda c: c.str.pad(c.str.len().max(), "right" if c.name in LEFT else "left")
+    )
+    return cells.agg("  ".join, axis=1).str.rstrip()
 
 
 def notes(tests, streams):
     """What one has to know to read the numbers."""
     received = streams.received_bps.notna()
-    remarks = {
-        "One stream alone always has 1: give a test with -P 8, or the files of tests that ran"
-        " together.": len(streams) == 1,
-        "Of n, it is 1 when all get the same, and 1/n when one gets everything.": len(streams) > 1,
-        "Throughput is what the receiver counted.": received.all(),
-        "Throughput is what the receiver counted; where there is a *, the file has only what the"
-        " sender counted.": received.any() and not received.all(),
-        "Throughput is what the sender counted, lost data included: there is no receiver's"
-        " figure.": not received.any(),
-        **{
+    if len(streams) == 1:
+        yield (
+            "One stream alone always has 1: give a test with -P 8, or the files of tests that ran"
+            " together."
+        )
+    else:
+        yield "Of n, it is 1 when all get the same, and 1/n when one gets everything."
+    if received.all():
+        yield "Throughput is what the receiver counted."
+    elif received.any():
+        yield (
+            "Throughput is what the receiver counted; where there is a *, the file has only what"
+            " the sender counted."
+        )
+    else:
+        yield (
+            "Throughput is what the sender counted, lost data included: there is no receiver's"
+            " figure."
+        )
+    for file in tests.file[tests.bidirectional]:
+        yield (
             f"Note: {file} sent both ways (--bidir); the two directions do not compete for the same"
-            " queue.": True
-            for file in tests.file[tests.bidirectional]
-        },
-    }
-    return [text for text, holds in remarks.items() if holds]
-
-
-def plural(number, noun):
-    return f"{number} {noun}{'s' * (number != 1)}"
+            " queue."
+        )

@@ -3,45 +3,42 @@
 """
 
 import ast
-import io
 import re
-import tokenize
+from itertools import accumulate
 from pathlib import Path
 from urllib.parse import unquote
 
 from netlab.cli.notebook_file import read
-from netlab.cli.written import write_all
+from netlab.cli.output import write_all
 from netlab.errors import NetlabError, needs_notebooks
 
-MARK = "# <- your prediction"
-ALLOWED = f"write it as `my_name = value  {MARK}`, or `my_a, my_b = one, other  {MARK}`"
-NEARLY = re.compile(r"(?i)#\W*(<|&lt;|[←⟵⇐⟸↤])\W*\w*\W*predict|.*\byour\W*predict")
+MARK = re.compile(rb"[ \t]*# <- your predictions?\b")
+# a line that has the mark, or nearly: an arrow, or a comment beside code
+LOOKS_MARKED = re.compile(
+    r"(?i).*#\W*(<|&lt;|[←⟵⇐⟸↤])\W*\w*\W*predict|\s*[^#\s].*#.*\byour\W*predict"
+)
+ALLOWED = (
+    "write `my_name = value  # <- your prediction`, or `my_a, my_b = one, other  # <- your"
+    " prediction`, on lines of its own, in a cell without magics"
+)
 
 
-def student_copy(notebooks, folder, say=lambda text: None):
+def student_copy(notebooks, folder):
     """Copy notebooks for students, and what these read. Of a course, where data/published.csv
     stands above the notebooks' folder, that is all of data/ and of the folder images/ beside the
     notebooks; of any other notebook, the images that it names. The copies stand in the same places
-    to each other.
-
-    Parameters
-    ----------
-    notebooks : iterable of path
-    folder : path
-        The copies are in its folder notebooks/, the data in its folder data/.
-    say : callable
-        Called with a text: what was copied.
+    to each other: the notebooks in notebooks/ of the folder, the data in its data/.
 
     Returns
     -------
-    list of path
-        The copied notebooks.
+    list
+        The paths of the copied notebooks, and a line on all that was copied.
 
     Raises
     ------
     NetlabError
-        One of the files is there already, and another one, or two of the files have one name;
-        nothing is written then.
+        One of the files is there already and has other contents, or two of the files have one
+        name; nothing is written then.
     """
     copies, others, origins = {}, {}, {}
 
@@ -65,9 +62,8 @@ def student_copy(notebooks, folder, say=lambda text: None):
         for file in files_in(home.parent / "data", folder) if course else ():
             plan(others, folder / file.relative_to(home.parent), file, file.read_bytes())
     write_all(folder, copies | others, "somebody may have worked in it: name another folder")
-    size_bytes = sum(map(len, (copies | others).values()))
-    say(f"{len(copies)} notebooks and {len(others)} other files, {size_bytes / 1e6:.1f} MB")
-    return list(copies)
+    size_mb = sum(map(len, (copies | others).values())) / 1e6
+    return [*copies, f"{len(copies)} notebooks and {len(others)} other files, {size_mb:.1f} MB"]
 
 
 def files_in(source, output):
@@ -102,10 +98,10 @@ def blank(path):
             cell.outputs, cell.execution_count = [], None
             try:
                 cell.source = unpredicted(cell.source)
-            except (SyntaxError, ValueError) as error:
+            except ValueError as error:
                 raise NetlabError(
-                    f"{path}, cell {number}: its prediction cannot be taken out ({error}):"
-                    f" {ALLOWED}, on lines of its own, in a cell without magics"
+                    f"{path}, cell {number}: the prediction in {error} cannot be taken out:"
+                    f" {ALLOWED}"
                 ) from error
     return nbformat.writes(notebook) + "\n"
 
@@ -113,86 +109,45 @@ def blank(path):
 def unpredicted(source):
     """Code with None in place of what it predicts; everything else stays as it is.
 
+    Raises
+    ------
+    ValueError
+        A line that looks like a prediction is none; names the line.
+
     Examples
     --------
     >>> print(unpredicted("my_mbps, my_hosts = 5, [1, 2]  # <- your prediction: how many?"))
     my_mbps, my_hosts = None, None  # <- your prediction: how many?
     """
-    if not re.search("(?i)predict", source):
-        return source
     text = source.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it
     lines = text.split("\n")
-    marks = marked(text, lines)
-    if not marks:
+    marked = {number for number, line in enumerate(lines, 1) if LOOKS_MARKED.match(line)}
+    if not marked:
         return source
     try:
-        tree = compile(text, "", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    except SyntaxError as error:
-        raise ValueError(f"line {error.lineno}: Python cannot read the cell: {error.msg}") from None
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-
-    def place(line, column_bytes):  # ast counts bytes
-        return starts[line - 1] + len(lines[line - 1].encode()[:column_bytes].decode())
-
-    spans = [
-        (place(node.lineno, node.col_offset), place(node.end_lineno, node.end_col_offset), node)
-        for node in tree.body
-    ]
-    owned = {}  # by the place of an assignment in the cell, the marks that are about it
-    for line, column, comment in marks:
-        at = starts[line - 1] + column
-        own = max((n for n, span in enumerate(spans) if span[0] < at), default=None)
-        if own is None or spans[own][2].end_lineno < line:
-            raise ValueError(f"line {line}: before this comment there is no assignment")
-        owned.setdefault(own, []).append((line, at, comment))
-    for own, comments in sorted(owned.items(), reverse=True):
-        _, end, node = spans[own]
-        new = nothing(node, comments[0][0])
-        rest = text[end:].partition("\n")[0]
-        if all(at < end for _, at, _ in comments):  # the comment goes with the value
-            if rest.strip() and not rest.strip().startswith("#"):
-                raise ValueError(f"line {comments[0][0]}: more code follows on its last line")
-            new += f"  {comments[0][2]}"
-        target = place(node.targets[0].end_lineno, node.targets[0].end_col_offset)
-        equals = text.index("=", target) + 1
-        text = f"{text[:equals]} {new}{text[end:]}"
-    return text
+        statements = ast.parse(text).body
+    except SyntaxError:
+        statements = []
+    code = text.encode()  # ast counts bytes
+    starts = [0, 0, *accumulate(len(line.encode()) + 1 for line in lines)]
+    for node in reversed(statements):
+        end = starts[node.end_lineno] + node.end_col_offset
+        if MARK.match(code, end) and (nothing := blank_value(node)):
+            (target,) = node.targets
+            value = code.index(b"=", starts[target.end_lineno] + target.end_col_offset) + 1
+            code = code[:value] + f" {nothing}".encode() + code[end:]
+            marked.discard(node.end_lineno)
+    if marked:
+        raise ValueError(f"line {min(marked)}")
+    return code.decode()
 
 
-def marked(text, lines):
-    """The comments of a cell that mark a prediction: (line, column, comment)."""
-    found = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.COMMENT:
-                found.append((*token.start, token.string))
-    except (tokenize.TokenError, SyntaxError):  # a magic, perhaps: take what looks like a comment
-        found = [
-            (number, line.index("#"), line[line.index("#") :])
-            for number, line in enumerate(lines, 1)
-            if "#" in line
-        ]
-    marks = []
-    for line, column, comment in found:
-        if re.match(rf"{MARK}s?\b", comment):
-            marks.append((line, column, comment))
-        elif (near := NEARLY.match(comment)) and (near[1] or lines[line - 1][:column].strip()):
-            raise ValueError(f"line {line}: {comment!r} is nearly the mark of a prediction")
-    return marks
-
-
-def nothing(node, line):
-    """What an assignment assigns in a student's copy: None for each of its names."""
-    if not isinstance(node, ast.Assign):
-        raise ValueError(f"line {line} is no assignment of its own")
-    if len(node.targets) > 1:
-        raise ValueError(f"line {line} assigns one value twice")
-    (target,) = node.targets
-    names = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
-    if not names or not all(isinstance(name, ast.Name) for name in names):
-        raise ValueError(f"line {line} assigns to something that is not a plain name")
-    if target is names[0]:
-        return "None"
-    return ", ".join(["None"] * len(names)) + ("," if len(names) == 1 else "")
+def blank_value(node):
+    """A None for each plain name that a statement assigns to; "" for any other statement."""
+    match node:
+        case ast.Assign(targets=[ast.Name()]):
+            return "None"
+        case ast.Assign(targets=[ast.Tuple(elts) | ast.List(elts)]):
+            plain = all(isinstance(name, ast.Name) for name in elts)
+            return ", ".join(["None"] * len(elts)) + "," * (len(elts) == 1) if plain else ""
+    return ""

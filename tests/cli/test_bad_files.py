@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 
 import netlab as nl
@@ -154,3 +155,40 @@ def test_a_negative_rate_names_its_file(tmp_path, command):
     status, out, err = command("fairness", tmp_path / "out.json")
     assert status == 0 and "there is no receiver's figure" in out
     assert err.startswith("netlab: ") and "out.json: " in err and "bits_per_second = -5" in err
+
+
+EVIL = "\x1b]0;owned\x07\x1b[31mred\x9b5m\u202e"
+
+
+def test_no_command_passes_on_what_controls_a_terminal(tmp_path, command, monkeypatch):
+    """The names of files, what notebooks show, and what students call themselves."""
+    monkeypatch.chdir(tmp_path)
+    new = nbformat.v4
+    shown = new.new_output("display_data", {"text/plain": f"a{EVIL}\n\tb"})
+    cells = [
+        new.new_code_cell(f"student = {EVIL!r}", metadata={"tags": ["summary"]}, outputs=[shown]),
+        new.new_markdown_cell(f"$\\{EVIL}$ ![a]({EVIL}.png)"),
+    ]
+    notebook = f"n{EVIL}.ipynb"
+    nbformat.write(new.new_notebook(cells=cells), notebook)
+    doc = (mutations.DATA / "iperf3" / "3.18-tcp-1.json").read_text()
+    Path(f"r{EVIL}.json").write_text(doc.replace('"TCP"', json.dumps(f"TCP{EVIL}")))
+    Path(f"e{EVIL}.json").write_text(EXPERIMENT.to_json().replace("100mbit", EVIL[-1]))
+    printed = {}
+    for words in (
+        *(["summary", notebook], ["course", "check", notebook], ["student-copy", notebook, "-o", "s"]),
+        *(["pages", notebook, "-o", "p"], ["fairness", f"r{EVIL}.json"], ["pictures", notebook]),
+        *(["run", f"e{EVIL}.json", "-o", "o"], ["summary", f"no{EVIL}"], ["record", f"no{EVIL}"]),
+    ):  # fmt: skip
+        _, out, err = command(*words)
+        printed[words[0]] = out
+        assert (out + err).translate(str.maketrans("", "", "\n\t")).isprintable(), words
+        assert out + err
+    assert "a??" not in printed and printed["student-copy"].startswith("s/notebooks/n?]0;owned??[31m")
+
+
+def test_the_text_of_a_summary_keeps_its_lines(tmp_path, command):
+    shown = nbformat.v4.new_output("display_data", {"text/plain": f"a{EVIL[0]}\n\tb"})
+    cell = nbformat.v4.new_code_cell("", metadata={"tags": ["summary"]}, outputs=[shown])
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "a.ipynb")
+    assert command("summary", tmp_path / "a.ipynb") == (0, "a?\n\tb\n", "")

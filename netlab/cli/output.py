@@ -1,0 +1,50 @@
+"""What commands print, and the files that they write."""
+
+import typer
+
+from netlab.engines.files import check, write
+from netlab.errors import NetlabError
+
+
+def printable(line):
+    """The line with "?" for each character that could control a terminal."""
+    return "".join(c if c.isprintable() or c == "\t" else "?" for c in str(line))
+
+
+def say(*lines):
+    """Print results."""
+    for line in lines:
+        typer.echo(printable(line))
+
+
+def warn(text, colour="yellow"):
+    """Print what netlab refuses, or warns of."""
+    text = "\n".join(map(printable, str(text).split("\n")))
+    typer.secho(f"netlab: {text}", err=True, fg=colour)
+
+
+def write_all(folder, files, move="name another folder, or move that file away"):
+    """Write files (path -> bytes) of the ``--output`` folder, all or none.
+
+    Raises
+    ------
+    NetlabError
+        One of the files is there already and has other contents; `move` says what to do about it.
+    """
+    missing, made = {}, []
+    for path, data in files.items():
+        check(path, "--output")
+        if not path.exists():
+            missing[path] = data
+        elif path.read_bytes() != data:
+            raise NetlabError(
+                f"--output {folder}: {path} is there already and has other contents; {move}"
+            )
+    try:
+        for path, data in missing.items():
+            write(path, data, "--output", remedy="name another folder")
+            made.append(path)
+    except BaseException:
+        for path in made:
+            path.unlink()
+        raise
