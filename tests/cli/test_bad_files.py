@@ -174,17 +174,14 @@ def test_no_command_passes_on_what_controls_a_terminal(tmp_path, command, monkey
     doc = (mutations.DATA / "iperf3" / "3.18-tcp-1.json").read_text()
     Path(f"r{EVIL}.json").write_text(doc.replace('"TCP"', json.dumps(f"TCP{EVIL}")))
     Path(f"e{EVIL}.json").write_text(EXPERIMENT.to_json().replace("100mbit", EVIL[-1]))
-    printed = {}
     for words in (
-        *(["summary", notebook], ["course", "check", notebook], ["student-copy", notebook, "-o", "s"]),
-        *(["pages", notebook, "-o", "p"], ["fairness", f"r{EVIL}.json"], ["pictures", notebook]),
+        *(["summary", notebook], ["course", "check", notebook], ["pictures", notebook]),
+        *(["pages", notebook, "-o", "p"], ["student-copy", notebook, "-o", "s"]),
+        ["fairness", f"r{EVIL}.json"],
         *(["run", f"e{EVIL}.json", "-o", "o"], ["summary", f"no{EVIL}"], ["record", f"no{EVIL}"]),
     ):  # fmt: skip
         _, out, err = command(*words)
-        printed[words[0]] = out
-        assert (out + err).translate(str.maketrans("", "", "\n\t")).isprintable(), words
-        assert out + err
-    assert "a??" not in printed and printed["student-copy"].startswith("s/notebooks/n?]0;owned??[31m")
+        assert out + err and re.sub("[\n\t]", "", out + err).isprintable(), words
 
 
 def test_the_text_of_a_summary_keeps_its_lines(tmp_path, command):

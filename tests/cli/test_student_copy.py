@@ -24,7 +24,7 @@ MARK = "# <- your prediction"
         (f"(a,) = (1,)  {MARK}", f"(a,) = None,  {MARK}"),
         (f"a = (1  # my secret\n)  {MARK}", f"a = None  {MARK}"),
         (f"s = '\x0c\x85'\na = 5  {MARK}", f"s = '\x0c\x85'\na = None  {MARK}"),
-        (f"a = 1  {MARK}\n\nb = 'é', 2  {MARK}\ny = 2", f"a = None  {MARK}\n\nb = None  {MARK}\ny = 2"),
+        (f"a = 1  {MARK}\n\nb = 'é', 2  {MARK}", f"a = None  {MARK}\n\nb = None  {MARK}"),
         ("# compare this with your prediction\nx = 1", None),
         ("%matplotlib inline\nx = 1", None),
     ],
