@@ -38,7 +38,7 @@ def message(data):
     """What an agent has sent. Anything but a JSON object is not from it, and ends the line."""
     try:
         found = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         raise LineDown("it sent what no agent sends")

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from netlab.engines import agent_line
-from netlab.engines.agent_line import GuestLine, PipeLine, TooMuch
+from netlab.engines.agent_line import GuestLine, LineDown, PipeLine, TooMuch, message
 from netlab.engines.guest.hooks import Hooks
 
 
@@ -36,3 +36,9 @@ def test_a_line_without_an_end_is_not_read_for_ever(monkeypatch):
         with pytest.raises(TooMuch):
             line.receive(time.monotonic() + 9)
         line.close()
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"a":' * 100_000])
+def test_what_no_agent_sends_ends_the_line(data):
+    with pytest.raises(LineDown, match="it sent what no agent sends"):
+        message(data)

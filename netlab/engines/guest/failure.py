@@ -4,10 +4,12 @@ import contextlib
 import os
 import signal
 import time
-from pathlib import Path
 
 from netlab.engines.guest import store
+from netlab.engines.guest.machine import children_of
 
+MOST_BYTES, KEPT_BYTES = 16 << 20, 64 << 10  # of the console: allowed, and kept
+FLOODED = f"it wrote more than {MOST_BYTES >> 20} MB to its console (/dev/console): print less"
 # What the kernel writes to the console when it goes on with a program whose process was killed.
 LOST = "failed to wait for stub"
 KILLED = (
@@ -23,83 +25,85 @@ UNREPEATABLE = (
     " does, and what followed would differ another time. Let the program compute less at a time,"
     ' or choose clock="cpu", which counts what computing takes.'
 )
-# A program that ends, or begins, looks for a moment as if it had been killed: it was, if it looks
-# so each of this many times.
+# A program that ends, or begins, looks for a moment as if it had been killed.
 LOOKS, BETWEEN_LOOKS_S = 20, 0.05
 
 
-def lost_a_process(pid, sockets, console):
-    """Was one of a guest's processes killed from outside? Its kernel notices when it goes on with
-    the program there, which then ends; and others may wait for that program for ever.
+class Console:
+    """The file that a guest's kernel and first program print to, read once, by its descriptor: its
+    name might lead elsewhere by then. `signs` are texts that are kept wherever they come.
+    """
 
-    Parameters
-    ----------
-    pid : int
-        The process of the guest's kernel.
-    sockets : int or None
-        Its `spare_sockets` when all was well; None while that is not known.
-    console : callable
-        Gives what the kernel has written to its console so far.
+    def __init__(self, descriptor, signs):
+        self.descriptor, self.signs = descriptor, [sign.encode() for sign in signs]
+        self.bytes_read, self.end, self.seen = 0, b"", []
+
+    @property
+    def flooded(self):
+        return os.fstat(self.descriptor).st_size > MOST_BYTES
+
+    def text(self):
+        """The signs that have scrolled away, and the end of what was written so far."""
+        while self.bytes_read <= MOST_BYTES:
+            new = os.pread(self.descriptor, KEPT_BYTES, self.bytes_read)
+            if not new:
+                break
+            self.bytes_read += len(new)
+            both = self.end + new
+            self.seen += [sign for sign in self.signs if sign in both and sign not in self.seen]
+            self.end = both[-KEPT_BYTES:]
+        gone = [sign for sign in self.seen if sign not in self.end]
+        return b"\n".join([*gone, self.end]).decode(errors="replace")
+
+
+def lost_a_process(pid, at_rest, console):
+    """Was one of a guest's processes killed from outside? Its kernel notices only when it goes on
+    with the program there, and others may wait for that program for ever.
+
+    `at_rest`: the kernel's `spare_sockets` when all was well, or None; `console` gives its text.
     """
     for _ in range(LOOKS):
         if LOST in console():
             return True
         now = spare_sockets(pid)
-        if sockets is None or now is None or now <= sockets:
+        if at_rest is None or now is None or now <= at_rest:
             return False
         time.sleep(BETWEEN_LOOKS_S)
     return True
 
 
 def spare_sockets(pid):
-    """How many more sockets than child processes a guest's kernel has; None where /proc does not
-    tell, or the children come and go too fast to be counted.
+    """How many more sockets than child processes a guest's kernel has; None while they change.
 
-    The kernel keeps a socket to each of its child processes, one for each program in the guest. It
-    opens the socket before it starts the process and closes it after it has ended the process, so
-    the number is never smaller than at rest, and for good larger once somebody else killed one of
-    them. That holds for children and sockets of the same moment, hence the second look.
+    The kernel keeps a socket to each child process, one for each program in the guest. It opens the
+    socket before it starts the process and closes it after it has ended the process: only where
+    somebody else killed one, the number stays larger than at rest.
     """
-    try:
-        for _ in range(LOOKS):
-            children, sockets = children_of(pid), 0
-            for descriptor in os.listdir(f"/proc/{pid}/fd"):
-                with contextlib.suppress(FileNotFoundError):  # closed since
-                    sockets += os.readlink(f"/proc/{pid}/fd/{descriptor}").startswith("socket:")
-            if children == children_of(pid):
-                return sockets - len(children)
-    except OSError:
-        pass
+    with contextlib.suppress(OSError):
+        children = children_of(pid)
+        links = [os.readlink(entry.path) for entry in os.scandir(f"/proc/{pid}/fd")]
+        if children == children_of(pid):
+            return sum(link.startswith("socket:") for link in links) - len(children)
     return None
-
-
-def children_of(pid):
-    """The child processes of all threads of a process."""
-    return {
-        child
-        for task in os.listdir(f"/proc/{pid}/task")
-        for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split()
-    }
 
 
 def why_it_died(status, console):
     """What the end of a guest's kernel and its console tell."""
-    full = (
-        "it ran out of memory. Its programs, and the files they write (/tmp, /root, /var, /run and"
-        f" /dev/shm lie in memory), have {store.MEMORY_MB} MB together: let the commands keep and"
-        " write less."
-    )
-    killed = "it was killed, perhaps because this machine ran out of memory"
     ending = signal.strsignal(-status) if status < 0 else f"status {status}"
-    damaged = (
+    signs = {
+        LOST: KILLED,
+        "Out of memory": "it ran out of memory. Its programs, and the files they write (/tmp, /root"
+        f", /var, /run and /dev/shm lie in memory), have {store.MEMORY_MB} MB together: let the"
+        " commands keep and write less.",
+        "Kernel panic": "its kernel panicked",
+        "Power down": "it powered itself off",
+    }
+    for sign, text in signs.items():
+        if sign in console:
+            return text
+    if status == -signal.SIGKILL:
+        return "it was killed, perhaps because this machine ran out of memory"
+    return (
         f"its kernel ended ({ending}). `netlab doctor` tells whether this machine can run it; if it"
         f" can, the engine is damaged: {store.HOW_TO_GET_ONE}"
     )
-    signs = [
-        (LOST in console, KILLED),
-        ("Out of memory" in console, full),
-        ("Kernel panic" in console, "its kernel panicked"),
-        ("Power down" in console, "it powered itself off"),
-        (status == -signal.SIGKILL, killed),
-    ]
-    return next((text for seen, text in signs if seen), damaged)

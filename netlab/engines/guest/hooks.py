@@ -5,45 +5,56 @@ The kernel stands still, and virtual time with it, until it has been heard. So a
 watched leaves the bytes of one that is not.
 """
 
+import contextlib
+import json
 import os
+import re
+import select
 import socket
 import struct
+import subprocess
+import sys
+import tempfile
 
 import numpy as np
 
-from netlab.engines.guest.control import Control
-from netlab.engines.guest.control_process import ANSWER
-from netlab.errors import SpecificationError
+from netlab.algorithms import base
+from netlab.engines.guest import control_process
+from netlab.engines.guest.control_process import ANSWER, CALLED, LONGEST_S, PIECE, place
+from netlab.engines.guest.machine import fixed_layout
+from netlab.engines.host_speed import wall_s
+from netlab.errors import AlgorithmError, SpecificationError
 
 PAGE_BYTES, MOST = 4096, 62  # the page that says whom to watch, and how many of either kind
 # One record of the window of a connection, at each ACK that it gets (event 0) and each
 # retransmission timeout (1). Addresses are numbers.
 WINDOW = np.dtype(
     [
-        ("kind", "<u4"),
-        ("event", "<u4"),
-        ("now_ns", "<u8"),
-        ("source", ">u4"),
-        ("destination", ">u4"),
-        ("source_port", "<u2"),
-        ("destination_port", "<u2"),
+        *(("kind", "<u4"), ("event", "<u4"), ("now_ns", "<u8")),
+        *(("source", ">u4"), ("destination", ">u4")),
+        *(("source_port", "<u2"), ("destination_port", "<u2")),
         *((name, "<u4") for name in ("cwnd", "ssthresh", "in_flight", "mss", "srtt_us")),
         *((name, "<u4") for name in ("min_rtt_us", "state", "lost", "retransmitted")),
-        ("acked_bytes", "<u8"),
-        ("delivered", "<u8"),
+        *(("acked_bytes", "<u8"), ("delivered", "<u8")),
     ]
 )
 # One record of a queueing discipline, after each change of what it holds.
 QUEUE = np.dtype(
     [
-        ("kind", "<u4"),
-        ("handle", "<u4"),
-        ("now_ns", "<u8"),
-        ("interface", "S16"),
+        *(("kind", "<u4"), ("handle", "<u4"), ("now_ns", "<u8"), ("interface", "S16")),
         *((name, "<u4") for name in ("packets", "bytes", "drops", "overlimits", "parent")),
         ("spare", "V28"),
     ]
 )
+# The same bytes on every x86-64, in a notebook and in a jail (`netlab.engines.jail.warden` has the
+# same): without fused multiply-add in the C library, and what numpy and OpenBLAS choose by CPU.
+COMPUTING = {
+    # a thread per CPU otherwise, and memory for each
+    **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4,-POPCNT",
+    "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+    "OPENBLAS_CORETYPE": "Nehalem",
+}
 
 
 class HookFailed(Exception):
@@ -51,13 +62,8 @@ class HookFailed(Exception):
 
 
 class Hooks:
-    """This process's end of a guest's hooks.
-
-    Attributes
-    ----------
-    sockets : list of socket.socket
-        Where the guest is heard; whoever waits for the guest waits for them, too, and calls
-        `serve` with each that can be read.
+    """This process's end of a guest's hooks: whoever waits for the guest waits for `sockets`, too,
+    and calls `serve` with each that can be read.
     """
 
     def __init__(self):
@@ -73,26 +79,14 @@ class Hooks:
     @property
     def environment(self):
         """What the guest's kernel finds its ends by, and the descriptors it must be given."""
-        watch, control = (end.fileno() for end in self.guest_sockets)
-        descriptors = {
-            "NETLAB_FILTER_FD": self.page,
-            "NETLAB_WATCH_FD": watch,
-            "NETLAB_CONTROL_FD": control,
-        }
-        return {name: str(number) for name, number in descriptors.items()}, [*descriptors.values()]
+        names = "NETLAB_FILTER_FD", "NETLAB_WATCH_FD", "NETLAB_CONTROL_FD"
+        numbers = [self.page, *(end.fileno() for end in self.guest_sockets)]
+        return dict(zip(names, map(str, numbers), strict=True)), numbers
 
     def watch(self, tell, addresses=(), interfaces=()):
-        """Be told of windows and queues from now on.
-
-        Parameters
-        ----------
-        tell : callable
-            It is called as ``tell(windows, queues)`` with arrays of `WINDOW` and `QUEUE`, in the
-            order of time, many at once.
-        addresses : sequence of str
-            Connections that send from these IPv4 addresses.
-        interfaces : sequence of str
-            Names such as ``"s1-eth2"``; every queueing discipline on them.
+        """Be told, from now on, of connections that send from these IPv4 addresses, and of every
+        queueing discipline on these interfaces. ``tell(windows, queues)`` gets arrays of `WINDOW`
+        and `QUEUE`, in the order of time, many at once.
         """
         for what, names in (("addresses", addresses), ("interfaces", interfaces)):
             if len(names) > MOST:
@@ -104,55 +98,135 @@ class Hooks:
         self.tell = tell
 
     def answer_by(self, algorithms, seed, cpu=None):
-        """Have these algorithms answer what the kernel's netlab0, netlab1 ... ask; on the CPU of
-        the kernel, which waits meanwhile, that takes a fraction of the time.
-
-        Raises
-        ------
-        AlgorithmError
-            One of them cannot even be begun.
-        """
+        """Have these algorithms answer what the kernel's netlab0, netlab1 ... ask."""
         self.control = Control(algorithms, seed, self.control_socket, cpu)
         self.sockets[1] = self.control.socket
         self.control_socket.close()
 
     def serve(self, ready):
-        """Hear what has come on one of `sockets`.
-
-        Raises
-        ------
-        HookFailed
-            What was called with it has raised an exception, which is the cause. The guest waits for
-            an answer that does not come: it can only be ended.
+        """Hear what has come on one of `sockets`. After a `HookFailed` the guest waits for an
+        answer that does not come: it can only be ended.
         """
         try:
             if self.control and ready is self.control.socket:
                 self.control.hear()
-            else:
-                self._serve(ready, ready.recv(1 << 16))
+                return
+            data = ready.recv(1 << 16)
+            if not data:  # the guest has gone; its line tells, too
+                self.sockets.remove(ready)
+                ready.close()
+            elif ready is self.control_socket:
+                ready.send(self.answer(data))
+            elif self.tell:
+                records = np.frombuffer(data, np.dtype(("V", WINDOW.itemsize)))
+                kinds = np.frombuffer(data, "<u4")[:: WINDOW.itemsize // 4]
+                self.tell(records[kinds == 1].view(WINDOW), records[kinds == 2].view(QUEUE))
         except Exception as error:
             raise HookFailed from error
 
-    def _serve(self, ready, data):
-        if not data:  # the guest has gone; its line tells, too
-            self.sockets.remove(ready)
-            ready.close()
-        elif ready is self.control_socket:
-            ready.send(self.answer(data))
-        elif self.tell:
-            records = np.frombuffer(data, np.dtype(("V", WINDOW.itemsize)))
-            kinds = np.frombuffer(data, "<u4")[:: WINDOW.itemsize // 4]
-            self.tell(records[kinds == 1].view(WINDOW), records[kinds == 2].view(QUEUE))
-
     def started(self):
-        """The guest has its ends: give ours of them back."""
+        """The guest has its ends: close ours of them."""
         for end in self.guest_sockets:
             end.close()
 
     def close(self):
-        """Give everything back."""
         if self.control:
             self.control.close()
         for end in (*self.sockets, *self.guest_sockets):
             end.close()
         os.close(self.page)
+
+
+class Control:
+    """A process that answers for some algorithms (`netlab.algorithms.source.Algorithm`), in the
+    order of their names in the kernel; an AlgorithmError where one cannot even be begun.
+
+    The kernel asks it directly, on the socket `kernel`; on its own `socket` it tells what it
+    prints, and what has gone wrong. The guest and it take turns, so both run on one CPU: handing
+    over to another takes several times as long.
+    """
+
+    def __init__(self, algorithms, seed, kernel, cpu=None):
+        self.algorithms, self.longest_s = algorithms, wall_s(LONGEST_S)
+        self.socket, its_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.dumped = tempfile.TemporaryFile()  # noqa: SIM115 - what Python's watchdog writes
+        command = [sys.executable, "-s", "-P", "-B", control_process.__file__]
+        own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        self.process = subprocess.Popen(
+            # objects at the same addresses each time: the order of a set of objects depends on them
+            [*fixed_layout(), *command, base.__file__, str(seed), str(self.longest_s)],
+            # the order of a set of texts depends on PYTHONHASHSEED
+            env=own | COMPUTING | {"PYTHONHASHSEED": "0"},
+            stdin=kernel,
+            stdout=its_end,
+            stderr=self.dumped,
+            cwd="/",
+            start_new_session=True,
+        )
+        its_end.close()
+        text = json.dumps([one.model_dump() for one in algorithms]).encode()
+        try:
+            with contextlib.suppress(OSError):  # it has ended already; `hear` says why
+                if cpu is not None:
+                    os.sched_setaffinity(self.process.pid, {cpu})
+                self.socket.send(str(len(text)).encode())  # see `control_process.take`
+                for first in range(0, len(text), PIECE):
+                    self.socket.send(text[first : first + PIECE])
+            while not self.hear():
+                """Until it is ready."""
+        except BaseException:
+            self.close()
+            raise
+
+    def hear(self):
+        """Take one message of the process; -> is it ready? An AlgorithmError where it failed."""
+        data = b""
+        if select.select([self.socket], [], [], 2 * self.longest_s)[0]:
+            with contextlib.suppress(ConnectionResetError):
+                data = self.socket.recv(1 << 20)
+        message = json.loads(data) if data else {"failed": self.why_it_ended()}
+        if "out" in message:
+            print(message["out"], end="", flush=True)
+        if failed := message.get("failed"):
+            raise AlgorithmError(self.said(**failed))
+        return "ready" in message
+
+    def said(self, what, lines, algorithm=None, event=None):
+        concerned = self.algorithms if algorithm is None else [self.algorithms[algorithm]]
+        if not lines and event is not None:
+            lines = [f"{concerned[0].name}.{CALLED[event]}"]
+        if len(lines) > 12:  # a recursion
+            lines = [*lines[:5], f"... {len(lines) - 10} lines more ...", *lines[-5:]]
+        return failed_text(concerned, lines, what)
+
+    def why_it_ended(self):
+        """As a message ``{"failed"}`` of a process that has ended without a word, or says none."""
+        try:
+            status = self.process.wait(1)
+        except subprocess.TimeoutExpired:
+            return {"what": f"it was not ready within {2 * self.longest_s:g} seconds", "lines": []}
+        self.dumped.seek(0)
+        dumped = self.dumped.read().decode(errors="replace")
+        frames = [
+            (int(number or 1) - 1, int(line))
+            for number, line in re.findall(r'File "<algorithm ?(\d*)>", line (\d+)', dumped)
+        ]
+        lines = [place(self.algorithms[number].source, line) for number, line in frames[::-1]]
+        if dumped.startswith("Timeout"):
+            what = f"it did not answer within {self.longest_s:g} seconds"
+        else:
+            what = f"its process ended by itself, with status {status}\n{dumped[:500]}".strip()
+        return {"what": what, "lines": lines, "algorithm": frames[0][0] if frames else None}
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.socket.close()
+        self.dumped.close()
+
+
+def failed_text(algorithms, lines, what):
+    """The message of an AlgorithmError."""
+    names = ", ".join(dict.fromkeys(map(str, algorithms)))
+    where = "".join(f"\n  {line}" for line in lines)
+    return f"{names} failed, and ended the run:{where}\n{what}"

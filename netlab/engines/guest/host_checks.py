@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
-from netlab.engines.guest import places, store, walls
+from netlab.engines.guest import machine, store, walls
 from netlab.errors import EngineError
 
 MEMORY_BYTES = store.MEMORY_MB << 20
@@ -56,7 +56,7 @@ def findings():
         "allowed",
         "refused here: the guest cannot catch its programs' system calls",
     )
-    if places.fixed_layout():
+    if machine.fixed_layout():
         yield Finding("ok", "address layout", "randomisation can be switched off")
     else:
         yield judge(

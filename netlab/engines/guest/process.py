@@ -19,26 +19,10 @@ from pathlib import Path
 
 from netlab.engines import evidence
 from netlab.engines.agent_line import GuestLine, Interrupted, LineDown, OutOfTime, TooMuch
-from netlab.engines.guest import archives, host_memory, store
-from netlab.engines.guest.console import FLOODED, Console
-from netlab.engines.guest.failure import (
-    ENDLESS,
-    KILLED,
-    LOST,
-    UNREPEATABLE,
-    lost_a_process,
-    spare_sockets,
-    why_it_died,
-)
+from netlab.engines.guest import archives, failure, machine, store
 from netlab.engines.guest.hooks import HookFailed, Hooks
-from netlab.engines.guest.places import (
-    one_cpu,
-    remove_leftovers,
-    run_folder,
-    try_lock,
-)
 from netlab.engines.guest.walls import Walls
-from netlab.engines.guest.watching import Watched
+from netlab.engines.guest.watching import MOST_RECORDS, Watched
 from netlab.engines.protocol import ignore
 from netlab.errors import GuestError, LimitError
 
@@ -68,37 +52,30 @@ CLEAN_UP_AFTER_PARENT = (
 class Guest:
     """A running guest; a `netlab.engines.protocol.Connection`.
 
-    Parameters
-    ----------
-    build : store.Build
-    seed : int
-        Every random number of the guest's kernel comes from it.
-    clock : {"virtual", "cpu", "real"}
-    wall_limit_s : float
-        The guest is ended when its answers have taken so long in all; the time between two
-        questions does not count. [s]
+    `build` is a `store.Build`; every random number of the guest's kernel comes from `seed`; `clock`
+    is one of `CLOCKS`. Answers may take `wall_limit_s` in all. [s]
     """
 
     booted = None  # the scripts that it boots with; None: an engine's own
-    most_records = None  # of windows and queues that are kept; None: `Watched` decides
+    most_records = MOST_RECORDS  # of windows and queues that are kept
 
     def __init__(self, build, seed, clock, wall_limit_s):
         check_descriptors()
-        remove_leftovers()
+        machine.remove_leftovers()
         self.process = self.sockets = self.watching = None
         self.next_count = 0.0
         self.cleanup = contextlib.ExitStack()  # undone in reverse order, as far as it has got
         try:
-            self.folder = Path(tempfile.mkdtemp(prefix="guest-", dir=run_folder()))
+            self.folder = Path(tempfile.mkdtemp(prefix="guest-", dir=machine.run_folder()))
             self.cleanup.callback(shutil.rmtree, self.folder, ignore_errors=True)
-            self.cleanup.callback(os.close, try_lock(self.folder / "lock"))
+            self.cleanup.callback(os.close, machine.try_lock(self.folder / "lock"))
             self.walls = self.cleanup.enter_context(Walls(self.folder))
             self.watcher = self.cleanup.enter_context(cleaned_up_after_parent(self.folder))
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
             console = os.open(self.folder / "console", flags, 0o600)
             self.cleanup.callback(os.close, console)
-            self.console = Console(console, [LOST, ENDLESS])
-            self.cpu = self.cleanup.enter_context(one_cpu())
+            self.console = failure.Console(console, [failure.LOST, failure.ENDLESS])
+            self.cpu = self.cleanup.enter_context(machine.one_cpu())
             self.hooks = Hooks()
             self.cleanup.callback(self.hooks.close)
             self.line = GuestLine(wall_limit_s, self.hooks)
@@ -114,7 +91,7 @@ class Guest:
             raise
 
     def archives(self, build):
-        """Descriptors of the archives that the guest can mount, once each, by name."""
+        """Descriptors of the archives that the guest can mount, by name."""
         scripts = {one.name: one.read_bytes() for one in self.booted or store.BOOTED}
         return {"r": archives.open_(build.archive), "j": archives.in_memory(scripts)}
 
@@ -139,18 +116,15 @@ class Guest:
             "NETLAB_ARCHIVES": ":".join(f"{name}={number}" for name, number in mounted.items()),
         }
         kernel = [str(build.linux), *CLOCKS[clock], *store.COMMAND_LINE]
-        # see TELL_GROUP_AND_START
         tell = ["sh", "-c", TELL_GROUP_AND_START, "netlab-guest"]
-        launcher = self.walls.launcher(build, kernel, environment, self.cpu)
         try:
             self.process = subprocess.Popen(
-                [*tell, *launcher],
+                [*tell, *self.walls.launcher(build, kernel, environment, self.cpu)],
                 cwd="/",
                 stdin=self.line.guest_socket,
                 stdout=self.console.descriptor,
                 stderr=self.watcher,
-                # Jupyter's interrupt goes to the whole process group
-                start_new_session=True,
+                start_new_session=True,  # Jupyter's interrupt goes to the whole process group
                 pass_fds=[self.line.guest_keys, *descriptors, *mounted.values()],
             )
         finally:
@@ -161,26 +135,20 @@ class Guest:
         self.hooks.started()
 
     def ask(self, on_event=ignore, **question):
-        """One question to the agent; see `netlab.engines.protocol.Connection.ask`.
-
-        Raises
-        ------
-        GuestError
-            The guest died.
-        LimitError
-            It took more output or wall-clock time than it may, and was ended.
+        """See `netlab.engines.protocol.Connection.ask`. A GuestError where the guest died, a
+        LimitError where it took more than it may, and was ended.
         """
         if self.process is None and not self.line.interrupted:
             raise GuestError("this guest has been closed")
         try:
             answer = self.line.ask(question, on_event, self._look)
             console = self.console.text()
-            if LOST in console:
-                raise LineDown(KILLED)
-            if ENDLESS in console:
-                answer["unrepeatable"] = UNREPEATABLE
+            if failure.LOST in console:
+                raise LineDown(failure.KILLED)
+            if failure.ENDLESS in console:
+                answer["unrepeatable"] = failure.UNREPEATABLE
             if self.sockets is None:
-                self.sockets = spare_sockets(self.kernel)
+                self.sockets = failure.spare_sockets(self.kernel)
             return answer
         except Interrupted:
             self.close()
@@ -189,59 +157,53 @@ class Guest:
             self.close()
             raise error.__cause__ from None
         except OutOfTime as error:
-            failure = LimitError, f"the guest {error}"
+            self._fail(LimitError, f"the guest {error}")
         except TooMuch as error:
-            failure = LimitError, f"the guest was ended: {error}"
+            self._fail(LimitError, f"the guest was ended: {error}")
         except LineDown as error:
-            failure = GuestError, f"the guest died: {str(error) or self._why_it_died()}"
-        self._fail(*failure)
+            self._fail(GuestError, f"the guest died: {str(error) or self._why_it_died()}")
 
     def watch(self, watches):
-        """See `netlab.engines.protocol.Connection`."""
         self.watching = Watched(watches, self.most_records)
         places = [self.watching.places(kind) for kind in ("windows", "queues")]
         self.hooks.watch(self.watching.tell, *places)
         return True
 
     def watched(self, began_ns):
-        """See `netlab.engines.protocol.Connection`."""
         return self.watching.texts(began_ns)
 
     def answer_by(self, algorithms, seed):
-        """See `netlab.engines.protocol.Connection`."""
         self.hooks.answer_by(algorithms, seed, self.cpu)
 
     def send_key(self, key):
-        """Ctrl-C or SIGKILL for what is waited for; see `netlab.engines.protocol.Connection`."""
         self.line.send_key(key)
 
     def interrupt(self):
-        """End the guest at once, from any thread; see `netlab.engines.protocol.Connection`."""
         self.line.interrupt()
 
     def _look(self):
         if self.console.flooded:
-            raise TooMuch(FLOODED)
+            raise TooMuch(failure.FLOODED)
         if time.monotonic() > self.next_count:
             self.next_count = time.monotonic() + COUNT_S
-            host_memory.check(self.kernel)
-            if lost_a_process(self.kernel, self.sockets, self.console.text):
-                raise LineDown(KILLED)
+            machine.check_memory(self.kernel)
+            if failure.lost_a_process(self.kernel, self.sockets, self.console.text):
+                raise LineDown(failure.KILLED)
 
     def _why_it_died(self):
         try:
-            return why_it_died(self.process.wait(5), self.console.text())
+            return failure.why_it_died(self.process.wait(5), self.console.text())
         except subprocess.TimeoutExpired:
             return "it closed its line"
 
     def _fail(self, kind, message):
-        """End the guest, keep everything it left, raise."""
+        """End the guest, keep what it left, raise."""
         self._kill()
-        files = {"console": self.console.text().encode()}
+        console = self.console.text()
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{self.folder.name}"
-        kept, place = evidence.save(name, files), evidence.folder(name)
+        kept, place = evidence.save(name, {"console": console}), evidence.folder(name)
         self.close()
-        console = "".join(file.decode(errors="replace")[-3000:] for file in files.values())
+        console = console[-3000:]
         shown = "" if "Out of memory" in console else f"{console.strip()}\n"
         raise kind(f"{message}\n{shown}{kept}", console, place if place.is_dir() else None)
 
@@ -252,7 +214,6 @@ class Guest:
             self.process.wait()
 
     def close(self):
-        """End the guest at once and leave nothing behind."""
         self.cleanup.close()
         self.process = None
 

@@ -10,8 +10,8 @@ import sys
 import tempfile
 from functools import cache
 
-from netlab.engines.guest import failure, launcher, store
-from netlab.engines.guest.places import fixed_layout, run_folder, try_lock
+from netlab.engines.guest import launcher, machine, store
+from netlab.engines.guest.machine import run_folder
 from netlab.errors import EngineError
 
 PYTHON = [sys.executable, "-I", "-S", "-B", launcher.__file__]
@@ -39,12 +39,8 @@ def standing():
 
 
 def check_for_strangers():
-    """Refuse to run programs of strangers behind fewer than two walls.
-
-    Raises
-    ------
-    EngineError
-        Fewer hold here, and the environment variable ``NETLAB_ONE_WALL`` is not 1.
+    """Refuse to run programs of strangers behind fewer than two walls, unless NETLAB_ONE_WALL is
+    1.
     """
     if len(standing()) < 2 and os.environ.get("NETLAB_ONE_WALL") != "1":
         missing = "; ".join(f"{name}: {text}" for name, text in here().items() if text)
@@ -57,24 +53,12 @@ def check_for_strangers():
         )
 
 
-class Walls:
-    """The walls around one guest.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The guest's own.
-    """
+class Walls(contextlib.ExitStack):
+    """The walls around one guest, which has this folder of its own."""
 
     def __init__(self, folder):
+        super().__init__()
         self.folder, self.names = folder, standing()
-        self.cleanup = contextlib.ExitStack()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.cleanup.close()
 
     def launcher(self, build, command, environment, cpu):
         """The command that puts up the walls and then becomes `command`, the guest's kernel."""
@@ -94,7 +78,7 @@ class Walls:
             "walls": names,
             "root": str(root),
             "user": user,
-            "fixed_layout": bool(fixed_layout()),
+            "fixed_layout": bool(machine.fixed_layout()),
             "cpu": cpu,
             "largest_file": store.MEMORY_MB + 64 << 20,
         }
@@ -105,15 +89,15 @@ class Walls:
         if "namespaces" not in self.names:
             return process
         with contextlib.suppress(OSError, ValueError):
-            (child,) = failure.children_of(process)
+            (child,) = machine.children_of(process)
             return int(child)
         return process  # it has ended
 
     def _own_user(self):
         """A user id that no other guest of ours has."""
         for user in launcher.OWN_USERS:
-            if (descriptor := try_lock(run_folder() / f"user-{user}")) is not None:
-                self.cleanup.callback(os.close, descriptor)
+            if (descriptor := machine.try_lock(run_folder() / f"user-{user}")) is not None:
+                self.callback(os.close, descriptor)
                 return user
         return None
 

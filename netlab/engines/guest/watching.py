@@ -5,7 +5,6 @@ names, then one line per record.
 """
 
 import ipaddress
-from functools import lru_cache
 
 import numpy as np
 
@@ -13,186 +12,193 @@ from netlab.algorithms.base import INFINITE
 from netlab.errors import LimitError
 from netlab.readers.windows import STATES
 
-MANY = 20_000  # records that are thinned at once: the kernel may tell of a few at a time
-AT_ONCE = 20_000  # that are made tuples of, each of which takes 700 bytes
+MANY = 20_000  # records that are thinned, or written, at once: the kernel may tell of a few
 MOST_RECORDS = 2_000_000  # that are kept of a network; as text, 60 bytes each
+# The texts of up to four digits: of a number's first ones, none for 0; then with leading zeros
+DIGITS = np.array(
+    [b"", *(b"%d" % n for n in range(1, 10**4)), *(b"%04d" % n for n in range(10**4))]
+)
+EVENTS, NAMES = np.array([b"ack", b"timeout"]), np.array([one.encode() for one in STATES])
+OCTETS = np.array([b"%d" % n for n in range(256)])
 
 
 class Thinned:
-    """Records of one kind as they come; of each series, at most one in each piece of time.
-
-    Parameters
-    ----------
-    every_ns : int
-        Length of a piece of time; 0 keeps every record. [ns]
-    series : sequence of str
-        The fields that say whose a record is.
+    """Records of one kind from one place as they come; of each series, at most a few in each
+    `every_ns`. 0 keeps every record. [ns]
     """
 
-    def __init__(self, every_ns, series):
-        self.every_ns, self.series = every_ns, list(series)
+    def __init__(self, place, every_ns):
+        self.place, self.every_ns = place.encode(), every_ns
+        self.value = self.place  # of the field `whose`
         self.kept, self.fresh, self.waiting = [], [], 0
 
     def __len__(self):
         return sum(map(len, self.kept)) + self.waiting
 
     def add(self, records):
-        """Take some more, in the order of time."""
-        if len(records):
-            self.fresh.append(records)
-            self.waiting += len(records)
+        """Take some more, in the order of time; those of other places are passed over."""
+        own = records[self.whose] == self.value
+        if own.any():
+            self.fresh.append(records if own.all() else records[own])
+            self.waiting += len(self.fresh[-1])
         if self.waiting > MANY:
-            fresh = together(self.fresh)
-            self.kept.append(self.thin(fresh) if self.every_ns else fresh)
+            self.kept.append(self.thinned(self.fresh))
             self.fresh, self.waiting = [], 0
 
     def whole(self):
-        """All that is kept so far, in the order of time, as tuples."""
-        if pieces := self.kept + self.fresh:
-            found = together(pieces)
-            found = self.thin(found) if self.every_ns else found
-            for first in range(0, len(found), AT_ONCE):
-                yield from found[first : first + AT_ONCE].tolist()
+        """All that is kept so far, in the order of time."""
+        pieces = self.kept + self.fresh
+        return self.thinned(pieces) if pieces else []
 
-    def thin(self, records):
-        whose = np.unique(records[self.series], return_inverse=True)[1].ravel()
-        keep = self.chosen(records, whose, records["now_ns"] // self.every_ns)
-        return records[np.unique(keep)]
+    def thinned(self, pieces):
+        kind = pieces[0].dtype  # joined as bytes: numpy compares the fields of every two arrays
+        records = np.concatenate([one.view(f"V{kind.itemsize}") for one in pieces]).view(kind)
+        if not self.every_ns:
+            return records
+        series, piece = records.view(self.series)["series"], records["now_ns"] // self.every_ns
+        order, keep = np.argsort(series, kind="stable"), np.zeros(len(records), bool)
+        other = differ(series[order])
+        columns = {name: records[name][order] for name in self.looked_at}
+        keep[order[self.chosen(columns, other, other | differ(piece[order]))]] = True
+        return records[keep]
 
-    def chosen(self, records, whose, piece):
-        """The numbers of the records to keep."""
-        raise NotImplementedError
+    def text(self, began_ns):
+        """All records as text; times count from `began_ns`."""
+        records, lines = self.whole(), [f"{self.columns}\n".encode()]
+        for first in range(0, len(records), MANY):
+            some = records[first : first + MANY]
+            time_ns = some["now_ns"].astype(np.int64) - began_ns
+            cells = [np.where(time_ns < 0, b"-", b""), *decimal(abs(time_ns), 9)]
+            cells = list(map(np.asarray, [*cells, *self.cells(some), b"\n"]))
+            rows = np.empty(len(some), [(str(n), cell.dtype) for n, cell in enumerate(cells)])
+            for n, cell in enumerate(cells):
+                rows[str(n)] = cell
+            lines.append(rows.tobytes().translate(None, b"\0"))
+        return b"".join(lines).decode()
 
 
-def together(pieces):
-    """Arrays of records as one. As bytes, because numpy compares the fields of every two arrays."""
-    kind = pieces[0].dtype
-    return np.concatenate([one.view(f"V{kind.itemsize}") for one in pieces]).view(kind)
+def differ(column):
+    """Which values are not the one before them; the first is not."""
+    return np.append(True, column[1:] != column[:-1])
 
 
-@lru_cache
-def address(number):
-    return str(ipaddress.IPv4Address(number))
+def whole(numbers):
+    """Columns of bytes that are the digits of whole numbers."""
+    columns, rest = [], numbers
+    while not columns or rest.any():
+        above = rest // 10**4
+        columns.insert(0, DIGITS[rest - 10**4 * above + 10**4 * (above > 0)])
+        rest = above
+    columns[-1][numbers == 0] = b"0"
+    return columns
 
 
-def differing(*columns, order):
-    """Where the next one in this order differs, for each column."""
-    return [column[order][1:] != column[order][:-1] for column in columns]
+def decimal(numbers, places):
+    """The same, of numbers that count units of the last of these decimal places."""
+    ones = numbers // 10**places
+    fraction = whole(numbers - (ones - 1) * 10**places)  # with a 1 before it, which goes
+    fraction[0].view("u1")[:: fraction[0].itemsize] = 0
+    return [*whole(ones), b".", *fraction]
+
+
+def listed(*fields):
+    """Fields of a line, each with a comma before it."""
+    return [column for field in fields for column in (b",", *field)]
 
 
 class Windows(Thinned):
     """Windows: the last of each piece of time; besides, each where a connection's state has
     changed, or its timer has run out.
-
-    Parameters
-    ----------
-    every_ns : int
     """
 
     columns = (
         "time_s,source,source_port,destination,destination_port,event,state,cwnd,ssthresh,"
         "in_flight,mss_bytes,srtt_s,retransmitted"
     )
+    whose, looked_at = "source", ("state", "event")
+    # a connection of the one place: its other end, and both ports
+    series = np.dtype({"names": ["series"], "formats": ["u8"], "offsets": [20], "itemsize": 80})
 
-    def __init__(self, every_ns):
-        super().__init__(every_ns, ["source", "source_port", "destination", "destination_port"])
+    def __init__(self, place, every_ns):
+        super().__init__(place, every_ns)
+        self.value = int(ipaddress.IPv4Address(place))
 
-    def chosen(self, records, whose, piece):
-        order = np.argsort(whose, kind="stable")
-        other, later, changed = differing(whose, piece, records["state"], order=order)
-        begins, ends = np.append(True, other), np.append(other | later, True)
-        changes = np.append(True, changed)
-        return np.append(order[begins | ends | changes], np.flatnonzero(records["event"]))
+    def chosen(self, records, other, begins):
+        ends = np.append(begins[1:], True)
+        return other | ends | differ(records["state"]) | (records["event"] > 0)
 
-    def text(self, began_ns):
-        """All records as text; times count from `began_ns`."""
-        lines = [self.columns]
-        for one in self.whole():
-            (_, event, now_ns, source, destination, source_port, destination_port) = one[:7]
-            (cwnd, ssthresh, in_flight, mss, srtt_us, _, state, _, retransmitted) = one[7:16]
-            ends = f"{address(source)},{source_port},{address(destination)},{destination_port}"
-            threshold = "" if ssthresh >= INFINITE else ssthresh
-            lines.append(
-                f"{(now_ns - began_ns) / 1e9:.9f},{ends},{('ack', 'timeout')[event]},"
-                f"{STATES[state]},{cwnd},{threshold},{in_flight},{mss},{srtt_us / 1e6:.6f},"
-                f"{retransmitted}"
-            )
-        return "\n".join(lines) + "\n"
+    def cells(self, records):
+        octets = records["destination"].astype(">u4").view("u1").reshape(-1, 4).T
+        address = [column for one in octets for column in (b".", OCTETS[one])][1:]
+        threshold = whole(np.minimum(records["ssthresh"], INFINITE))
+        for column in threshold:
+            column[records["ssthresh"] >= INFINITE] = b""
+        return listed(
+            [self.place],
+            whole(records["source_port"]),
+            address,
+            whole(records["destination_port"]),
+            [EVENTS[records["event"]]],
+            [NAMES[records["state"]]],
+            whole(records["cwnd"]),
+            threshold,
+            whole(records["in_flight"]),
+            whole(records["mss"]),
+            decimal(records["srtt_us"], 6),
+            whole(records["retransmitted"]),
+        )
 
 
 class Queues(Thinned):
-    """Queueing disciplines: of each piece of time the record that holds most, and the last of all.
-
-    Parameters
-    ----------
-    every_ns : int
-    """
+    """Queueing disciplines: of each piece of time what holds most, and the last of all."""
 
     columns = "time_s,interface,handle,packets,bytes,drops,overlimits"
+    whose, looked_at = "interface", ("bytes",)
+    series = np.dtype({"names": ["series"], "formats": ["u4"], "offsets": [4], "itemsize": 80})
 
-    def __init__(self, every_ns):
-        super().__init__(every_ns, ["interface", "handle"])
+    def chosen(self, records, other, begins):
+        group = np.cumsum(begins) - 1
+        most = np.maximum.reduceat(records["bytes"], np.flatnonzero(begins))[group]
+        at = np.flatnonzero(records["bytes"] == most)
+        keep = np.append(other[1:], True)
+        keep[at[np.append(differ(group[at])[1:], True)]] = True  # of several, the last
+        return keep
 
-    def chosen(self, records, whose, piece):
-        order = np.lexsort((records["bytes"], piece, whose))
-        other, later = differing(whose, piece, order=order)
-        most = order[np.append(other | later, True)]
-        last = np.unique(whose[::-1], return_index=True)[1]
-        return np.append(most, len(records) - 1 - last)
-
-    def text(self, began_ns):
-        """All records as text; times count from `began_ns`."""
-        lines = [self.columns]
-        for one in self.whole():
-            _, handle, now_ns, interface, packets, held, drops, overlimits = one[:8]
-            lines.append(
-                f"{(now_ns - began_ns) / 1e9:.9f},{interface.rstrip(bytes(1)).decode()},"
-                f"{handle >> 16:x}:,{packets},{held},{drops},{overlimits}"
-            )
-        return "\n".join(lines) + "\n"
+    def cells(self, records):
+        handles, which = np.unique(records["handle"], return_inverse=True)
+        return listed(
+            [self.place],
+            [np.array([b"%x:" % (handle >> 16) for handle in handles.tolist()])[which]],
+            *(whole(records[name]) for name in ("packets", "bytes", "drops", "overlimits")),
+        )
 
 
 KINDS = {"windows": Windows, "queues": Queues}
-WHOSE = {"windows": "source", "queues": "interface"}  # the field that says where it happened
 
 
 class Watched:
-    """All that a guest is asked to tell.
+    """All that a guest is asked to tell: `watches` by the name of the output."""
 
-    Parameters
-    ----------
-    watches : dict of netlab.engines.protocol.Watch
-        By the name of the output.
-    most_records : int, optional
-        None: `MOST_RECORDS`.
-    """
-
-    def __init__(self, watches, most_records=None):
-        self.watches, self.most_records = watches, most_records or MOST_RECORDS
+    def __init__(self, watches, most_records=MOST_RECORDS):
+        self.watches, self.most_records = watches, most_records
         self.collected = {
-            name: KINDS[watch.kind](round(1e9 * watch.every_s)) for name, watch in watches.items()
+            name: KINDS[kind](place, round(1e9 * every_s))
+            for name, (kind, place, every_s) in watches.items()
         }
-        self.whose = {kind: [] for kind in KINDS}
-        for name, (kind, place, _) in watches.items():
-            source = int(ipaddress.IPv4Address(place)) if kind == "windows" else place.encode()
-            self.whose[kind].append((name, source))
 
     def places(self, kind):
         """All addresses, or interfaces, once each."""
-        places = (watch.place for watch in self.watches.values() if watch.kind == kind)
-        return list(dict.fromkeys(places))
+        found = (watch.place for watch in self.watches.values() if watch.kind == kind)
+        return list(dict.fromkeys(found))
 
     def tell(self, windows, queues):
-        """Take what the kernel has told; see `netlab.engines.guest.hooks.Hooks.watch`.
-
-        Raises
-        ------
-        LimitError
-            It is more than is kept.
+        """Take what the kernel has told (`hooks.Hooks.watch`); a LimitError where that is more than
+        is kept.
         """
-        for kind, told in (("windows", windows), ("queues", queues)):
-            for name, place in self.whose[kind] if len(told) else ():
-                self.collected[name].add(told[told[WHOSE[kind]] == place])
+        told = {"windows": windows, "queues": queues}
+        for name, watch in self.watches.items():
+            if len(told[watch.kind]):
+                self.collected[name].add(told[watch.kind])
         if sum(map(len, self.collected.values())) > self.most_records:
             raise LimitError(
                 f"more than {self.most_records:,} windows and changes of queues were to be kept:"

@@ -58,7 +58,7 @@ def identities():
     python = hashlib.sha256(f"{sys.version} {versions}".encode())
     own = hashlib.sha256(python.digest())
     for path in sorted(OWN.rglob("*")):
-        if path.suffix in (".py", ".toml"):
+        if path.is_file() and "__pycache__" not in path.parts:  # as `copy_netlab`
             own.update(f"{path.relative_to(OWN)}\0".encode() + path.read_bytes())
     return python.hexdigest()[:12], own.hexdigest()[:12], packages
 

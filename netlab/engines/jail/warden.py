@@ -35,7 +35,7 @@ ENVIRONMENT = {
     "PYTHONHOME": HOME,
     "PYTHONPATH": f"{HOME}/site:/run/netlab",
     "PYTHONHASHSEED": "0",
-    # one way of computing, as `netlab.engines.guest.control.COMPUTING`
+    # one way of computing, as `netlab.engines.guest.hooks.COMPUTING`
     **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-FMA,-FMA4,-POPCNT",
     "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",

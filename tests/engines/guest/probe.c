@@ -75,22 +75,25 @@ static long by_a_pair(const char *name)
 		      offsetof(struct sockaddr_un, sun_path) + strlen(name));
 }
 
-static long program(const char *path, int by_descriptor)
+enum way { BY_NAME, BY_DESCRIPTOR, BY_NAME_OR_DESCRIPTOR };
+
+static long program(const char *path, enum way way)
 {
 	char *words[] = { (char *)path, NULL };
-	int status, fd = by_descriptor ? open(path, O_PATH) : -1;
+	int status, fd = way == BY_DESCRIPTOR ? open(path, O_PATH) : AT_FDCWD;
 	pid_t child;
 
-	if (by_descriptor && fd < 0)
+	if (fd == -1)
 		return -1;
 	child = fork();
 	if (child < 0)
 		return -1;
 	if (!child) {
-		if (by_descriptor)
-			syscall(SYS_execveat, fd, "", words, NULL, AT_EMPTY_PATH);
-		else
+		if (way == BY_NAME)
 			execv(path, words);
+		else
+			syscall(SYS_execveat, fd, way == BY_DESCRIPTOR ? "" : path, words, NULL,
+				AT_EMPTY_PATH);
 		_exit(errno);
 	}
 	waitpid(child, &status, 0);
@@ -147,8 +150,9 @@ int main(int count, char **arguments)
 	told("a raw socket", socket(AF_PACKET, SOCK_RAW, 0));
 	told("a netlink socket", socket(AF_NETLINK, SOCK_RAW, 0));
 	told("a vsock socket", socket(AF_VSOCK, SOCK_STREAM, 0));
-	told("start a program", program("/bin/true", 0));
-	told("start a program by descriptor", program("/bin/true", 1));
+	told("start a program", program("/bin/true", BY_NAME));
+	told("start a program by descriptor", program("/bin/true", BY_DESCRIPTOR));
+	told("start a program by execveat", program("/bin/true", BY_NAME_OR_DESCRIPTOR));
 	told("a clone in a user namespace", ({
 		long child = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
 		child ? child : (_exit(0), 0);

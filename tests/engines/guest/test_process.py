@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from netlab import EngineError, GuestError, Host, Network, Topology, wan
-from netlab.engines.guest import places, store
+from netlab.engines.guest import failure, machine, store
 
 VICTIM = """
 import os, sys, netlab
@@ -130,7 +130,7 @@ def test_programs_that_come_and_go_are_not_taken_for_killed_ones():
 
 
 def test_guests_that_run_at_once_are_pinned_to_different_cpus(tmp_path, monkeypatch):
-    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path))  # nobody else's guests
+    monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path))  # nobody else's guests
     with Network(wan("100mbit", "20ms")) as one, Network(wan("100mbit", "20ms")) as two:
         cpus = [os.sched_getaffinity(net._agent.process.pid) for net in (one, two)]
     assert all(len(cpu) == 1 for cpu in cpus)
@@ -139,15 +139,15 @@ def test_guests_that_run_at_once_are_pinned_to_different_cpus(tmp_path, monkeypa
 
 
 def test_folders_of_the_killed_are_swept_and_those_in_use_are_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path))
-    run_folder = places.run_folder()
+    monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path))
+    run_folder = machine.run_folder()
     left, used = run_folder / "guest-left", run_folder / "guest-used"
     for folder in (left, used):
         folder.mkdir()
-    lock = places.try_lock(used / "lock")
+    lock = machine.try_lock(used / "lock")
     for folder in (left, used):
         os.utime(folder, (0, 0))
-    places.remove_leftovers()
+    machine.remove_leftovers()
     assert not left.exists() and used.exists()
     os.close(lock)
 
@@ -194,7 +194,7 @@ def somebody_else_s(place, elsewhere):
     ],
 )
 def test_a_planted_run_folder_is_refused(plant, tmp_path, monkeypatch):
-    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
     place = tmp_path / "tmp" / f"netlab-{os.getuid()}"
     plant(place, tmp_path / "elsewhere")
@@ -209,7 +209,7 @@ def test_a_planted_run_folder_is_refused(plant, tmp_path, monkeypatch):
 
 
 def test_a_run_folder_that_cannot_be_made_is_an_error_in_words(tmp_path, monkeypatch):
-    monkeypatch.setattr(places.tempfile, "tempdir", str(tmp_path / "missing"))
+    monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path / "missing"))
     with pytest.raises(EngineError, match=r"cannot be made: No such file.*TMPDIR"):
         Network(wan("100mbit", "20ms"))
 
@@ -237,3 +237,30 @@ except nl.GuestError as error:
         stdin=subprocess.DEVNULL,
     )
     assert "ulimit -n" in done.stdout, done.stderr
+
+
+def test_the_end_of_a_console_is_kept_and_signs_are_not_forgotten(tmp_path):
+    path, kept = tmp_path / "console", failure.KEPT_BYTES
+    with open(path, "a+b", buffering=0) as file:
+        console = failure.Console(file.fileno(), ["lost a stub"])
+        assert console.text() == "" and not console.flooded
+        path.rename(tmp_path / "other")  # another file under its name is not read
+        path.write_text("planted")
+        file.write(b"begun; lost a")
+        assert console.text() == "begun; lost a"
+        file.write(b" stub\n" + 3 * kept * b"x" + "ende é".encode()[:-1])
+        text = console.text()
+        assert text.startswith("lost a stub\n") and text.endswith("ende \ufffd")
+        assert len(text) < kept + 100 and console.text() == text
+        file.truncate(100 * failure.MOST_BYTES)
+        assert console.flooded
+        console.text()
+        assert console.bytes_read <= failure.MOST_BYTES + kept
+
+
+def test_a_flood_of_the_console_ends_the_run():
+    command = "head -c 2500000000 /dev/zero > /dev/console"
+    with Network(wan("100mbit", "20ms"), wall_limit_s=100) as net:
+        with pytest.raises(GuestError, match="more than 16 MB to its console") as ended:
+            net.run("h1", command, echo=False)
+        assert (ended.value.evidence / "console").stat().st_size <= failure.KEPT_BYTES + 100

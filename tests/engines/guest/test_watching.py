@@ -2,6 +2,8 @@
 while the run goes on.
 """
 
+import ipaddress
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -133,10 +135,10 @@ CUTS = st.lists(st.integers(0, 60), max_size=4)
 
 def collected(kind, records, cuts, every_ns=EVERY_NS):
     """What is kept where the records come in pieces."""
-    kept = kind(every_ns)
+    kept = kind("0.0.0.0" if kind is watching.Windows else "", every_ns)
     for part in np.split(records, sorted(min(cut, len(records)) for cut in cuts)):
         kept.add(part)
-    return [*kept.whole()]
+    return [one.tolist() for one in kept.whole()]
 
 
 @given(WINDOW_ROWS, CUTS)
@@ -216,7 +218,7 @@ def test_the_windows_of_other_hosts_are_not_ones_own():
     records["source"] = [0x0A000001, 0x0A000002]
     watched = watching.Watched({name: Watch("windows", f"10.0.0.{name}", 0.0) for name in "12"})
     watched.tell(records, queues([]))
-    assert [len([*one.whole()]) for one in watched.collected.values()] == [1, 1]
+    assert [len(one.whole()) for one in watched.collected.values()] == [1, 1]
 
 
 @pytest.mark.parametrize("many", [5, 20_000])
@@ -237,3 +239,20 @@ def test_a_run_that_tells_too_much_ends_in_words(monkeypatch):
     traffic = nl.Iperf3("h1", "h2", time=5), nl.Windows("h1", every=None)
     with pytest.raises(nl.LimitError, match=r"more than 1,000 windows"):
         nl.run(nl.wan("100mbit", "20ms"), *traffic, engine="guest")
+
+
+def test_numbers_are_written_as_python_writes_them():
+    numbers = [0, 1, 9, 10_000, 10_001, 99_990_000, 123_456_789, 2**32 - 1]
+    records = np.zeros(len(numbers), WINDOW)
+    for name in ("now_ns", "cwnd", "ssthresh", "in_flight", "srtt_us", "retransmitted"):
+        records[name] = numbers
+    records["destination"] = numbers
+    kept = watching.Windows("0.0.0.0", 0)
+    kept.add(records)
+    lines = kept.text(10_001).splitlines()[1:]
+    for line, number in zip(lines, numbers, strict=True):
+        threshold = "" if number >= watching.INFINITE else number
+        assert line == (
+            f"{(number - 10_001) / 1e9:.9f},0.0.0.0,0,{ipaddress.IPv4Address(number)},0,ack,open,"
+            f"{number},{threshold},{number},0,{number / 1e6:.6f},{number}"
+        )

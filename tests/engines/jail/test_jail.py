@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import netlab as nl
-from netlab.engines.jail import Jail, JailedEngine
+from netlab.engines.jail import Jail, JailedEngine, contents
 from netlab.engines.jail.contents import copy, open_to_all
 from netlab.engines.jail.process import pieces
 
@@ -220,7 +220,7 @@ def test_an_algorithm_computes_in_a_jail_as_outside():
 
 
 def test_both_compute_in_one_way():
-    from netlab.engines.guest.control import COMPUTING
+    from netlab.engines.guest.hooks import COMPUTING
     from netlab.engines.jail.warden import ENVIRONMENT
 
     assert COMPUTING.items() <= ENVIRONMENT.items()
@@ -243,3 +243,26 @@ def test_an_algorithm_that_fails_ends_the_run(cls, why):
     path = nl.wan("10mbit", "20ms", burst=15_000, limit=30_000)
     with pytest.raises(nl.AlgorithmError, match=why):
         nl.run(path, nl.Iperf3("h1", "h2", congestion=cls, time=5), engine=JailedEngine())
+
+
+def test_every_file_of_netlab_that_is_copied_counts(monkeypatch, tmp_path):
+    own = tmp_path / "netlab"
+    (own / "__pycache__").mkdir(parents=True)
+    monkeypatch.setattr(contents, "OWN", own)
+
+    def digest():
+        contents.identities.cache_clear()
+        return contents.identities()[1]
+
+    seen = {digest()}
+    try:
+        for name in ("page.html", "figure.js", "module.py", "table.toml"):
+            (own / name).write_text("text")
+            seen.add(digest())
+        (own / "page.html").write_text("another text")
+        seen.add(digest())
+        assert len(seen) == 6
+        (own / "__pycache__" / "module.pyc").write_text("compiled")
+        assert digest() in seen
+    finally:
+        contents.identities.cache_clear()
