@@ -237,11 +237,11 @@ def build(
     """Build the engine (about five minutes, once); does nothing when there is one."""
     from netlab.engines.cache import cache_folder
     from netlab.engines.guest import build as building
-    from netlab.engines.guest import wheel
+    from netlab.engines.guest import transfer
 
     if not again and not kernel_source:
         with contextlib.suppress(NetlabError):
-            say(f"There is an engine: {wheel.current()}")
+            say(f"There is an engine: {transfer.current()}")
             return
     say(f"Building the engine in {cache_folder()}: a few minutes, once.")
     say(f"Built: {building.build(kernel_source, again)}")
@@ -250,9 +250,9 @@ def build(
 @engine_app.command()
 def info():
     """What the engine in use is made of, and its digest."""
-    from netlab.engines.guest import wheel
+    from netlab.engines.guest import transfer
 
-    engine = wheel.current()
+    engine = transfer.current()
     for key, value in {
         "digest": engine.digest,
         "cache": engine.folder,
@@ -273,9 +273,9 @@ def export(file: Path):
 @engine_app.command()
 def wheel(folder: Annotated[Path, typer.Argument(help="Where to write it.")]):
     """Write the engine as a wheel, netlab_engine, which pip installs beside netlab."""
-    from netlab.engines.guest import wheel
+    from netlab.engines.guest import transfer
 
-    file = wheel.write(folder)
+    file = transfer.write_wheel(folder)
     say(f"Wrote {file} ({file.stat().st_size / 1e6:.0f} MB)")
 
 

@@ -52,19 +52,15 @@ def pick(engine=None):
     EngineError
         It does not work here; the message says how to get one.
     """
-    if not isinstance(engine, str | None):
-        if isinstance(engine, Engine) and not isinstance(engine, type):
-            return engine
-        raise SpecificationError(
-            f"engine = {engine!r}: one of {', '.join(ENGINES)}, None for the first that works, or"
-            " an object that has all that netlab.engines.protocol.Engine names"
-        )
-    engine = engine or os.environ.get("NETLAB_ENGINE") or None
+    if isinstance(engine, Engine) and not isinstance(engine, type):
+        return engine
+    if engine in (None, ""):
+        engine = os.environ.get("NETLAB_ENGINE") or None
     if engine is not None:
-        if engine not in ENGINES:
+        if not isinstance(engine, str) or engine not in ENGINES:
             raise SpecificationError(
-                f"engine = {engine!r}: one of {', '.join(ENGINES)}, or None for the first that"
-                " works"
+                f"engine = {engine!r}: one of {', '.join(ENGINES)}, None for the first that works,"
+                " or an object that has all that netlab.engines.protocol.Engine names"
             )
         # while records are made anew, they are run and not read
         if engine != "recorded" or not recorded.anew():

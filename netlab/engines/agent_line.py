@@ -35,7 +35,7 @@ class Interrupted(Exception):
 
 
 def message(data):
-    """What an agent has sent. Anything but a JSON object is not from it, and ends the line."""
+    """What an agent has sent; anything but a JSON object ends the line."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):
@@ -52,11 +52,8 @@ def check_length(data):
 
 
 class Line:
-    """What both kinds of line share: how questions are asked, how long answers may take, and what
-    Ctrl-C does meanwhile.
-
-    `wall_limit_s` is what all answers together may take; the time between two questions does not
-    count. [s]
+    """What both kinds of line share: how questions are asked, how long answers may take
+    (`wall_limit_s` in all; the time between two questions does not count), and what Ctrl-C does.
 
     A line has ``send(message)``; ``receive(until)``, which gives None where no whole message has
     come by then; ``send_key(key)``, which the agent hears while something runs, and
@@ -103,9 +100,9 @@ class Line:
                     raise LineDown
                 now = time.monotonic()
                 if now >= deadline:
-                    limit = f"its limit of {self.wall_limit_s:g} wall-clock seconds has passed"
                     raise OutOfTime(
-                        f"was ended: {limit}. Ask for less, or give it more with wall_limit_s."
+                        f"was ended: its limit of {self.wall_limit_s:g} wall-clock seconds has"
+                        " passed. Ask for less, or give it more with wall_limit_s."
                     )
                 if now >= next_look:
                     look()
@@ -135,9 +132,7 @@ class Line:
                 signal.signal(signal.SIGINT, before)
 
     def interrupt(self):
-        """Hang up; from any thread, at any time. An `ask`, under way or the next one, raises
-        `Interrupted`.
-        """
+        """Hang up, from any thread: an `ask`, under way or the next, raises `Interrupted`."""
         with self.lock:
             if not self.closed:
                 self.interrupted = True
@@ -153,21 +148,9 @@ class Line:
 
 class GuestLine(Line):
     """The line to a guest's /dev/netlab: a socket for messages, and a pipe for the keys (Ctrl-C,
-    SIGKILL) that are to reach what runs meanwhile.
-
-    Attributes
-    ----------
-    guest_socket : socket.socket
-        The guest's end of the socket.
-    guest_keys : int
-        The end of the pipe that the guest reads. This side keeps it open, too: so it can take back
-        a key, and the guest never sees the end of the pipe.
-
-    Parameters
-    ----------
-    wall_limit_s : float
-    hooks : netlab.engines.guest.hooks.Hooks
-        Heard whenever the guest is waited for, and before a message that came later.
+    SIGKILL) that are to reach what runs meanwhile. The guest gets `guest_socket` and `guest_keys`;
+    this side keeps the latter open, too: so it can take back a key, and the guest never sees the
+    end of the pipe. The guest's `hooks` are heard before a message that came later.
     """
 
     def __init__(self, wall_limit_s, hooks):
@@ -222,9 +205,7 @@ class GuestLine(Line):
                 os.write(self.keys, key.encode())
 
     def drop_keys(self):
-        """Take back a key that came too late: the agent waits for a question by now, and would
-        read it in the middle of the next one.
-        """
+        """Take back a key that came too late: the agent would read it in the next question."""
         with contextlib.suppress(BlockingIOError):
             os.read(self.guest_keys, 64)
 
@@ -239,13 +220,8 @@ class GuestLine(Line):
 
 
 class PipeLine(Line):
-    """The line to an agent on the same machine, over its standard input and output: one JSON text
-    per line.
-
-    Parameters
-    ----------
-    to_agent, from_agent : int
-        Descriptors: what the agent reads, and what it writes.
+    """The line to an agent on the same machine, one JSON text per line: over the descriptors that
+    it reads and writes.
     """
 
     def __init__(self, wall_limit_s, to_agent, from_agent):
@@ -282,8 +258,8 @@ class PipeLine(Line):
         """Nothing to do: an agent that waits for a question passes over keys."""
 
     def hang_up(self):
-        """The agent sees the end of its input, ends everything and goes. The descriptor stays
-        valid, for `send` may be at it in another thread.
+        """The agent sees the end of its input, and ends. The descriptor stays valid, for `send` may
+        be at it in another thread.
         """
         with open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), self.to_agent, inheritable=False)

@@ -1,6 +1,5 @@
 """The folder outside the checkout where built engines, unfinished sweeps and evidence are kept."""
 
-import contextlib
 import os
 import re
 from pathlib import Path
@@ -11,9 +10,6 @@ from netlab.errors import NetlabError
 ENGINE = r"(kernel|rootfs)-[0-9a-f]{12}"  # names of folders in the cache
 JAIL = r"jail-(python|netlab)-[0-9a-f]{12}"
 MAKING = r"making-[a-z0-9_]{8}"
-# Whatever else netlab puts there; the last is that of binder/start.
-OTHERS = r"engine\.(json|stamp)|sweeps|evidence|graded|does-not-run-here"
-BEFORE_TAG = r"lock|\.netlab-.*"  # of netlab, where a full disk kept it from writing the next
 TAG = "CACHEDIR.TAG"  # programs that make backups leave such a folder out
 TAG_TEXT = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
@@ -29,25 +25,21 @@ def cache_folder():
 
 
 def own_cache():
-    """The same, made where it is missing: for all who write to it or remove something from it.
-
-    Raises
-    ------
-    OSError
-        It cannot be made, or it is not netlab's: it has other things in it and no engine, or only
-        things with names that anybody may give, such as sweeps.
+    """The same, made where it is missing: for all who write to it or remove something from it. An
+    OSError where it cannot be made or is not netlab's: it has other things in it, and no tag.
     """
     folder = cache_folder()
     if not folder.exists():
         folder.mkdir(parents=True, exist_ok=True)
-    names = [path.name for path in folder.iterdir() if not re.fullmatch(BEFORE_TAG, path.name)]
-    if (folder / TAG).is_file():  # asked last: another process may be making the cache
-        return folder
-    others = [one for one in names if not re.fullmatch(f"{ENGINE}|{JAIL}|{MAKING}|{OTHERS}", one)]
-    engine, jail = (any(re.fullmatch(kind, one) for one in names) for kind in (ENGINE, JAIL))
-    if names and not engine and (others or not jail):
-        raise FileExistsError(0, f"it has other things in it, such as {min(others or names)}")
-    if not others:
-        with contextlib.suppress(NetlabError):  # the disk is full, or it may only be read
+    # beside the tag that another process is writing just now
+    names = [one.name for one in folder.iterdir() if not re.fullmatch(r"\.netlab-.*", one.name)]
+    if not (folder / TAG).is_file():  # asked last: another process may be making the cache
+        if names:
+            raise FileExistsError(
+                0, f"it has other things in it, such as {min(names)}, but no {TAG}"
+            )
+        try:
             files.write(folder / TAG, TAG_TEXT)
+        except NetlabError as error:
+            raise error.__cause__ from None
     return folder

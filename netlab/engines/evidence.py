@@ -22,19 +22,12 @@ def keep_none():
 
 
 def save(name, files):
-    """Write files to a folder of the cache; -> a sentence that says where they are,
-    or "" after `keep_none`. The fifty newest of such folders are kept, 8 MB of each: the ends of
-    its largest files.
+    """Write files (texts or bytes by name) to a folder of the cache; -> a sentence that says where
+    they are, or "" after `keep_none`. The fifty newest of such folders are kept, 8 MB of each: the
+    ends of its largest files.
 
     A cache that is full or may not be written to changes the sentence and raises nothing: the
     error that the evidence belongs to is the one to be seen.
-
-    Parameters
-    ----------
-    name : str
-        Of the folder; the time and something unique, so that no two runs share one.
-    files : dict of str or bytes
-        Contents by file name.
     """
     if not _kept[0]:
         return ""

@@ -18,10 +18,8 @@ HEAD_BYTES = 65_536  # of a file, which tell whose it is
 
 @contextlib.contextmanager
 def replacing(path, option="", ours=None, remedy="name another place"):
-    """A binary file to write to, which takes its place when it is complete.
-
-    Until then it lies beside that place under another name; if anything fails, it is removed, and
-    what was there before stays. Its mode is that of the file it replaces, or the umask's.
+    """A binary file to write to, which takes its place when it is complete; if anything fails, what
+    was there before stays. Its mode is that of the file it replaces, or the umask's.
 
     Parameters
     ----------
@@ -31,8 +29,8 @@ def replacing(path, option="", ours=None, remedy="name another place"):
     option : str
         The option of a command that named the path, for messages.
     ours : callable, optional
-        Takes the file that is there, open; false: it is somebody else's, or was changed, and is
-        refused. None: any file is replaced.
+        Of the file that is there, open: is it netlab's, unchanged? If not, it is refused. None: any
+        file is replaced.
     remedy : str
         What to do where it cannot be written, for messages.
 
@@ -63,7 +61,7 @@ def replacing(path, option="", ours=None, remedy="name another place"):
 
 
 def check(path, option="", ours=None, remedy="name another place"):
-    """Refuse what `replacing` would refuse, before the work is done of which the file tells."""
+    """Refuse what `replacing` would refuse, before anything is written."""
     with refusals(path, option, remedy):
         replaceable(Path(path), ours)
 
@@ -81,7 +79,7 @@ def refusals(path, option, remedy):
 
 
 def begins_as(is_ours):
-    """A question to the first bytes of a file, as one to the open file, for `replacing`."""
+    """As `ours` of `replacing`: a question to the first bytes of a file."""
     return lambda file: is_ours(file.read(HEAD_BYTES))
 
 
@@ -111,24 +109,12 @@ def write(path, data, *words, **options):
 
 
 def read_below(path, folder, most_bytes=20_000_000):
-    """The bytes of a stranger's file.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    folder : path
-        The file must lie in it; from there to the file, no link is followed.
-    most_bytes : int
-
-    Raises
-    ------
-    OSError
-        It cannot be read; or it is a link, a pipe or a device, or too large.
+    """The bytes of a stranger's file in a folder, from where no link is followed; an OSError where
+    it cannot be read, is a link, a pipe or a device, or is too large.
     """
-    parts = path.relative_to(folder).parts
-    for count in range(1, len(parts) + 1):
-        if Path(folder, *parts[:count]).is_symlink():
-            raise OSError(0, "it is a link, or lies in one: hand in the file itself")
+    inside = path.relative_to(folder)
+    if any(Path(folder, one).is_symlink() for one in (inside, *inside.parents[:-1])):
+        raise OSError(0, "it is a link, or lies in one: hand in the file itself")
     return read_file(path, most_bytes, os.O_NOFOLLOW)
 
 
@@ -141,30 +127,20 @@ def remove_tree(folder):
 
 
 def prune(folder, name, older_s=0.0, newest=0):
-    """Remove what netlab made in a folder of its cache.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-    name : str
-        A regular expression for the whole name; everything else in the folder stays.
-    older_s : float
-        Only what was last changed longer ago. [s]
-    newest : int
-        How many of the newest are kept in any case.
+    """Remove what in a folder of netlab's cache has such a name (a regular expression for all of
+    it) and was last changed so long ago [s], but for so many of the newest.
     """
     found = []
     for path in named(folder, name):
         with contextlib.suppress(OSError):  # another process may be at it
             found.append((path.lstat().st_mtime, path))
     for changed, path in sorted(found, reverse=True)[newest:]:
-        if time.time() - changed < older_s:
-            continue
-        if path.is_dir() and not path.is_symlink():
-            remove_tree(path)
-        else:
-            with contextlib.suppress(OSError):
-                path.unlink()
+        if time.time() - changed >= older_s:
+            if path.is_dir() and not path.is_symlink():
+                remove_tree(path)
+            else:
+                with contextlib.suppress(OSError):
+                    path.unlink()
 
 
 def named(folder, name):

@@ -21,18 +21,12 @@ ENVIRONMENT = {
     "TERM": "dumb",
     "LANG": "C.UTF-8",
 }
-PROGRAMS = {
-    "iperf3": "iperf3",
-    "tc": "iproute2",
-    "brctl": "bridge-utils",
-    "ethtool": "ethtool",
-    "mnexec": "mininet",
-    "pkill": "procps",
+PROGRAMS = {  # and their packages
+    **{"iperf3": "iperf3", "tc": "iproute2", "brctl": "bridge-utils"},
+    **{"ethtool": "ethtool", "mnexec": "mininet", "pkill": "procps"},
 }
-PYTHONS = (
-    "/usr/bin/python3",
-    "/usr/local/bin/python3",
-)  # the system's, which Mininet is installed for
+# the system's, which Mininet is installed for
+PYTHONS = "/usr/bin/python3", "/usr/local/bin/python3"
 # netem and tbf on the loopback of a network namespace that ends with the command: nothing of this
 # machine is touched
 TRY_NETEM = (
@@ -43,18 +37,8 @@ CLOSING_S = 20  # what the agent may take to end everything
 
 
 class MininetEngine:
-    """Mininet as it is installed on this machine.
-
-    Attributes
-    ----------
-    name : str
-        ``"mininet"``.
-    digest : None
-        What comes out depends on this machine and on the moment: it does not repeat, and nothing
-        stands for it.
-    about : dict
-        ``kernel``, ``iperf3``, ``mininet`` (versions) and ``congestion``, the algorithms its kernel
-        has.
+    """Mininet as it is installed on this machine; an `netlab.engines.protocol.Engine` whose runs do
+    not repeat.
 
     Raises
     ------
@@ -76,24 +60,16 @@ class MininetEngine:
         )
 
     def connect(self, seed, clock, wall_limit_s):
-        """Start an agent; see `netlab.engines.protocol.Engine`. The seed decides when traffic
-        starts, which is no question to the agent; the kernel's own random numbers do not follow it.
-        """
+        """Start an agent. The kernel's own random numbers do not follow the seed."""
         return MininetConnection(self.python, wall_limit_s)
 
     def recall(self, experiment):
-        """Always None: this engine keeps no results."""
+        """None: this engine keeps no results."""
 
 
 class MininetConnection:
-    """A running agent, as root; a `netlab.engines.protocol.Connection`.
-
-    Parameters
-    ----------
-    python : str
-        The Python that has Mininet.
-    wall_limit_s : float
-        The agent is ended when its answers have taken so long in all. [s]
+    """A running agent, as root, in the Python that has Mininet; a
+    `netlab.engines.protocol.Connection`.
     """
 
     def __init__(self, python, wall_limit_s):
@@ -121,13 +97,6 @@ class MininetConnection:
         self.process.stdout.close()
 
     def ask(self, on_event=ignore, **question):
-        """One question to the agent; see `netlab.engines.protocol.Connection.ask`.
-
-        Raises
-        ------
-        EngineError
-            The agent died, or the wall-clock limit has passed.
-        """
         if self.process is None and not self.line.interrupted:
             raise EngineError("this network has been closed")
         if question["op"] == "up":
@@ -142,32 +111,23 @@ class MininetConnection:
         except LineDown as error:
             failure = f"the agent that runs Mininet died{f': {error}' if str(error) else ''}"
         self.close()
-        raise EngineError(f"{failure}\n{self._log_tail()}")
+        self.log.seek(0)
+        raise EngineError(f"{failure}\n{self.log.read().decode(errors='replace')[-3000:].strip()}")
 
     def watch(self, watches):
-        """False: this machine's kernel does not tell by itself."""
-        return False
+        return False  # this machine's kernel does not tell by itself
 
     def watched(self, began_ns):
-        """Nothing; see `watch`."""
         return {}
 
     def answer_by(self, algorithms, seed):
-        """Never asked: ``about`` has no netlab0."""
         raise EngineError("this machine's kernel does not ask Python")
 
     def send_key(self, key):
-        """Ctrl-C or SIGKILL for what is waited for; see `netlab.engines.protocol.Connection`."""
         self.line.send_key(key)
 
     def interrupt(self):
-        """End the network at once, from any thread; see `netlab.engines.protocol.Connection`."""
         self.line.interrupt()
-
-    def _log_tail(self):
-        """The end of what the agent, and Mininet in it, wrote to standard error."""
-        self.log.seek(0)
-        return self.log.read().decode(errors="replace")[-3000:].strip()
 
     def close(self):
         """Hang up: the agent then ends the network and everything that runs in it."""
@@ -196,9 +156,7 @@ def as_root(*command):
 
 
 def output(*command):
-    """What a command prints, as the system has it and not this Python's environment; None where it
-    fails.
-    """
+    """What a command prints in the system's environment; None where it fails."""
     with contextlib.suppress(OSError):
         done = subprocess.run(
             command,
@@ -213,43 +171,23 @@ def output(*command):
 
 @functools.cache
 def survey():
-    """Try what the engine needs; -> the Python that has Mininet, and `MininetEngine.about`.
-
-    Raises
-    ------
-    EngineError
-        Something is missing; the message names it all.
-    """
-    missing = []
-    path = ENVIRONMENT["PATH"]
-    packages = sorted(
-        {
-            package
-            for program, package in PROGRAMS.items()
-            if shutil.which(program, path=path) is None
-        }
-    )
-    found = {
-        python: output(python, "-c", "import mininet.net; print(mininet.net.VERSION)")
-        for python in PYTHONS
-    }
-    python, version = next((item for item in found.items() if item[1]), (None, None))
-    if python is None:
-        packages = sorted({*packages, "mininet"})
-    if packages:
+    """Try what the engine needs; -> the Python that has Mininet, and `MininetEngine.about`."""
+    missing, path = [], ENVIRONMENT["PATH"]
+    packages = {package for one, package in PROGRAMS.items() if not shutil.which(one, path=path)}
+    asked = "-c", "import mininet.net; print(mininet.net.VERSION)"
+    found = {python: version for python in PYTHONS if (version := output(python, *asked))}
+    if packages := sorted(packages if found else packages | {"mininet"}):
         missing.append(
             f"{', '.join(packages)}: `sudo apt-get install {' '.join(packages)}`, or your"
             " distribution's packages"
         )
+    try_netem = as_root("unshare", "-n", "sh", "-c", TRY_NETEM)
     if output(*as_root("true")) is None:
         missing.append(
             "root: run as root, or as a user whose sudo asks no password (`sudo -v` just before"
             " will do)"
         )
-    elif (
-        "iproute2" not in packages
-        and output(*as_root("unshare", "-n", "sh", "-c", TRY_NETEM)) is None
-    ):
+    elif "iproute2" not in packages and output(*try_netem) is None:
         missing.append(
             "netem and tbf in this kernel: `sudo modprobe sch_netem sch_tbf`; where there are no"
             f" such modules, `sudo apt-get install linux-modules-extra-{platform.release()}` has"
@@ -259,20 +197,18 @@ def survey():
         raise EngineError(
             "Mininet does not work on this machine; it lacks\n- " + "\n- ".join(missing)
         )
-    iperf3 = output("iperf3", "--version") or ""
+    python = next(iter(found))
     about = {
         "kernel": platform.release(),
-        "iperf3": iperf3.split()[1],
-        "mininet": version,
+        "iperf3": output("iperf3", "--version").split()[1],
+        "mininet": found[python],
         "congestion": congestion_controls(),
     }
     return python, about
 
 
 def congestion_controls():
-    """The algorithms that this machine's kernel has, loaded or as modules: iperf3 loads one as it
-    asks for it.
-    """
+    """The algorithms that this machine's kernel has, loaded or as modules, which iperf3 loads."""
     loaded = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
     modules = Path("/lib/modules", platform.release(), "kernel/net/ipv4").glob("tcp_*.ko*")
     names = {path.name.removeprefix("tcp_").partition(".")[0] for path in modules}

@@ -35,14 +35,12 @@ _parts = []  # of the folder, see `within`
 def folder():
     """Where records lie: $NETLAB_RECORDS, or data/records of this checkout."""
     here = Path(__file__).parents[2] / "data" / "records"
-    return Path(os.environ.get("NETLAB_RECORDS") or here) / Path(*_parts)
+    return Path(os.environ.get("NETLAB_RECORDS") or here, *_parts)
 
 
 @contextlib.contextmanager
 def within(part):
-    """Until it is left, records are read from, and written to, a folder of this name in there, by
-    all threads: those of a sweep write theirs.
-    """
+    """Read and write records in a folder of this name in there, from all threads."""
     _parts.append(part)
     try:
         yield
@@ -56,27 +54,19 @@ def path_of(experiment):
 
 
 def read(path):
-    """A record: ``experiment``, ``commands``, ``provenance`` and ``raw``.
-
-    Raises
-    ------
-    EngineError
-        The file is damaged, or is no record.
+    """A record: ``experiment``, ``commands``, ``provenance`` and ``raw``; an EngineError where the
+    file is damaged.
     """
     import lzma  # not part of Python in a browser, where only records need it
 
     try:
         kept = json.loads(lzma.decompress(path.read_bytes()))
-        missing = [key for key in PARTS if not isinstance(kept, dict) or key not in kept]
-        if missing:
+        if missing := [key for key in PARTS if not isinstance(kept, dict) or key not in kept]:
             raise ValueError(f"it has no {', '.join(missing)}")
     except (OSError, lzma.LZMAError, ValueError) as error:
-        remedy = (
-            "Put the file back as it was, or delete it and record the experiment again with"
-            " NETLAB_RECORD=on"
-        )
         raise EngineError(
-            f"{path} is not a record of a result, or no longer one: {error}. {remedy}"
+            f"{path} is not a record of a result, or no longer one: {error}. Put the file back as"
+            " it was, or delete it and record the experiment again with NETLAB_RECORD=on"
         ) from error
     return kept
 
@@ -92,9 +82,7 @@ def anew():
 
 
 def record(result):
-    """Keep a result, in place of an earlier one of the same experiment; one with the same output
-    stays as it is.
-    """
+    """Keep a result, in place of an earlier one of the same experiment that has another output."""
     path = path_of(result.experiment)
     with contextlib.suppress(EngineError):  # none yet, or a damaged one
         if alike(read(path), vars(result)):
@@ -133,9 +121,7 @@ def published(digest):
 
 
 def same_bytes(one, other):
-    """Do engines with these digests give the same bytes in virtual time? So say their published
-    reference runs.
-    """
+    """Do engines with these digests give the same bytes, by their published reference runs?"""
     return one == other or (published(one) is not None and published(one) == published(other))
 
 
@@ -150,8 +136,8 @@ def plural(number):
 
 
 def tell(provenances, engine, asked):
-    """Say in one line which results were not measured now, and why not. NETLAB_PROGRESS=off keeps
-    it quiet where the call or the session asked for them.
+    """Say in one line which results were not measured now, and why not. NETLAB_PROGRESS=off leaves
+    it out where the session asked for them.
     """
     recalled = [one for one in provenances if one.get("recorded")]
     why = engine.why if isinstance(engine, RecordedEngine) else ""
@@ -167,13 +153,7 @@ def tell(provenances, engine, asked):
 
 
 class RecordedEngine:
-    """What was measured before, wherever it was run.
-
-    Raises
-    ------
-    EngineError
-        There are no records here.
-    """
+    """What was measured before, wherever it was run; an EngineError where there are no records."""
 
     name, digest, clocks, at_once = "recorded", None, ("virtual", "cpu", "real"), 1
     why = ""  # why it was taken, where nobody asked for it
@@ -194,24 +174,14 @@ class RecordedEngine:
         raise EngineError(f"a live network cannot be recorded beforehand: {HOW_TO_GET_ONE}")
 
     def recall(self, experiment):
-        """What an experiment left when it was run; see `netlab.engines.protocol.Engine`.
-
-        Raises
-        ------
-        EngineError
-            It was never recorded; the message names those that come nearest. Or its file is
-            damaged.
-        """
+        """See `netlab.engines.protocol.Engine`; the error names those that come nearest."""
         wish, others, own = leaves(json.loads(experiment.to_json())), [], path_of(experiment)
-        if own in self.records:
-            kept = read(own)
-            if not differences(wish, leaves(kept["experiment"])):
-                return as_record(kept)
         # The same sysctls in another order are the same experiment, in another file.
-        for path in self.records:
-            other = differences(wish, leaves_in(path))
-            if not other:
-                return as_record(read(path))
+        for path in sorted(self.records, key=lambda path: path != own):
+            if not (other := differences(wish, leaves_in(path))):
+                kept = read(path)
+                told = kept["provenance"] | {"recorded": True}
+                return Record(kept["raw"], kept["commands"], told)
             others.append(other)
         others.sort(key=len)
         nearest = "\n".join(
@@ -221,10 +191,6 @@ class RecordedEngine:
             "this experiment is not among the recorded ones. The nearest"
             f" have\n{nearest}\n{HOW_TO_GET_ONE}"
         )
-
-
-def as_record(kept):
-    return Record(kept["raw"], kept["commands"], kept["provenance"] | {"recorded": True})
 
 
 def leaves_in(path):

@@ -17,12 +17,8 @@ FOLDER = "second-kernel"
 
 @contextlib.contextmanager
 def second_kernel():
-    """Within it, records are those of another kernel; -> its engine.
-
-    Raises
-    ------
-    EngineError
-        There are none, and no engine to make them.
+    """Within it, records are those of another kernel; -> its engine. An EngineError where there are
+    none, and no engine to make them.
     """
     cache = os.environ.get("NETLAB_SECOND_CACHE")
     with recorded.within(FOLDER):

@@ -50,22 +50,11 @@ def limited_memory():
 
 
 class Workers:
-    """Starts ``python -m MODULE`` for each job, and ends what has not ended.
+    """Starts ``python -m MODULE`` for each job, and ends it after `wall_limit_s`. [s]
 
     The process reads its job from standard input, a line of JSON. That stays open until the caller
     ends: a process that sees its end should end, too. It imports nothing from the working
     directory, and has few of the caller's environment variables. Its memory is limited.
-
-    Parameters
-    ----------
-    module : str
-    wall_limit_s : float
-        A process that takes longer is ended. [s]
-
-    Attributes
-    ----------
-    stopped : bool
-        No further job is begun.
     """
 
     def __init__(self, module, wall_limit_s):
@@ -73,10 +62,7 @@ class Workers:
         self.processes, self.lock = set(), threading.Lock()
 
     def work_on(self, job, times=1):
-        """Have a process do a job, and wait; -> what went wrong, or "". From any thread.
-
-        `times` the limit is how long it may take.
-        """
+        """Have a process do a job in `times` the limit, and wait; -> what went wrong, or ""."""
         limit_s = times * self.wall_limit_s
         with self.lock:  # `stop` ends all that have begun, and none begins after it
             if self.stopped:

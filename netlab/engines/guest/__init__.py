@@ -5,27 +5,15 @@ clock of its own.
 import math
 import time
 
-from netlab.engines.guest import host_checks, store, wheel
+from netlab.engines.guest import host_checks, store, transfer
 from netlab.engines.guest.process import CLOCKS, Guest
 
 __all__ = ["GuestEngine"]
 
 
 class GuestEngine:
-    """The engine in the cache, or of the package netlab_engine (`wheel`).
-
-    Parameters
-    ----------
-    build : store.Build, optional
-        One that is not in use; its files are not checked.
-
-    Attributes
-    ----------
-    name, digest : str
-        ``"guest"``, and what stands for everything that decides a run's bytes.
-    about : dict
-        ``kernel``, ``iperf3``, ``mininet`` (versions) and ``congestion``, the algorithms its kernel
-        has.
+    """The engine in the cache, or of the package netlab_engine; or a `store.Build` that
+    is not in use, whose files are not checked. See `netlab.engines.protocol.Engine`.
 
     Raises
     ------
@@ -37,22 +25,19 @@ class GuestEngine:
     clocks = tuple(CLOCKS)
 
     def __init__(self, build=None):
-        self.build = build or wheel.current()
+        self.build = build or transfer.current()
         self.sound_until_s = math.inf if build else time.monotonic() + 1
         self.digest, self.about = self.build.digest, self.build.about
         self.at_once = host_checks.guests_at_once()
 
     def __repr__(self):
-        return (
-            f"<GuestEngine {self.digest}: Linux {self.about['kernel']}, iperf3"
-            f" {self.about['iperf3']}>"
-        )
+        about = f"Linux {self.about['kernel']}, iperf3 {self.about['iperf3']}"
+        return f"<GuestEngine {self.digest}: {about}>"
 
     def connect(self, seed, clock, wall_limit_s):
-        """Start a guest; see `netlab.engines.protocol.Engine`."""
         if time.monotonic() > self.sound_until_s:  # the files may have changed since
             store.check(self.build)
         return Guest(self.build, seed, clock, wall_limit_s)
 
     def recall(self, experiment):
-        """Always None: this engine keeps no results."""
+        """None: this engine keeps no results."""

@@ -16,16 +16,10 @@ FORMAT = {"format": tarfile.USTAR_FORMAT}
 
 def pack(folder, place):
     """Write everything below a folder to an archive: the same bytes from the same paths, modes,
-    links and contents.
-
-    Raises
-    ------
-    EngineError
-        A path or a link is too long for the format: 255 and 100 bytes.
+    links and contents. An EngineError where a path or a link is too long: 255 and 100 bytes.
     """
-    folder, found = Path(folder), []
-    for path, folders, files in os.walk(folder):
-        found += [Path(path, name).relative_to(folder) for name in (*folders, *files)]
+    folder = Path(folder)
+    found = [path.relative_to(folder) for path in folder.rglob("*")]
     with open(place, "wb") as file, tarfile.open(fileobj=file, mode="w:", **FORMAT) as archive:
         for path in sorted(found, key=lambda one: os.fsencode(one).split(b"/")):
             try:

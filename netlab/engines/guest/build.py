@@ -13,28 +13,21 @@ from pathlib import Path
 
 from netlab.engines.cache import cache_folder
 from netlab.engines.guest import integrity, packages, store
+from netlab.engines.guest.packages import step
 from netlab.engines.guest.process import Guest
 from netlab.engines.guest.rootfs import build_rootfs
-from netlab.engines.guest.steps import step
 from netlab.errors import EngineError
 
-TOOLS = {
-    "gcc": "gcc",
-    "make": "make",
-    "flex": "flex",
-    "bison": "bison",
-    "bc": "bc",
-    "patch": "patch",
-    "xz": "xz-utils",
-    "dpkg-deb": "dpkg",
-    packages.APT_HELPER: "apt",
+TOOLS = {  # and their packages
+    **{name: name for name in ("gcc", "make", "flex", "bison", "bc", "patch")},
+    **{"xz": "xz-utils", "dpkg-deb": "dpkg", packages.APT_HELPER: "apt"},
 }
 OLDER_LIBC = "__isoc23_strtoull=strtoull"
 FREE_BYTES = 4 << 30  # the kernel's source and objects, deleted afterwards
 
 
 def build(kernel_source=None, again=False):
-    """Build an engine from the pinned recipe and make it the one in use.
+    """Build an engine from the pinned recipe and make it the one in use; -> its `store.Build`.
 
     Parameters
     ----------
@@ -42,10 +35,6 @@ def build(kernel_source=None, again=False):
         A kernel source tarball to build instead of the one that the lock names.
     again : bool
         Build even if somebody has built one while we waited for them.
-
-    Returns
-    -------
-    store.Build
 
     Raises
     ------
@@ -116,12 +105,8 @@ def build_kernel(folder, tarball):
     for patch in sorted(store.HERE.glob("kernel/*.patch")):
         step(f"Patch {patch.stem}"[:28], ["patch", "-p1", "--forward", "-d", source, "-i", patch])
     jobs = len(os.sched_getaffinity(0))
-    environment = os.environ | {
-        "KBUILD_BUILD_TIMESTAMP": "2026-01-01",
-        "KBUILD_BUILD_USER": "netlab",
-        "KBUILD_BUILD_HOST": "netlab",
-        "KBUILD_BUILD_VERSION": "1",
-    }
+    environment = os.environ | {"KBUILD_BUILD_TIMESTAMP": "2026-01-01", "KBUILD_BUILD_VERSION": "1"}
+    environment |= {"KBUILD_BUILD_USER": "netlab", "KBUILD_BUILD_HOST": "netlab"}
     make = ["make", "-C", source, "ARCH=um", f"-j{jobs}"]
     # what the file names, what that needs, and nothing else
     chosen = f"KCONFIG_ALLCONFIG={store.HERE / 'kernel/config'}"
@@ -152,15 +137,10 @@ def versions(build):
     try:
         guest.ask(op="up", hosts=[["h1", "10.0.0.1/8"]], switches=[], links=[], setup=[])
         for key, command in commands.items():
-            printed = []
+            events = []
             job = guest.ask(op="start", host="h1", command=command)["job"]
-            guest.ask(
-                lambda event, printed=printed: printed.append(event.get("out", "")),
-                op="wait",
-                numbers=[job],
-                limit_s="10",
-            )
-            about[key] = "".join(printed).strip()
+            guest.ask(events.append, op="wait", numbers=[job], limit_s="10")
+            about[key] = "".join(event.get("out", "") for event in events).strip()
     finally:
         guest.close()
     return about | {"congestion": sorted(about["congestion"].split())}

@@ -14,16 +14,8 @@ BILL = "engine.cdx.json"
 def bill_of_materials(build):
     """An engine's packages, as a CycloneDX 1.6 document.
 
-    Parameters
-    ----------
-    build : store.Build
-
-    Returns
-    -------
-    dict
-        Paths that begin with ``pool/`` are relative to Debian's archive, today or at the moment
-        ``debian:snapshot``; those of licences are relative to the exported file, and to the
-        archive in it.
+    Paths that begin with ``pool/`` are relative to Debian's archive, today or at the moment
+    ``debian:snapshot``; those of licences to the exported file, and to the archive in it.
     """
     lock = packages.read_lock()
     sources = {(source["name"], source["version"]): source["files"] for source in lock["sources"]}
@@ -89,17 +81,8 @@ def reference(kind, file):
 
 
 def fetch_sources(folder):
-    """Fetch the sources of everything that the lock names, and add what netlab changes and adds.
-
-    Returns
-    -------
-    (int, int)
-        How many files, and their bytes.
-
-    Raises
-    ------
-    EngineError
-        Some cannot be had, or have other bytes; it names them.
+    """Fetch the sources of everything that the lock names, and add what netlab changes and adds;
+    -> how many files, and their bytes. An EngineError names those that cannot be had.
     """
     own = {folder / path.name: path.read_bytes() for path in store.RECIPE}
     for path, data in own.items():  # a file with other contents stays

@@ -9,13 +9,15 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-from netlab.engines.guest import steps
+from tqdm import tqdm
+
 from netlab.engines.guest.integrity import hash_of
 from netlab.errors import EngineError
 
@@ -29,46 +31,20 @@ OTHER_BYTES = "has other bytes than engine.lock says: refused"
 
 
 def read_lock():
-    """What `engine.lock` says.
-
-    Returns
-    -------
-    dict
-        ``snapshot`` (a moment at which Debian's archive had all of this), ``requested`` (names
-        in `rootfs.txt`), ``packages`` and ``kernel`` (each with ``name``, ``version``, the name
-        and version of its source, ``path`` in the archive, ``size``, ``sha256``; the kernel also
-        ``tarball_sha256``, of what is in the package), ``sources`` (each with ``name``,
-        ``version`` and ``files``: ``path``, ``size``, ``sha256``).
+    """What `engine.lock` says: ``snapshot`` (a moment at which Debian's archive had all of this),
+    ``requested`` (names in `rootfs.txt`), ``packages`` and ``kernel`` (see `renewal.package_entry`;
+    the kernel also has ``tarball_sha256``, of what is in the package), ``sources`` (each with
+    ``name``, ``version`` and ``files``: ``path``, ``size``, ``sha256``).
     """
     return json.loads(LOCK.read_text(encoding="utf-8"))
 
 
 def fetch(files, folder, snapshot, title, otherwise=IMPORT):
-    """Bring files of Debian's archive into a folder; whatever is there already stays.
+    """Bring files of Debian's archive, as the lock describes them, into a folder, and leave those
+    that are there already; -> their paths.
 
-    Parameters
-    ----------
-    files : list of dict
-        Each with ``path``, ``size`` and ``sha256``, as in the lock; packages also with ``name`` and
-        ``version``.
-    folder : pathlib.Path
-    snapshot : str
-        A moment at which the archive had all of them, as ``20260101T000000Z``.
-    title : str
-        For the progress bar.
-    otherwise : str
-        What else one can do where some are missing.
-
-    Returns
-    -------
-    list of pathlib.Path
-        In the order of `files`.
-
-    Raises
-    ------
-    EngineError
-        Some cannot be had, or have other bytes, or another file has the name of one; it names
-        them.
+    An EngineError names those that cannot be had or have other bytes. `snapshot` is a moment at
+    which the archive had all of them, `title` the progress bar's, `otherwise` what else one can do.
     """
     folder.mkdir(parents=True, exist_ok=True)
     wanted = {folder / Path(file["path"]).name: file for file in files}
@@ -112,10 +88,10 @@ def mirror():
     """
     if site := os.environ.get("NETLAB_DEBIAN_MIRROR"):
         return site.rstrip("/")
-    listed = steps.output_of("apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(SITE)")
+    listed = output_of("apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(SITE)")
     sites = [line.split()[2] for line in listed.splitlines() if line.startswith("Debian Debian ")]
     if not sites:  # apt has no lists yet, or this is not Debian
-        uris = steps.output_of("apt-get", "--print-uris", "update")
+        uris = output_of("apt-get", "--print-uris", "update")
         sites = re.findall(r"'(\S+/debian)/dists/", uris)
     if not sites and shutil.which("mmdebstrap"):
         sites = mmdebstrap_mirrors()
@@ -134,7 +110,7 @@ def mmdebstrap_mirrors():
         listed.touch()
         hook = f'--setup-hook=cat "$1/etc/apt/sources.list" >{shlex.quote(str(listed))}; exit 1'
         options = ["--mode=chrootless", "--variant=extract", hook]
-        steps.output_of("mmdebstrap", *options, "trixie", f"{folder}/root")
+        output_of("mmdebstrap", *options, "trixie", f"{folder}/root")
         return re.findall(r"^deb (?:\[.*\] )?(\S+)", listed.read_text(encoding="utf-8"), re.M)[:1]
 
 
@@ -145,7 +121,7 @@ def snapshot_archive(moment):
     site = os.environ.get("NETLAB_DEBIAN_SNAPSHOT")
     for kind in ("Override::Origin", "Origin"):
         key = f"Acquire::Snapshots::URI::{kind}::Debian"
-        site = site or steps.output_of("apt-config", "dump", "--format", "%v", key).strip()
+        site = site or output_of("apt-config", "dump", "--format", "%v", key).strip()
     if site == "no":
         return None
     if not site:
@@ -156,12 +132,8 @@ def snapshot_archive(moment):
 
 
 def download(site, files, title):
-    """Fetch files by path, all in one folder; leaves those that have the right bytes.
-
-    Returns
-    -------
-    dict
-        By path: why it did not come.
+    """Fetch files by path, all in one folder, and keep those with the right bytes; -> by path why
+    it did not come.
     """
     with tempfile.TemporaryDirectory(prefix=".netlab-", dir=next(iter(files)).parent) as fresh:
         parts = {Path(fresh, path.name): file for path, file in files.items()}
@@ -194,7 +166,7 @@ def fetched(site, files, title):
             stderr=errors,
             env=environment,
         ) as process,
-        steps.bar(title, sum(file["size"] for file in files.values())) as progress,
+        bar(title, sum(file["size"] for file in files.values())) as progress,
     ):
         try:
             while process.poll() is None:
@@ -212,7 +184,7 @@ def fetched(site, files, title):
 def asked_of_debsnap(files, title):
     """Have debsnap fetch packages; -> by name what it says of those that did not come."""
     said = {}
-    with steps.bar(title, sum(file["size"] for file in files.values())) as progress:
+    with bar(title, sum(file["size"] for file in files.values())) as progress:
         for path, file in files.items():
             if "name" in file:
                 architecture = path.stem.rpartition("_")[2]
@@ -230,3 +202,48 @@ def asked_of_debsnap(files, title):
                 said[quote(path.name)] = "it is asked for packages only"
             progress.update(file["size"])
     return said
+
+
+def output_of(*command):
+    """What a command prints, whether it succeeds or not."""
+    return subprocess.run(command, capture_output=True, text=True).stdout
+
+
+def bar(title, total=None):
+    """A progress bar, in a terminal; a line now and then in a log."""
+    return tqdm(
+        desc=title,
+        total=total,
+        bar_format="{desc:<28} "
+        + ("{percentage:3.0f}%|{bar:30}| {elapsed}" if total else "{elapsed}"),
+        mininterval=0.1 if sys.stderr.isatty() else 30,
+    )
+
+
+def step(title, command, expected_lines=None, **options):
+    """Run a step of a build with a progress bar; an EngineError has the end of its output."""
+    process = subprocess.Popen(
+        [str(word) for word in command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        **options,
+    )
+    tail = []
+    with process, bar(title, expected_lines) as progress:
+        try:
+            for line in process.stdout:
+                tail = [*tail[-30:], line]
+                progress.update(not progress.total or progress.n < progress.total)
+        except BaseException:
+            process.kill()
+            raise
+        if expected_lines:
+            progress.update(expected_lines - progress.n)
+    if process.returncode:
+        raise EngineError(
+            f"{title} failed (status {process.returncode}):"
+            f" {' '.join(map(str, command))}\n{''.join(tail)}"
+        )

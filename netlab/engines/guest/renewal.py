@@ -2,6 +2,7 @@
 Debian's signatures. Whoever builds an engine needs neither.
 """
 
+import itertools
 import json
 import re
 import subprocess
@@ -10,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from netlab.engines import files
-from netlab.engines.guest import packages, steps, store
+from netlab.engines.guest import packages, store
 from netlab.engines.guest.build import tarball_in
 from netlab.engines.guest.integrity import hash_of
 from netlab.errors import EngineError
@@ -21,22 +22,9 @@ KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 def renew(series=None):
     """Write `engine.lock` anew: the packages of `rootfs.txt`, with all that they depend on, as the
-    mirror has them today, and the newest kernel of a series.
+    mirror has them today, and the newest kernel of a series (such as ``7.2``; None is the lock's).
 
-    Parameters
-    ----------
-    series : str, optional
-        Series of the kernel, as ``7.2``; that of the lock, if not given.
-
-    Returns
-    -------
-    dict
-        The lock (`packages.read_lock`).
-
-    Raises
-    ------
-    EngineError
-        The mirror cannot be reached, has a wrong signature, or lacks a package.
+    An EngineError where the mirror cannot be reached, has a wrong signature, or lacks a package.
     """
     requested = store.HERE.joinpath("rootfs.txt").read_text(encoding="utf-8").splitlines()
     requested = sorted(name for name in requested if not name.startswith("#"))
@@ -57,7 +45,7 @@ def renew(series=None):
 
 
 def text_of(lock):
-    """JSON with a line for each package and each file, so that one can read what has changed."""
+    """JSON with a line for each package and each file."""
     text = json.dumps(lock, indent=1)
     return re.sub(r"[\[{][^\[\]{}]*[\]}]", lambda found: " ".join(found[0].split()), text) + "\n"
 
@@ -87,34 +75,20 @@ class Apt:
         self.lists = folder / "lists"
         for name in ("lists/partial", "archives/partial"):
             (folder / name).mkdir(parents=True)
-        (folder / "sources.list").write_text(
-            "".join(
-                f"{kind} [signed-by={KEYRING}] {site} {suite} main\n"
-                for kind in ("deb", "deb-src")
-                for suite in (ROOTFS_SUITE, KERNEL_SUITE)
-            )
+        kinds = itertools.product(("deb", "deb-src"), (ROOTFS_SUITE, KERNEL_SUITE))
+        lines = [f"{one} [signed-by={KEYRING}] {site} {suite} main\n" for one, suite in kinds]
+        (folder / "sources.list").write_text("".join(lines))
+        settings = (
+            *(f"Dir::Etc::sourcelist={folder}/sources.list", "Dir::Etc::sourceparts=/dev/null"),
+            *("Dir::Etc::preferences=/dev/null", "Dir::Etc::preferencesparts=/dev/null"),
+            *(f"Dir::State::Lists={self.lists}", f"Dir::Cache={folder}"),
+            *("Dir::State::status=/dev/null", "APT::Sandbox::User=", "APT::Default-Release="),
+            *("APT::Architecture=amd64", "APT::Architectures=amd64"),
+            *("APT::Install-Recommends=false", "APT::Install-Suggests=false"),
+            "APT::Update::Error-Mode=any",
         )
-        self.options = [
-            word
-            for setting in (
-                f"Dir::Etc::sourcelist={folder}/sources.list",
-                "Dir::Etc::sourceparts=/dev/null",
-                "Dir::Etc::preferences=/dev/null",
-                "Dir::Etc::preferencesparts=/dev/null",
-                f"Dir::State::Lists={self.lists}",
-                f"Dir::Cache={folder}",
-                "Dir::State::status=/dev/null",
-                "APT::Sandbox::User=",
-                "APT::Architecture=amd64",
-                "APT::Architectures=amd64",
-                "APT::Default-Release=",
-                "APT::Install-Recommends=false",
-                "APT::Install-Suggests=false",
-                "APT::Update::Error-Mode=any",
-            )
-            for word in ("-o", setting)
-        ]
-        steps.step("Package lists", ["apt-get", *self.options, "update"])
+        self.options = [word for setting in settings for word in ("-o", setting)]
+        packages.step("Package lists", ["apt-get", *self.options, "update"])
 
     def ask(self, program, *words):
         done = subprocess.run([program, *self.options, *words], capture_output=True, text=True)

@@ -6,7 +6,8 @@ import contextlib
 import os
 import shutil
 
-from netlab.engines.guest import archives, integrity, steps, store
+from netlab.engines.guest import archives, integrity, store
+from netlab.engines.guest.packages import step
 
 # What no run needs. Of usr/share/doc, what the licences ask for stays.
 TRIMMED = (
@@ -79,7 +80,7 @@ def unpack(packages, root):
     script = f'for file in "${{@:2}}"; do {extract} || exit; echo; done'
     command = ["bash", "-o", "pipefail", "-c", script, "unpack", root, *ordered]
     root.mkdir()
-    steps.step("Root file system", command, len(ordered))
+    step("Root file system", command, len(ordered))
 
 
 def trim(root):
@@ -105,12 +106,12 @@ def run_programs_of(root):
         f"{root}/usr/lib/x86_64-linux-gnu",
     ]
     # else the loader probes folders by CPU type
-    steps.step("Library cache", [*inside, root / "usr/sbin/ldconfig", "-r", root])
+    step("Library cache", [*inside, root / "usr/sbin/ldconfig", "-r", root])
     python = [*inside, root / "usr/bin/python3", "-B", "-S", "-P", "-m", "compileall", "-q", "-f"]
     python += ["-s", root, "--invalidation-mode", "unchecked-hash"]
     # a link to /etc: outside the guest, that is a file of the builder's own
     python += ["-x", r"/sitecustomize\.py$"]
-    steps.step(
+    step(
         "Python byte code",
         [*python, root / "usr/lib/python3", root / "usr/lib/python3.13"],
         env={"PYTHONHOME": f"{root}/usr", "PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"},

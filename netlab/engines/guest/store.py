@@ -3,21 +3,23 @@
 kernel-<id>/     linux, shim.so, copyright          <id>: source, configuration, patches, shim
 rootfs-<id>/     root.tar                           <id>: the root file system's every byte
 engine.json      which of them is in use, and what is in them
-engine.stamp     what the files of that one were when it was last found sound (`integrity`)
+engine.stamp     what its files looked like when they were last found sound (`integrity`)
 """
 
 import contextlib
 import fcntl
 import json
 import os
-import re
 import tempfile
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, StringConstraints, ValidationError
 
 from netlab.engines import files
 from netlab.engines.cache import ENGINE, MAKING, cache_folder, own_cache
 from netlab.engines.guest import integrity
-from netlab.engines.guest.integrity import digest_of, hash_of, joined, kernel_digest
+from netlab.engines.guest.integrity import digest_of, hash_of, joined
 from netlab.errors import EngineError
 
 HERE = Path(__file__).parent
@@ -70,28 +72,45 @@ HOW_TO_GET_ONE = (
     "run `netlab engine build` (about five minutes, once), or `netlab engine import FILE` with one"
     " built elsewhere"
 )
-DIGEST = re.compile(r"[0-9a-f]{12}")
+Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
+
+
+class About(BaseModel):
+    kernel: str
+    iperf3: str
+    mininet: str
+    congestion: list[str]
+
+
+class EngineRecord(BaseModel):
+    """What an engine.json must have."""
+
+    recipe: Digest
+    kernel: Digest
+    kernel_binary: Digest
+    rootfs: Digest
+    about: About
 
 
 def recipe_digest():
-    """Stands for everything an engine is built from."""
+    """Digest of everything that an engine is built from."""
     return digest_of(*RECIPE)
 
 
 def kernel_id(source_sha256):
-    """What a kernel is called that is built from the source tarball with this SHA-256."""
+    """The name of a kernel built from the source tarball with this SHA-256."""
     return joined([source_sha256, *map(hash_of, KERNEL_RECIPE)])
 
 
 class Build:
-    """A built engine.
+    """A built engine in a folder, with its ``engine.json``.
 
     Attributes
     ----------
     linux, shim, archive : pathlib.Path
         Kernel binary, preloaded library and root file system.
     digest : str
-        Stands for everything that decides a run's bytes; every result carries it.
+        Of everything that decides a run's bytes; every result carries it.
     about : dict
         ``kernel``, ``iperf3``, ``mininet`` (versions), ``congestion`` (the algorithms the kernel
         has), ``source``.
@@ -114,12 +133,8 @@ class Build:
 
 
 def current():
-    """The engine in use; its files are those that it was built or imported with.
-
-    Raises
-    ------
-    EngineError
-        None is built, it is damaged, or it was built from another recipe than this netlab's.
+    """The engine in use; an EngineError where there is none, it is damaged, or it was built from
+    another recipe than this netlab's.
     """
     cache = cache_folder()
     path = cache / "engine.json"
@@ -127,7 +142,7 @@ def current():
         record = read_record(path)
     except FileNotFoundError:
         raise EngineError(f"no engine in {cache}: {HOW_TO_GET_ONE}") from None
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise EngineError(
             f"{path} does not say which engine is in use ({error}): {HOW_TO_GET_ONE}"
         ) from None
@@ -149,35 +164,20 @@ def check(build):
     if damage:
         raise EngineError(
             f"the engine in {build.folder} is damaged, so nothing is run on it"
-            f" ({', '.join(damage[:5])}{', ...' if len(damage) > 5 else ''}): {HOW_TO_GET_ONE}"
+            f" ({', '.join(damage)}): {HOW_TO_GET_ONE}"
         )
 
 
 def read_record(path):
-    """What an engine.json says.
-
-    Raises
-    ------
-    OSError, ValueError
-        It cannot be read, or something in it is missing or is not what it must be.
-    """
-    record = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(record, dict):
-        raise ValueError("it is no JSON object")
-    for key in ("recipe", "kernel", "kernel_binary", "rootfs"):
-        if not isinstance(record.get(key), str) or not DIGEST.fullmatch(record[key]):
-            raise ValueError(f"its {key!r} is not 12 hexadecimal digits")
-    about = record.get("about")
-    if not isinstance(about, dict):
-        raise ValueError("its 'about' is no JSON object")
-    for key in ("kernel", "iperf3", "mininet"):
-        if not isinstance(about.get(key), str):
-            raise ValueError(f"its 'about' does not give the version of {key}")
-    if not isinstance(about.get("congestion"), list) or not all(
-        isinstance(name, str) for name in about["congestion"]
-    ):
-        raise ValueError("its 'about' does not list the kernel's 'congestion' control algorithms")
-    return record
+    """What an engine.json says; an OSError or ValueError where that is not whole."""
+    text = path.read_text(encoding="utf-8")
+    try:
+        EngineRecord.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or path.name
+        raise ValueError(f"{field}: {first['msg'].partition(chr(10))[0]}") from None
+    return json.loads(text)
 
 
 def use(record):
@@ -192,17 +192,20 @@ def use(record):
 def sound_kernel(name):
     """The folder of this name, where it has the kernel of the engine in use and is sound."""
     folder = cache_folder() / name
-    with contextlib.suppress(OSError, ValueError, RecursionError):
+    with contextlib.suppress(OSError, ValueError):
         record = read_record(cache_folder() / "engine.json")
-        if (name, kernel_digest(folder)) == (f"kernel-{record['kernel']}", record["kernel_binary"]):
+        if (name, integrity.kernel_digest(folder)) == (
+            f"kernel-{record['kernel']}",
+            record["kernel_binary"],
+        ):
             return folder
     return None
 
 
 @contextlib.contextmanager
 def work_folder():
-    """A private folder in the cache for making an engine in; one process at a time, and nothing
-    half-made is left behind.
+    """A private folder in the cache for making an engine in, for one process at a time; it is
+    deleted afterwards.
     """
     cache = cache_folder()
     try:

@@ -1,13 +1,25 @@
-"""Hand a built engine to others in one file, and take over such a file: every digest in it that can
-be computed anew is.
+"""Hand a built engine to others, in a file or as a wheel, and take over what was handed out: every
+digest in it that can be computed anew is.
+
+The wheel, ``netlab_engine``, is a package of data that pip installs beside netlab, on machines that
+have no compiler, no apt and no network. Where the cache has no engine, it is unpacked into it.
 """
 
+import base64
 import contextlib
+import gzip
+import hashlib
 import json
+import lzma
 import os
+import re
+import shutil
 import subprocess
 import tempfile
+import zipfile
 import zlib
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from netlab.engines.cache import cache_folder
@@ -21,30 +33,33 @@ REPRODUCIBLE = (
     *("--format=gnu", "--sort=name", "--hard-dereference"),
     *("--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--mode=a+rX"),
 )
+PACKAGE = "netlab_engine"
+ABOUT, ARCHIVE = "engine.json", "engine.tar.xz"
+XZ_LEVEL = 1  # level 6 makes 30 MB of what is 35 MB here, in five times as long
 
 
 def export(path):
-    """Write the engine in use to one file, with a list of what it is made of (`materials`).
-
-    Raises
-    ------
-    EngineError
-        There is none, or it is damaged.
-    NetlabError
-        The file cannot be written, or another file is there.
+    """Write the engine in use to one file, with a list of what it is made of (`materials`); an
+    EngineError where there is none or it is damaged, a NetlabError where it cannot be written.
     """
     build = store.current()
-    bill = json.dumps(materials.bill_of_materials(build), indent=1) + "\n"
     with (
         replacing(path, "FILE", begins_as(is_export)) as file,
-        tempfile.TemporaryDirectory() as beside,
+        gzip.GzipFile("", "wb", 6, file, mtime=0) as packed,
     ):
+        write_archive(build, packed)
+    return build
+
+
+def write_archive(build, file):
+    with tempfile.TemporaryDirectory() as beside, tempfile.TemporaryFile() as archive:
+        bill = json.dumps(materials.bill_of_materials(build), indent=1) + "\n"
         Path(beside, materials.BILL).write_text(bill, encoding="utf-8")
         parts = build.linux.parent.name, build.rootfs.name, "engine.json"
-        words = ["--create", *REPRODUCIBLE, "--gzip", "--file", "-"]
-        words += ["--directory", beside, materials.BILL, "--directory", cache_folder()]
-        tar(*words, *parts, stdout=file)
-    return build
+        words = ["--create", *REPRODUCIBLE, "--file", "-", "--directory", beside, materials.BILL]
+        tar(*words, "--directory", cache_folder(), *parts, stdout=archive)
+        archive.seek(0)
+        shutil.copyfileobj(archive, file, 1 << 20)
 
 
 def is_export(head):
@@ -56,42 +71,21 @@ def is_export(head):
 
 
 def import_file(path, accept):
-    """Take over an engine that was exported elsewhere.
-
-    Parameters
-    ----------
-    path : path
-    accept : callable
-        Tries the engine, before it is put in use: takes a `store.Build`, and raises `EngineError`
-        where it must not be used.
-
-    Raises
-    ------
-    EngineError
-        The file is not a whole engine, was altered, belongs to another version of netlab, or was
-        not accepted. The engine that is in use stays in use.
+    """Put an engine that was exported elsewhere in use, unless `accept` (of a `store.Build`) raises
+    an EngineError. So does a file that is not a whole engine, was altered, or belongs to another
+    version of netlab: the engine that is in use then stays in use.
     """
     path = Path(path)
     with store.work_folder() as folder:
+        words = ["--extract", "--no-same-owner", "--preserve-permissions"]
         try:
-            tar(
-                "--extract",
-                "--no-same-owner",
-                "--preserve-permissions",
-                "--file",
-                path.absolute(),
-                "--directory",
-                folder,
-            )
+            tar(*words, "--file", path.absolute(), "--directory", folder)
             record = store.read_record(folder / "engine.json")
             build = store.Build(folder, record)
             refuse_links_that_lead_out(folder, build)
-            found = (
-                kernel_digest(build.linux.parent),
-                tree_digest(build.rootfs),
-                kernel_id(record),
-            )
-        except (OSError, ValueError, RecursionError) as error:
+            kernel, rootfs = build.linux.parent, build.rootfs
+            found = kernel_digest(kernel), tree_digest(rootfs), kernel_id(record)
+        except (OSError, ValueError) as error:
             raise EngineError(
                 f"{path} is not an engine that `netlab engine export` wrote, or not all of it:"
                 f" {error}. Ask for the file again; unpacked, it takes 150 MB in {cache_folder()}."
@@ -113,15 +107,13 @@ def import_file(path, accept):
             accept(build)
         except EngineError as error:
             raise EngineError(f"{path} is not put in use: {error}") from error
-        for part, digest in (build.linux.parent, kernel_digest), (build.rootfs, tree_digest):
-            store.install(part, part.name, digest)
+        store.install(kernel, kernel.name, kernel_digest)
+        store.install(rootfs, rootfs.name, tree_digest)
         return store.use(record)
 
 
 def kernel_id(record):
-    """What a kernel is called that is built from the source that a record names, by this netlab's
-    recipe.
-    """
+    """The name of a kernel that this netlab's recipe makes from the source that a record names."""
     if "source_sha256" not in record:
         raise ValueError("it does not name the kernel's source")
     return store.kernel_id(str(record["source_sha256"]))
@@ -135,14 +127,13 @@ def refuse_links_that_lead_out(folder, build):
     for path in folder / "engine.json", build.linux.parent, build.linux, build.shim, build.rootfs:
         if path.is_symlink() or (path.is_file() and path.stat().st_nlink > 1):
             raise ValueError(f"{path.relative_to(folder)} is a link")
-    if [path.name for path in build.linux.parent.iterdir() if path.is_symlink()]:
+    if any(path.is_symlink() for path in build.linux.parent.iterdir()):
         raise ValueError(f"{build.linux.parent.name} has a link in it")
-    for place, folders, files in os.walk(build.rootfs):
-        for link in filter(Path.is_symlink, (Path(place, name) for name in (*folders, *files))):
-            target = os.path.normpath(Path(place).relative_to(build.rootfs) / os.readlink(link))
-            # a path from "/" starts at the guest's root
-            if target.split("/")[0] == "..":
-                raise ValueError(f"{link.relative_to(folder)} leads out of the engine")
+    for link in filter(Path.is_symlink, build.rootfs.rglob("*")):
+        target = os.path.normpath(link.parent.relative_to(build.rootfs) / os.readlink(link))
+        # a path from "/" starts at the guest's root
+        if target.split("/")[0] == "..":
+            raise ValueError(f"{link.relative_to(folder)} leads out of the engine")
 
 
 def tar(*words, stdout=subprocess.DEVNULL):
@@ -151,3 +142,95 @@ def tar(*words, stdout=subprocess.DEVNULL):
     done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, errors="replace")
     if done.returncode:
         raise OSError(done.stderr.strip().partition("\n")[0])
+
+
+def current():
+    """The engine in use; where the cache has none for this netlab, that of the package
+    netlab_engine is put in use. An EngineError where there is neither.
+    """
+    try:
+        return store.current()
+    except EngineError:
+        package = find_spec(PACKAGE)
+        if package is None or package.origin is None:  # None: a folder that pip left empty
+            raise
+    return unpack(Path(package.origin).parent)
+
+
+def unpack(package):
+    """Put the engine in a folder of this package in use."""
+    try:
+        about = store.read_record(package / ABOUT)
+        build = store.Build(package, about)
+        if (about["recipe"], about.get("digest")) != (store.recipe_digest(), build.digest):
+            raise EngineError(
+                f"it is {about.get('digest')}, made by another version of netlab. Install the wheel"
+                " that came with this one, or remove it (`pip uninstall netlab_engine`)"
+            )
+
+        def accept(found):
+            if found.digest != build.digest:
+                raise EngineError(f"{ARCHIVE} holds the engine {found.digest}")
+
+        print(f"The engine {build.digest} of {PACKAGE} goes to {cache_folder()}, once.", flush=True)
+        with tempfile.TemporaryDirectory(prefix="netlab-") as folder:
+            archive = Path(folder, "engine.tar")
+            with lzma.open(package / ARCHIVE) as packed, archive.open("wb") as file:
+                shutil.copyfileobj(packed, file)
+            return import_file(archive, accept)
+    except (EngineError, OSError, EOFError, ValueError, lzma.LZMAError) as error:
+        raise EngineError(f"the engine in {package} cannot be used: {error}") from error
+
+
+def write_wheel(folder):
+    """Write the engine in use as a wheel to a folder, the same bytes from the same engine; -> its
+    path. Errors as of `export`.
+    """
+    build = store.current()
+    with tempfile.TemporaryFile() as work:
+        with lzma.open(work, "wb", preset=XZ_LEVEL) as packed:
+            write_archive(build, packed)
+        work.seek(0)
+        archive = work.read()
+    name = f"{PACKAGE}-{version('netlab')}+{build.digest}"
+    tag = f"py3-none-manylinux_2_{glibc_minor(build)}_x86_64"
+    about = {**build.record, "digest": build.digest}
+    contents = {
+        f"{PACKAGE}/__init__.py": b'"""The engine of netlab, which unpacks it into its cache."""\n',
+        f"{PACKAGE}/{ABOUT}": json.dumps(about, indent=1, sort_keys=True).encode(),
+        f"{PACKAGE}/{ARCHIVE}": archive,
+        f"{name}.dist-info/METADATA": (
+            f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {name.partition('-')[2]}\n"
+            f"Summary: The engine of netlab: Linux {build.about['kernel']}, iperf3"
+            f" {build.about['iperf3']}, Mininet {build.about['mininet']}\n"
+        ).encode(),
+        f"{name}.dist-info/WHEEL": (
+            f"Wheel-Version: 1.0\nGenerator: netlab\nRoot-Is-Purelib: false\nTag: {tag}\n"
+        ).encode(),
+    }
+    record = f"{name}.dist-info/RECORD"
+    hashes = [f"{path},{recorded_hash(data)},{len(data)}\n" for path, data in contents.items()]
+    contents[record] = "".join([*hashes, f"{record},,\n"]).encode()
+    path = Path(folder, f"{name}-{tag}.whl")
+    with replacing(path, "FOLDER", begins_as(is_wheel)) as file:
+        with zipfile.ZipFile(file, "w") as wheel:
+            for member, data in contents.items():
+                wheel.writestr(zipfile.ZipInfo(member), data)  # of 1980, as no date is given
+        os.fchmod(file.fileno(), 0o644)  # made to be handed on, whatever the umask says
+    return path
+
+
+def is_wheel(head):
+    """Does a file begin as those of `write_wheel` do?"""
+    return head.startswith(b"PK") and head[30:].startswith(PACKAGE.encode())
+
+
+def glibc_minor(build):
+    """The kernel is an ordinary program, for the C library 2.N or later: -> N."""
+    binaries = build.linux.read_bytes() + build.shim.read_bytes()
+    return max(map(int, re.findall(rb"GLIBC_2\.(\d+)", binaries)))
+
+
+def recorded_hash(data):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest())
+    return f"sha256={digest.decode().rstrip('=')}"

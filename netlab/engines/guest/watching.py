@@ -12,7 +12,8 @@ from netlab.algorithms.base import INFINITE
 from netlab.errors import LimitError
 from netlab.readers.windows import STATES
 
-MANY = 20_000  # records that are thinned, or written, at once: the kernel may tell of a few
+MANY = 20_000  # records that are thinned at once: the kernel may tell of a few at a time
+AT_ONCE = 20_000  # that are written at once
 MOST_RECORDS = 2_000_000  # that are kept of a network; as text, 60 bytes each
 # The texts of up to four digits: of a number's first ones, none for 0; then with leading zeros
 DIGITS = np.array(
@@ -65,8 +66,8 @@ class Thinned:
     def text(self, began_ns):
         """All records as text; times count from `began_ns`."""
         records, lines = self.whole(), [f"{self.columns}\n".encode()]
-        for first in range(0, len(records), MANY):
-            some = records[first : first + MANY]
+        for first in range(0, len(records), AT_ONCE):
+            some = records[first : first + AT_ONCE]
             time_ns = some["now_ns"].astype(np.int64) - began_ns
             cells = [np.where(time_ns < 0, b"-", b""), *decimal(abs(time_ns), 9)]
             cells = list(map(np.asarray, [*cells, *self.cells(some), b"\n"]))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from netlab.engines.guest import archives, walls, wheel
+from netlab.engines.guest import archives, transfer, walls
 from netlab.engines.guest.process import Guest
 from netlab.engines.jail.contents import ARCHIVE, contents
 from netlab.errors import GuestError, LimitError
@@ -40,7 +40,7 @@ class Jail(Guest):
     def __init__(self, program, *arguments, files=None, wall_limit_s=120.0, seed=1):
         walls.check_for_strangers()
         self.received = 0
-        super().__init__(wheel.current(), seed, "virtual", wall_limit_s)
+        super().__init__(transfer.current(), seed, "virtual", wall_limit_s)
         try:
             self.ask(op="start", program=program, arguments=arguments, files=files or {})
         except BaseException:

@@ -3,6 +3,7 @@
 import json
 import shutil
 
+from netlab.engines.cache import TAG, TAG_TEXT
 from netlab.engines.guest import store, transfer
 from netlab.engines.guest.integrity import kernel_digest, tree_digest
 from netlab.engines.guest.rootfs import same_modes
@@ -13,7 +14,8 @@ def copied(cache):
     build = store.current()
     for part in (build.linux.parent, build.rootfs):
         shutil.copytree(part, cache / part.name, symlinks=True)
-    shutil.copy(build.folder / "engine.json", cache)
+    for name in ("engine.json", TAG):
+        shutil.copy(build.folder / name, cache)
     return cache
 
 
@@ -63,4 +65,5 @@ def small(cache):
     }
     rootfs.rename(cache / f"rootfs-{record['rootfs']}")
     (cache / "engine.json").write_text(json.dumps(record))
+    (cache / TAG).write_text(TAG_TEXT)
     return store.Build(cache, record)

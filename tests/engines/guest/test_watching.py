@@ -135,7 +135,7 @@ CUTS = st.lists(st.integers(0, 60), max_size=4)
 
 def collected(kind, records, cuts, every_ns=EVERY_NS):
     """What is kept where the records come in pieces."""
-    kept = kind("0.0.0.0" if kind is watching.Windows else "", every_ns)
+    kept = kind("0.0.0.0" if kind is watching.Windows else "s1-eth2", every_ns)
     for part in np.split(records, sorted(min(cut, len(records)) for cut in cuts)):
         kept.add(part)
     return [one.tolist() for one in kept.whole()]

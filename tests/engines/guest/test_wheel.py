@@ -17,7 +17,7 @@ from packaging.utils import parse_wheel_filename
 
 import netlab as nl
 from netlab.cli import doctor
-from netlab.engines.guest import store, wheel
+from netlab.engines.guest import store, transfer
 from tests.engines.guest.engines_in_files import small
 
 ROOT = Path(__file__).parents[3]
@@ -32,7 +32,7 @@ def written(tmp_path, monkeypatch):
     """The wheel of a small engine."""
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "made"))
     small(tmp_path / "made")
-    return wheel.write(tmp_path / "dist")
+    return transfer.write_wheel(tmp_path / "dist")
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_the_same_engine_gives_the_same_bytes(written, tmp_path, monkeypatch):
         os.chown(hosts, 1001, 1001)
     before = os.umask(0o077)
     try:
-        again = wheel.write(tmp_path / "other" / "dist")
+        again = transfer.write_wheel(tmp_path / "other" / "dist")
     finally:
         os.umask(before)
     assert (again.name, again.read_bytes()) == (written.name, written.read_bytes())
@@ -88,36 +88,36 @@ def test_what_is_in_it_is_what_its_record_says(written):
 
 
 def test_it_is_put_in_use_where_the_cache_is_empty_and_only_then(package, elsewhere, capsys):
-    build = wheel.current()
+    build = transfer.current()
     assert build.folder == elsewhere and (build.rootfs / "hosts").read_text() == "the same\n"
     assert capsys.readouterr().out == (
         f"The engine {build.digest} of netlab_engine goes to {elsewhere}, once.\n"
     )
-    assert wheel.current().digest == build.digest
+    assert transfer.current().digest == build.digest
     assert capsys.readouterr().out == ""
 
 
 def test_it_replaces_an_engine_that_is_damaged_or_another_version_s(package, elsewhere):
-    digest = wheel.current().digest
+    digest = transfer.current().digest
     (store.current().rootfs / "etc/hosts").write_text("damaged\n")
-    assert wheel.current().digest == digest
+    assert transfer.current().digest == digest
     record = json.loads((elsewhere / "engine.json").read_text())
     (elsewhere / "engine.json").write_text(json.dumps(record | {"recipe": "0" * 12}))
-    assert wheel.current().digest == digest
+    assert transfer.current().digest == digest
 
 
 def test_without_the_package_the_error_is_that_there_is_no_engine(elsewhere, tmp_path, monkeypatch):
     with pytest.raises(nl.EngineError, match=r"^no engine in .*netlab engine import"):
-        wheel.current()
+        transfer.current()
     (tmp_path / "site" / "netlab_engine").mkdir(parents=True)  # what is left of it
     monkeypatch.syspath_prepend(tmp_path / "site")
     with pytest.raises(nl.EngineError, match=r"^no engine in "):
-        wheel.current()
+        transfer.current()
 
 
 def refused(package, cache, match):
     with pytest.raises(nl.EngineError, match=match) as error:
-        wheel.current()
+        transfer.current()
     assert str(package) in str(error.value)
     assert {path.name for path in cache.glob("*")} <= {"CACHEDIR.TAG", "lock"}
 
@@ -169,7 +169,7 @@ def test_a_wheel_that_cannot_be_written_is_said(tmp_path, monkeypatch):
     small(tmp_path / "made")
     (tmp_path / "dist").write_text("")
     with pytest.raises(nl.NetlabError, match=r"netlab_engine-.*whl cannot be written"):
-        wheel.write(tmp_path / "dist")
+        transfer.write_wheel(tmp_path / "dist")
 
 
 def test_two_wheels_and_an_empty_machine_give_the_bytes_of_this_one(elsewhere, tmp_path):
@@ -178,7 +178,7 @@ def test_two_wheels_and_an_empty_machine_give_the_bytes_of_this_one(elsewhere, t
     with pytest.MonkeyPatch.context() as here:
         here.delenv("NETLAB_CACHE")
         expected = doctor.reference_run()
-        engine = wheel.write(dist)
+        engine = transfer.write_wheel(dist)
     *_, tags = parse_wheel_filename(engine.name)
     assert tags & set(sys_tags())
     pip("wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", dist, ROOT)
