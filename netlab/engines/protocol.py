@@ -1,8 +1,8 @@
 """What an engine is: write these two classes, and netlab runs on yours (``nl.run(...,
 engine=YourEngine())``).
 
-An `Engine` says what it is and starts networks. A `Connection` is one of these: it is asked one
-question after the other, and tells what happens meanwhile.
+An `Engine` starts networks. A `Connection` is one of these: it is asked one question after the
+other, and tells what happens meanwhile.
 
 Questions, as ``connection.ask(on_event, op="start", host="h1", command="ls")``:
 
@@ -37,8 +37,6 @@ Events, handed to `on_event` in order, before the answer is returned:
 ``{"tick": seconds}``
     So many whole seconds of this ``wait``, ``stop`` or ``sleep`` have passed. [virtual s]
 
-The agent that talks to Mininet ends its answer with ``{"done": true}``; its two connections (the
-guest's and Mininet's) take that word out of the answer.
 """
 
 from __future__ import annotations
@@ -48,9 +46,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 
 class Record(NamedTuple):
-    """What a run left: every program's output by its name, what a person would have typed, and how
-    it came about (`netlab.Result` documents the three).
-    """
+    """What a run left; `netlab.Result` documents the three."""
 
     raw: dict[str, str]
     commands: list[str]
@@ -58,25 +54,18 @@ class Record(NamedTuple):
 
 
 class Watch(NamedTuple):
-    """What an engine that sees into its kernel is to tell of a run.
+    """What an engine that sees into its kernel is to tell of a run."""
 
-    Attributes
-    ----------
-    kind : {"windows", "queues"}
-        Of connections that send, at each ACK; of queueing disciplines, at each change.
-    place : str
-        The IPv4 address that sends; the interface.
-    every_s : float
-        At most one record of each connection, or discipline, in so long; 0 is each. [s]
-    """
-
+    #: "windows" of connections that send, at each ACK; or "queues", at each change
     kind: str
+    #: The IPv4 address that sends; the interface.
     place: str
+    #: At most one record of each connection, or discipline, in so long; 0 is each. [s]
     every_s: float
 
 
 def ignore(event: dict) -> None:
-    """What is done with events where nobody asks for them: nothing."""
+    """Pass over an event."""
 
 
 @runtime_checkable
@@ -121,13 +110,8 @@ class Connection(Protocol):
 
     def answer_by(self, algorithms: list, seed: int) -> None:
         """Before ``up``: have congestion controls in Python (`netlab.algorithms.source.Algorithm`)
-        answer for netlab0, netlab1 ... It is asked only of an engine whose ``about["congestion"]``
-        has these.
-
-        Raises
-        ------
-        AlgorithmError
-            One of them cannot even be begun. While it is used, `ask` raises it, too.
+        answer for netlab0, netlab1 ... where ``about["congestion"]`` has these. An AlgorithmError
+        where one of them cannot even be begun; `ask` raises it, too.
         """
 
     def close(self) -> None:
@@ -140,7 +124,7 @@ class Engine(Protocol):
 
     #: How a result and a message name it.
     name: str
-    #: Stands for all that decides the bytes of a run; None where runs do not repeat.
+    #: Of all that decides the bytes of a run; None where runs do not repeat.
     digest: str | None
     #: ``kernel``, ``iperf3``, ``mininet`` (versions) and ``congestion``, the list of algorithms
     #: that its kernel has; empty where nothing is run.

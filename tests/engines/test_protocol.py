@@ -28,19 +28,16 @@ def parameters(function):
     + [(Connection, kind) for kind in (Guest, MininetConnection)],
 )
 def test_ours_have_every_method_with_these_parameters(protocol, kind):
-    names = [name for name, value in vars(protocol).items() if inspect.isfunction(value)]
-    assert {"ask", "send_key", "interrupt", "close"} <= set(names) or {"connect", "recall"} <= set(
-        names
-    )
+    functions = {name: one for name, one in vars(protocol).items() if inspect.isfunction(one)}
+    names = {name for name in functions if not name.startswith("_")}
+    assert {"ask", "send_key", "interrupt", "close"} <= names or {"connect", "recall"} <= names
     for name in names:
-        if name.startswith("_"):
-            continue
-        assert parameters(vars(kind)[name]) == parameters(vars(protocol)[name]), name
+        assert parameters(vars(kind)[name]) == parameters(functions[name]), name
 
 
 def test_ours_are_engines():
     for chosen in (engines.pick("guest"), engines.pick("recorded")):
-        assert isinstance(chosen, Engine)
+        assert isinstance(chosen, Engine) and engines.pick(chosen) is chosen
         assert isinstance(chosen.name, str) and isinstance(chosen.about, dict)
         assert isinstance(chosen.digest, str | None) and chosen.at_once >= 1
         assert set(chosen.clocks) <= {"virtual", "cpu", "real"}
@@ -88,13 +85,8 @@ def test_an_engine_of_one_s_own_runs_what_ours_runs():
     assert mine.raw == ours.raw and mine.commands == ours.commands
     assert mine.provenance["engine"] == "own" and mine.provenance["engine_digest"] is None
     assert engine.asked[0] == "up" and set(engine.asked) == {"up", "start", "wait", "sleep"}
-
-
-def test_an_engine_of_one_s_own_may_recall():
-    ours = nl.run(PATH, *TRAFFIC, engine="guest")
-    engine = OwnEngine(Record(ours.raw, ours.commands, ours.provenance))
-    assert nl.run(PATH, *TRAFFIC, engine=engine).raw == ours.raw
-    assert engine.asked == []
+    recalls = OwnEngine(Record(ours.raw, ours.commands, ours.provenance))
+    assert nl.run(PATH, *TRAFFIC, engine=recalls).raw == ours.raw and recalls.asked == []
 
 
 class Half:

@@ -57,40 +57,25 @@ def place(made, tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_it_gives_the_very_same_result_and_one_line_says_where_it_is_from(records, capsys):
-    _, ran, _ = records
+def test_it_gives_the_very_same_result_and_one_line_says_where_it_is_from(
+    records, capsys, tmp_path
+):
+    _, ran, grid = records
     again = nl.run(PATH, *TRAFFIC, engine="recorded")
     for name in FRAMES:
         pd.testing.assert_frame_equal(getattr(again, name), getattr(ran, name), check_exact=True)
-    assert (
-        again.raw == ran.raw
-        and again.commands == ran.commands
-        and again.experiment == ran.experiment
-    )
-    assert (
-        again.provenance == ran.provenance | {"recorded": True} and "recorded" not in ran.provenance
-    )
-    ran_on = f"guest {ran.provenance['engine_digest']}"
-    took = (
-        f"{ran.provenance['virtual_s']:.0f} virtual s, which took {ran.provenance['wall_s']:.0f} s"
-    )
-    assert capsys.readouterr().out == f"recorded: 1 result of earlier runs on {ran_on} ({took})\n"
-
-
-def test_a_sweep_is_the_same_frame_and_one_line(records, capsys):
-    _, _, grid = records
-    pd.testing.assert_frame_equal(
-        nl.sweep(cell, parallel=[1, 2], seeds=[1, 2], engine="recorded"), grid, check_exact=True
-    )
-    said = capsys.readouterr().out
-    assert (
-        said.startswith("recorded: 4 results of earlier runs on guest ") and said.count("\n") == 1
-    )
-
-
-def test_saved_and_loaded_it_still_says_that_it_was_recorded(records, tmp_path):
-    nl.run(EXPERIMENT, engine="recorded").save(tmp_path / "kept")
+    assert [again.raw, again.commands, again.experiment] == [ran.raw, ran.commands, ran.experiment]
+    told = ran.provenance
+    assert again.provenance == told | {"recorded": True} and "recorded" not in told
+    took = f"{told['virtual_s']:.0f} virtual s, which took {told['wall_s']:.0f} s"
+    said = f"of earlier runs on guest {told['engine_digest']}"
+    assert capsys.readouterr().out == f"recorded: 1 result {said} ({took})\n"
+    again.save(tmp_path / "kept")
     assert nl.load(tmp_path / "kept").provenance["recorded"] is True
+    swept = nl.sweep(cell, parallel=[1, 2], seeds=[1, 2], engine="recorded")
+    pd.testing.assert_frame_equal(swept, grid, check_exact=True)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith(f"recorded: 4 results {said}")
 
 
 def test_where_no_other_engine_works_records_are_taken(records, monkeypatch, capsys):
@@ -113,30 +98,21 @@ def test_what_was_never_recorded_is_refused_with_the_nearest_and_how_to_get_an_e
     with pytest.raises(nl.EngineError) as refused:
         nl.run(EXPERIMENT, seed=2, engine="recorded")
     said = str(refused.value).splitlines()
-    assert said[1] == "- seed = 1", "the nearest comes first"
-    assert (
-        len(said) == 1 + 3 + 1
-        and "netlab engine build" in said[-1]
-        and "netlab engine import" in said[-1]
-    )
+    assert said[1] == "- seed = 1" and len(said) == 1 + 3 + 1
+    assert "netlab engine build" in said[-1] and "netlab engine import" in said[-1]
     with pytest.raises(nl.EngineError, match=r"topology.links.1.rate = '100mbit'\n"):
         nl.run(nl.wan("200mbit", "20ms", "0.1%"), *TRAFFIC, engine="recorded")
     with pytest.raises(nl.EngineError, match=r"\n- traffic.0.parallel = 2\n"):
         nl.sweep(cell, parallel=[1, 2, 3], seeds=[2], engine="recorded")
     assert capsys.readouterr().out == ""
-
-
-def test_a_live_network_is_refused_with_how_to_get_an_engine(records):
-    with pytest.raises(
-        nl.EngineError, match=r"live network.*netlab engine build.*netlab engine import"
-    ):
+    with pytest.raises(nl.EngineError, match=r"live network.*netlab engine build.*engine import"):
         nl.Network(PATH, engine="recorded")
 
 
 def test_a_folder_without_records_is_refused(place):
-    with pytest.raises(nl.EngineError) as refused:
+    with pytest.raises(nl.EngineError, match="netlab engine build") as refused:
         nl.run(EXPERIMENT, engine="recorded")
-    assert str(place) in str(refused.value) and "netlab engine build" in str(refused.value)
+    assert str(place) in str(refused.value)
 
 
 def cut(content):
@@ -199,13 +175,9 @@ def test_a_file_is_read_once_and_again_when_it_has_changed(records, place, monke
 
 
 def test_sysctls_in_another_order_are_the_same_experiment(records, place):
-    one, other = (
-        EXPERIMENT.but(topology=PATH.tuned(dict(pairs)))
-        for pairs in [
-            [("net.ipv4.tcp_sack", 0), ("net.ipv4.tcp_ecn", 1)],
-            [("net.ipv4.tcp_ecn", 1), ("net.ipv4.tcp_sack", 0)],
-        ]
-    )
+    pairs = [("net.ipv4.tcp_sack", 0), ("net.ipv4.tcp_ecn", 1)]
+    orders = pairs, pairs[::-1]
+    one, other = (EXPERIMENT.but(topology=PATH.tuned(dict(order))) for order in orders)
     assert one == other
     recorded.record(nl.Result(one, records[1].raw, records[1].commands, records[1].provenance))
     assert nl.run(other, engine="recorded").raw == records[1].raw
@@ -213,12 +185,10 @@ def test_sysctls_in_another_order_are_the_same_experiment(records, place):
 
 def test_records_are_small_and_lie_one_to_an_experiment(records):
     folder, ran, _ = records
-    files = list(folder.iterdir())
-    assert len(files) == 5 and all(file.name.endswith(".json.xz") for file in files), (
-        "and no half-written file is left"
-    )
+    names = [file.name for file in folder.iterdir()]
+    assert len(names) == 5 and all(name.endswith(".json.xz") for name in names)
     size = (folder / recorded.path_of(EXPERIMENT).name).stat().st_size
-    assert size < sum(map(len, ran.raw.values())) / 2 and size < 5_000
+    assert size < min(sum(map(len, ran.raw.values())) / 2, 5_000)
 
 
 def test_recording_again_replaces_what_came_out_differently_or_is_damaged(records, place):
@@ -231,22 +201,25 @@ def test_recording_again_replaces_what_came_out_differently_or_is_damaged(record
         return recorded.read(path)["provenance"]["wall_s"]
 
     assert kept(ran.raw, 1.0) == 1.0
-    assert kept(ran.raw, 2.0) == 1.0, (
-        "the same output again: nothing has changed, and so does no file"
-    )
+    assert kept(ran.raw, 2.0) == 1.0, "the same output again: the file stays"
     assert kept(ran.raw, 3.0, "another") == 3.0
     assert kept({name: text + " " for name, text in ran.raw.items()}, 4.0, "another") == 4.0
     path.write_bytes(b"damaged")
     assert kept(ran.raw, 5.0) == 5.0
 
 
-def test_records_that_are_asked_for_are_run_only_while_all_are_made_anew(
-    records, place, monkeypatch
-):
-    recorded.record(records[1])
-    for mode, engine in {"off": "recorded", "live": "recorded", "on": "guest"}.items():
-        monkeypatch.setenv("NETLAB_RECORD", mode)
-        assert engines.pick("recorded").name == engine
+@pytest.mark.parametrize(
+    ("value", "wanted", "engine"),
+    [
+        *((value, False, "recorded") for value in (None, "off", "")),
+        *((value, True, "guest") for value in ("on", "1", "yes")),
+        ("live", True, "recorded"),
+    ],
+)
+def test_what_netlab_record_may_be(value, wanted, engine, records, monkeypatch):
+    if value is not None:
+        monkeypatch.setenv("NETLAB_RECORD", value)
+    assert recorded.wanted() is wanted and engines.pick("recorded").name == engine
 
 
 def test_the_line_is_left_out_where_progress_is_and_nobody_asked(records, monkeypatch, capsys):
@@ -257,38 +230,16 @@ def test_the_line_is_left_out_where_progress_is_and_nobody_asked(records, monkey
         assert capsys.readouterr().out.count("recorded: ") == lines
 
 
-def test_threads_that_record_the_same_do_not_meet(records, place):
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(recorded.record, [records[1]] * 12))
-    assert (
-        len(list(place.iterdir())) == 1
-        and nl.run(EXPERIMENT, engine="recorded").raw == records[1].raw
-    )
-
-
-def test_a_result_of_mininet_on_a_machine_itself_has_no_digest_to_tell(records, place, capsys):
+def test_threads_that_record_the_same_do_not_meet(records, place, capsys):
+    """... here what Mininet on a machine itself gave, which has no digest."""
     ran = records[1]
-    recorded.record(
-        nl.Result(
-            EXPERIMENT,
-            ran.raw,
-            ran.commands,
-            ran.provenance | {"engine": "mininet", "engine_digest": None},
-        )
-    )
-    nl.run(EXPERIMENT, engine="recorded")
+    of_mininet = ran.provenance | {"engine": "mininet", "engine_digest": None}
+    result = nl.Result(EXPERIMENT, ran.raw, ran.commands, of_mininet)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(recorded.record, [result] * 12))
+    assert len(list(place.iterdir())) == 1
+    assert nl.run(EXPERIMENT, engine="recorded").raw == ran.raw
     assert "earlier runs on mininet (" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("value", "wanted"),
-    [(None, False), ("off", False), ("", False), ("on", True), ("1", True), ("yes", True)],
-)
-def test_what_netlab_record_may_be(value, wanted, monkeypatch):
-    monkeypatch.delenv("NETLAB_RECORD", raising=False)
-    if value is not None:
-        monkeypatch.setenv("NETLAB_RECORD", value)
-    assert recorded.wanted() is wanted
 
 
 def test_a_run_leaves_no_record_unless_it_is_wanted_and_has_succeeded(place, monkeypatch):
@@ -299,10 +250,6 @@ def test_a_run_leaves_no_record_unless_it_is_wanted_and_has_succeeded(place, mon
     with pytest.raises(nl.CommandError):
         nl.run(one.but(traffic=[nl.Shell("h1", "exit 3")]))
     assert not list(place.iterdir())
-    monkeypatch.setattr(
-        RecordedEngine,
-        "recall",
-        lambda *_: pytest.fail("while records are made anew, none is read"),
-    )
+    monkeypatch.setattr(RecordedEngine, "recall", lambda *_: pytest.fail("one was read"))
     assert nl.run(one, engine="recorded").provenance["engine"] == "guest"
     assert [file.name for file in place.iterdir()] == [recorded.path_of(one).name]

@@ -1,13 +1,12 @@
 """The process that answers a guest's kernel: congestion control in Python, from its source.
 
-It is started for a run and ends with it. Standard input is the socket of `ASK` and `ANSWER`,
-standard output that of its parent: the algorithms in, as JSON in pieces (see `take`); then JSON
-out, ``{"ready"}``, ``{"out"}`` (it has printed) and ``{"failed"}`` (what it did wrong; the last).
-It needs nothing but Python; its arguments are the file of `netlab.algorithms.base`, the seed, and
-how long one answer may take [s].
+Standard input is the socket of `ASK` and `ANSWER`, standard output that of its parent: the
+algorithms in, as JSON in pieces (see `take`); then JSON out, ``{"ready"}``, ``{"out"}`` (it has
+printed) and ``{"failed"}`` (what it did wrong; the last). It needs nothing but Python; its
+arguments are the file of `netlab.algorithms.base`, the seed, and how long one answer may take [s].
 
-What it refuses is what students do who do not know that a run must repeat. It is no wall against
-who wants through: an algorithm is as trusted as the cell that it comes from.
+It refuses what would not repeat, against accidents. It is no wall: an algorithm is as trusted as
+the cell that it comes from.
 """
 
 import ast
@@ -48,20 +47,20 @@ PIECE = 10_000  # bytes or characters of one message; a socket takes no very lon
 MOST_PRINTED = 100_000  # characters
 MOST_TOLD = 2_000  # characters of what went wrong
 MOST_MEMORY_BYTES = 1 << 30
-# Python's audit events that an algorithm must not cause: beginnings of their names, and why
-REFUSED = {
-    ("_thread.start",): "with a thread, a run would not repeat",
-    ("subprocess", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn"): "no processes",
-    ("socket.connect", "socket.bind", "socket.sendto"): "no connections of its own",
-    ("os.kill", "signal.", "ctypes."): "nothing beyond itself",
-    ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "shutil."): "no files",
-    ("os.listdir", "os.scandir", "glob."): "no files",
-}
-# Functions that Python tells no audit hook of, and why an algorithm must not call them
 OF_CLOCKS = "an algorithm has no clock but tcp.now_s, or a run would not repeat"
 OF_CHANCE = "the module random has numbers that come from the seed"
 OF_THREADS = "with a thread, a run would not repeat"
 OF_ITSELF = "an algorithm ends by an exception, and changes nothing beyond itself"
+# Python's audit events that an algorithm must not cause: beginnings of their names, and why
+REFUSED = {
+    ("_thread.start",): OF_THREADS,
+    ("subprocess", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn"): "no processes",
+    ("socket.connect", "socket.bind", "socket.sendto"): "no connections of its own",
+    ("os.kill", "signal.", "ctypes."): "nothing beyond itself",
+    ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.listdir", "os.scandir"): "no files",
+    ("shutil.", "glob."): "no files",
+}
+# Functions that Python tells no audit hook of, and why an algorithm must not call them
 CLOCKS = (
     *("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"),
     *("process_time", "process_time_ns", "thread_time", "thread_time_ns", "clock_gettime"),
@@ -69,10 +68,9 @@ CLOCKS = (
 )
 CALLS = [
     *((time, name, OF_CLOCKS) for name in CLOCKS),
-    (time, "sleep", "virtual time stands still meanwhile; wait until tcp.now_s has come"),
     (os, "times", OF_CLOCKS),
-    (os, "urandom", OF_CHANCE),
-    (os, "getrandom", OF_CHANCE),
+    (time, "sleep", "virtual time stands still meanwhile; wait until tcp.now_s has come"),
+    *((os, name, OF_CHANCE) for name in ("urandom", "getrandom")),
     (random, "_urandom", OF_CHANCE),  # SystemRandom's, and with it that of secrets
     (threading, "_start_new_thread", OF_THREADS),
     *((os, name, OF_ITSELF) for name in ("_exit", "abort")),
@@ -86,7 +84,7 @@ class NotAllowed(BaseException):
 
 
 class Printed:
-    """Standard output: every text is handed to the parent."""
+    """Standard output, which goes to the parent."""
 
     def __init__(self, tell):
         self.tell, self.left = tell, MOST_PRINTED
@@ -100,14 +98,14 @@ class Printed:
         return len(text)
 
     def flush(self):
-        """Nothing waits."""
+        """Nothing is buffered."""
 
 
-class Netlab(types.SimpleNamespace):
-    """Stands for the package netlab, which is not there."""
+class Netlab:
+    """In place of the package netlab, which is not there."""
 
     def __init__(self, known):
-        super().__init__(known=known)
+        self.known = known
 
     def __getattr__(self, name):
         if name == "algorithms":
@@ -160,7 +158,7 @@ def watch_over(watched):
 
 
 def take(parent):
-    """The text that the parent sends: its length in a message of its own, then its pieces."""
+    """A text from the parent: its length in a message of its own, then its pieces."""
     length, text = int(parent.recv(100)), b""
     while len(text) < length:
         text += parent.recv(2 * PIECE)
@@ -192,7 +190,7 @@ def load(file, text, watched):
 
 
 class Window:
-    """One connection: its algorithm's instance, and what the kernel's whole numbers leave out."""
+    """One connection: its algorithm's instance, and the fractions that the kernel leaves out."""
 
     def __init__(self, base, cls, parameters):
         self.tcp, self.control = base.Connection(), cls(**parameters)
@@ -230,12 +228,11 @@ class Window:
     def take_over(self, asked):
         """The kernel's numbers, wherever it has changed them itself."""
         tcp = self.tcp
-        if self.after_repair and asked["event"] in (ACK, SAMPLE):
-            window, least, most = self.after_repair
-            if least <= asked["cwnd"] <= most:
+        if asked["event"] in (ACK, SAMPLE, TIMEOUT):
+            window, least, most = self.after_repair or (0, 1, 0)
+            if asked["event"] != TIMEOUT and least <= asked["cwnd"] <= most:
                 tcp._cwnd = window
                 asked["cwnd"] = self.whole_window()
-        if asked["event"] in (ACK, SAMPLE, TIMEOUT):
             self.after_repair = None
         if asked["cwnd"] != self.whole_window():
             tcp._cwnd = float(asked["cwnd"])
@@ -291,8 +288,7 @@ def serve(kernel, base, algorithms, watched):
 
 class Progress:
     """How many questions have come and gone. One that is not answered for `longest_s` ends this
-    process: by a signal, where Python still looks at signals; else by Python's own watchdog, which
-    needs no Python to run, and says where it was.
+    process: by a signal, where Python still looks at signals; else by Python's own watchdog.
     """
 
     questions = answers = 0
@@ -333,8 +329,9 @@ def told(error):
 def where(frames):
     """The lines of these frames that are of an algorithm, and which algorithm it is."""
     own = [one for one in frames if one.filename.startswith("<algorithm")]
-    number = int("0" + "".join(filter(str.isdigit, own[0].filename))) if own else None
-    number = max(number - 1, 0) if own else Progress.asked.get("algorithm")
+    number = Progress.asked.get("algorithm")
+    if own:
+        number = max(int("0" + "".join(filter(str.isdigit, own[0].filename))) - 1, 0)
     lines = [place("".join(linecache.getlines(one.filename)), one.lineno) for one in own]
     return {"lines": lines, "algorithm": number, "event": Progress.asked.get("event")}
 
@@ -343,16 +340,12 @@ def place(source, number):
     """A line of an algorithm's source, counted as people do: within its class or function."""
     text = source.splitlines()[number - 1].strip()
     holders = (ast.ClassDef, ast.FunctionDef)
-    around = [
-        node
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, holders) and node.lineno <= number <= node.end_lineno
-    ]
+    nodes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, holders))
+    around = [(one.lineno, one.name) for one in nodes if one.lineno <= number <= one.end_lineno]
     if not around:
         return text
-    names = ".".join(node.name for node in sorted(around, key=lambda node: node.lineno))
-    first = min(node.lineno for node in around)
-    return f"{names}, line {number - first + 1}: {text}"
+    names = ".".join(name for _, name in sorted(around))
+    return f"{names}, line {number - min(around)[0] + 1}: {text}"
 
 
 def main(file, seed, longest_s=LONGEST_S):

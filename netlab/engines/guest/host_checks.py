@@ -22,9 +22,7 @@ NR_PIVOT_ROOT, NR_SECCOMP = 155, 317
 
 
 class Finding(NamedTuple):
-    """What one check found: `state` is "ok", "note" (it runs, but ...) or "FAIL" (it cannot run
-    here).
-    """
+    """What one check found: "ok", "note" (it runs, but ...) or "FAIL" (it cannot run here)."""
 
     state: str
     name: str
@@ -33,25 +31,15 @@ class Finding(NamedTuple):
 
 def findings():
     """Check this machine; yields a `Finding` per check, without needing an engine."""
-    yield judge(
-        platform.machine() == "x86_64", "processor", platform.machine(), "the guest needs x86-64"
-    )
-    release = os.uname().release
+    kind, release = platform.machine(), os.uname().release
+    yield judge(kind == "x86_64", "processor", kind, "the guest needs x86-64")
     version = tuple(int(part) for part in release.split("-")[0].split(".")[:2])
-    gvisor = version == (4, 4)
+    older = "the guest needs Linux 5.11 or later"
+    if version == (4, 4):
+        older = "this is gVisor, which the guest does not run on"
+    yield judge(version >= (5, 11), "kernel", f"Linux {release}", older)
     yield judge(
-        version >= (5, 11) and not gvisor,
-        "kernel",
-        f"Linux {release}",
-        (
-            "this is gVisor, which the guest does not run on"
-            if gvisor
-            else "the guest needs Linux 5.11 or later"
-        ),
-    )
-    traps = in_child(seccomp_trap) == -signal.SIGSYS
-    yield judge(
-        traps,
+        in_child(seccomp_trap) == -signal.SIGSYS,
         "seccomp filters",
         "allowed",
         "refused here: the guest cannot catch its programs' system calls",
@@ -67,23 +55,19 @@ def findings():
             "note",
         )
     limit = memory_limit_bytes()
+    text = f"{limit >> 20} MB may be used"
+    yield judge(limit >= 512 << 20, "memory", text, f"only {text}; 512 are needed")
+    space, needed = resource.getrlimit(resource.RLIMIT_AS)[0], MEMORY_BYTES + (256 << 20)
+    unlimited = space == resource.RLIM_INFINITY
     yield judge(
-        limit >= 512 << 20,
-        "memory",
-        f"{limit >> 20} MB may be used",
-        f"only {limit >> 20} MB may be used; 512 are needed",
-    )
-    space = resource.getrlimit(resource.RLIMIT_AS)[0]
-    yield judge(
-        space in (resource.RLIM_INFINITY,) or space > MEMORY_BYTES + (256 << 20),
+        unlimited or space > needed,
         "address space",
-        "unlimited" if space == resource.RLIM_INFINITY else f"{space >> 20} MB",
-        f"`ulimit -v` allows {space >> 20} MB; {(MEMORY_BYTES >> 20) + 256} are needed",
+        "unlimited" if unlimited else f"{space >> 20} MB",
+        f"`ulimit -v` allows {space >> 20} MB; {needed >> 20} are needed",
     )
     yield around_guests()
-    yield Finding(
-        "ok", "CPUs", f"{len(os.sched_getaffinity(0))}; guests at once: {guests_at_once()}"
-    )
+    cpus = len(os.sched_getaffinity(0))
+    yield Finding("ok", "CPUs", f"{cpus}; guests at once: {guests_at_once()}")
 
 
 def around_guests():
@@ -106,9 +90,7 @@ def judge(good, name, text, otherwise, state="FAIL"):
 
 
 def in_child(function):
-    """Run in a forked child, since some of this cannot be undone; -> its exit status, negative for
-    a signal.
-    """
+    """Run in a forked child what cannot be undone; -> its exit status, negative for a signal."""
     child = os.fork()
     if child == 0:
         try:
@@ -119,19 +101,12 @@ def in_child(function):
 
 
 def seccomp_trap():
-    """Install a filter that traps one system call, then make that call: it ends by SIGSYS where
-    filters work.
-    """
+    """Trap a system call by a filter, then make it: this ends by SIGSYS where filters work."""
     libc = ctypes.CDLL(None)
-    load, equal, allow, trap = (
-        (0x20, 0, 0, 0),
-        (0x15, 0, 1, NR_PIVOT_ROOT),
-        (0x06, 0, 0, 0x7FFF0000),
-        (0x06, 0, 0, 0x00030000),
-    )
-    program = ctypes.create_string_buffer(
-        b"".join(struct.pack("HBBI", *line) for line in (load, equal, trap, allow))
-    )
+    load, equal = (0x20, 0, 0, 0), (0x15, 0, 1, NR_PIVOT_ROOT)
+    trap, allow = (0x06, 0, 0, 0x00030000), (0x06, 0, 0, 0x7FFF0000)
+    lines = b"".join(struct.pack("HBBI", *line) for line in (load, equal, trap, allow))
+    program = ctypes.create_string_buffer(lines)
     header = ctypes.create_string_buffer(struct.pack("HP", 4, ctypes.addressof(program)))
     # PR_SET_NO_NEW_PRIVS; a filter
     if libc.prctl(38, 1, 0, 0, 0) or libc.syscall(NR_SECCOMP, 1, 0, header):
@@ -147,9 +122,7 @@ def can_set_break():
 
 
 def guests_at_once():
-    """How many guests there are CPUs and memory for; a container's share of a big machine may be
-    small.
-    """
+    """How many guests there are CPUs and memory for, in this container or job."""
     limits = [len(os.sched_getaffinity(0)), (memory_limit_bytes() - JUPYTER_BYTES) // GUEST_BYTES]
     for folder in cgroups("cpu"):
         for names in CPU_QUOTAS:

@@ -1,19 +1,9 @@
 """Walls around a guest: what code that runs in its kernel process can reach of this machine.
 
 Run as a program, this file puts the walls around itself and then becomes the guest's kernel.
-It needs nothing but Python. Each wall works without the others:
-
-files
-    Landlock: the kernel's own folders and no other, no signals to other processes and no
-    connections. landlock(7)
-namespaces
-    A root folder of its own with nothing else in it, no other processes, no network.
-    user_namespaces(7)
-calls
-    seccomp: only the system calls that the kernel needs, with the arguments that it needs.
-    seccomp(2)
-user
-    A user id of its own, where root starts the guest.
+It needs nothing but Python. Each wall works without the others: "files" is landlock(7),
+"namespaces" namespaces(7), "calls" seccomp(2), "user" a user id of its own, where root starts the
+guest (docs/engine.md has what each refuses).
 """
 
 import contextlib
@@ -47,7 +37,7 @@ MNT_DETACH = 2
 
 
 def call(function, *arguments):
-    """A C function that returns -1 where it fails; -> what it returns."""
+    """Call a C function that returns -1 where it fails."""
     result = function(*arguments)
     if result == -1:
         number = ctypes.get_errno()
@@ -58,8 +48,6 @@ def call(function, *arguments):
 def system_call(number, *arguments):
     return call(libc.syscall, ctypes.c_long(number), *arguments)
 
-
-# --- files -------------------------------------------------------------------------------------
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 ALL_OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE
@@ -91,11 +79,8 @@ def confine_files(readable, writable):
     for paths, allowed in ((readable, read), (writable, rights & ~IOCTL_DEV & ~REFER)):
         for path in paths:
             place = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            if not os.path.isdir(path):
-                allowed_here = allowed & (ALL_OF_A_FILE | (rights & TRUNCATE))
-            else:
-                allowed_here = allowed
-            rule = struct.pack("=Qi", allowed_here, place)
+            of_its_kind = allowed if os.path.isdir(path) else ALL_OF_A_FILE | (rights & TRUNCATE)
+            rule = struct.pack("=Qi", allowed & of_its_kind, place)
             arguments = ctypes.c_int(ruleset), ctypes.c_int(1), rule, ctypes.c_uint(0)
             system_call(NR_LANDLOCK["add"], *arguments)
             os.close(place)
@@ -104,23 +89,16 @@ def confine_files(readable, writable):
     os.close(ruleset)
 
 
-# --- namespaces and user -----------------------------------------------------------------------
-
-
 def unshare():
     """Namespaces of its own; who is not root gets the right to that by a user namespace."""
     own, group = os.getuid(), os.getgid()
     flags = CLONE_NEWUSER if own else 0
     flags |= CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWUTS
     call(libc.unshare, ctypes.c_int(flags))
-    if flags & CLONE_NEWUSER:
-        for name, text in (
-            ("setgroups", "deny"),
-            ("uid_map", f"{own} {own} 1"),
-            ("gid_map", f"{group} {group} 1"),
-        ):
-            with open(f"/proc/self/{name}", "w") as file:
-                file.write(text)
+    maps = {"setgroups": "deny", "uid_map": f"{own} {own} 1", "gid_map": f"{group} {group} 1"}
+    for name, text in maps.items() if flags & CLONE_NEWUSER else ():
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
 
 
 def mount(source, target, kind, flags, data=None):
@@ -141,10 +119,9 @@ def own_root(folder, readable, writable):
             os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o600))
         mount(path, target, None, MS_BIND)
         if path in readable and os.path.isdir(path):
+            flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID
             # flags that the owner of the mount has set must stay
-            kept = os.statvfs(target).f_flag & (2 | 4 | 8 | 1024 | 2048 | 4096)
-            flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | mount_flags(kept)
-            mount(None, target, None, flags)
+            mount(None, target, None, flags | mount_flags(os.statvfs(target).f_flag))
     mount(None, folder, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
     os.chdir(folder)
     system_call(NR_PIVOT_ROOT, b".", b".")
@@ -172,8 +149,6 @@ def give_up_rights():
         call(libc.prctl, PR_SET_SECUREBITS, NOROOT_LOCKED, 0, 0, 0)
     call(libc.prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 
-
-# --- calls -------------------------------------------------------------------------------------
 
 # With their numbers on x86-64.
 CALLS = """
@@ -253,38 +228,14 @@ def confine_calls():
     system_call(NR_SECCOMP, ctypes.c_uint(1), ctypes.c_uint(0), header)
 
 
-# --- all of them -------------------------------------------------------------------------------
-
-
 def start(
     command, environment, readable, writable, walls, root, user, fixed_layout, cpu, largest_file
 ):
-    """Put up walls, and become a program.
+    """Put up these walls (of `NAMES`), and become a program, which sees these files and folders.
 
-    Parameters
-    ----------
-    command : list of str
-        The program's file, and its arguments.
-    environment : dict
-    readable, writable : list of str
-        The files and folders that it sees.
-    walls : list of str
-        Of `NAMES`.
-    root : str
-        An empty folder.
-    user : int or None
-        With the wall "user": its user id.
-    fixed_layout : bool
-        Switch address randomisation off.
-    cpu : int
-        The one CPU that it uses.
-    largest_file : int
-        The guest's memory is a file. [bytes]
-
-    Raises
-    ------
-    OSError
-        A wall could not be put up.
+    `root` is an empty folder, `user` the id for the wall "user", `fixed_layout` switches address
+    randomisation off, `cpu` is the one that it uses, `largest_file` [bytes] leaves room for the
+    guest's memory. An OSError where a wall could not be put up.
     """
     if cpu is not None:
         os.sched_setaffinity(0, {cpu})
@@ -308,11 +259,14 @@ def start(
         confine_files(readable, writable)
     if "calls" in walls:
         confine_calls()
-    words = (ctypes.c_char_p * (len(command) + 1))(*map(os.fsencode, command), None)
-    pairs = [os.fsencode(f"{name}={value}") for name, value in environment.items()]
-    variables = (ctypes.c_char_p * (len(pairs) + 1))(*pairs, None)
+    variables = texts([f"{name}={value}" for name, value in environment.items()])
     flags = ctypes.c_int(AT_EMPTY_PATH)
-    system_call(NR_EXECVEAT, ctypes.c_int(program), b"", words, variables, flags)
+    system_call(NR_EXECVEAT, ctypes.c_int(program), b"", texts(command), variables, flags)
+
+
+def texts(strings):
+    """As C has them."""
+    return (ctypes.c_char_p * (len(strings) + 1))(*map(os.fsencode, strings), None)
 
 
 def wait_for(child):

@@ -36,12 +36,7 @@ OWN = Path(__file__).parents[2]  # netlab
 
 def contents():
     """The two folders: Python and its packages, and netlab. They are made where there are none;
-    those that nobody has used for a week are deleted.
-
-    Raises
-    ------
-    EngineError
-        A part is missing here, or a folder cannot be written.
+    those that nobody has used for a week are deleted. An EngineError where they cannot be made.
     """
     python, own, packages = identities()
     return (
@@ -52,7 +47,7 @@ def contents():
 
 @cache
 def identities():
-    """What stands for everything in the two folders, and the packages in the first."""
+    """Digests of all that is in the two folders, and the packages in the first."""
     packages = needed()
     versions = sorted((name, package.version) for name, package in packages.items())
     python = hashlib.sha256(f"{sys.version} {versions}".encode())

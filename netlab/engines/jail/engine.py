@@ -6,6 +6,7 @@ import json
 
 from netlab.engines.guest import GuestEngine, store
 from netlab.engines.guest.control_process import ANSWER, PIECE
+from netlab.engines.guest.hooks import failed_text
 from netlab.engines.guest.process import Guest
 from netlab.engines.jail.process import Jail
 from netlab.errors import AlgorithmError, GuestError
@@ -17,23 +18,12 @@ MOST_OUTPUT_BYTES = 30_000_000  # of all programs of a network
 
 
 class JailedControl:
-    """Algorithms that answer a guest's kernel from a jail (`control_process`, as it is).
-
-    Parameters
-    ----------
-    algorithms : list of netlab.algorithms.source.Algorithm
-    seed : int
-    wall_limit_s : float
-        What all answers together may take. [s]
-
-    Raises
-    ------
-    AlgorithmError
-        One of them cannot even be begun.
+    """Algorithms that answer a guest's kernel from a jail (`control_process`, as it is); an
+    AlgorithmError where one cannot even be begun.
     """
 
     def __init__(self, algorithms, seed, wall_limit_s):
-        self.names = ", ".join(dict.fromkeys(map(str, algorithms)))
+        self.algorithms = algorithms
         self.jail = Jail(PROGRAM, BASE, str(seed), wall_limit_s=wall_limit_s)
         text = json.dumps([one.model_dump() for one in algorithms]).encode()
         parts = [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
@@ -48,12 +38,8 @@ class JailedControl:
         return self.hear(asked, to=KERNEL, until=KERNEL)
 
     def hear(self, *packets, to, until):
-        """Hand over packets; -> the first that comes back on the socket `until`.
-
-        Raises
-        ------
-        AlgorithmError
-            It failed, or says what is no answer.
+        """Hand over packets; -> the first that comes back on the socket `until`. An AlgorithmError
+        where the algorithm failed, or says what is no answer.
         """
         try:
             number, packet = self.jail.talk(*packets, to=to)
@@ -61,27 +47,25 @@ class JailedControl:
                 self.check(number, packet)
                 number, packet = self.jail.talk(to=to)
         except GuestError as error:
-            raise AlgorithmError(f"{self.names} failed, and ended the run: {error}") from None
+            raise self.failed(error) from None
         if until == KERNEL and len(packet) != ANSWER.size:
-            raise AlgorithmError(f"{self.names} failed, and ended the run: it sent no answer")
+            raise self.failed("it sent no answer")
         return packet
 
     def check(self, number, packet):
         """Refuse to go on with an algorithm that has failed; what it prints is passed over."""
         try:
-            failed = json.loads(packet).get("failed") if number == PARENT else {"what": "no answer"}
+            failed = json.loads(packet).get("failed") if number == PARENT else "no answer"
         except (ValueError, AttributeError, RecursionError):
-            failed = {"what": "it sent a message that cannot be read"}
+            failed = "it sent a message that cannot be read"
         if failed is not None:
-            what = failed.get("what") if isinstance(failed, dict) else failed
-            lines = failed.get("lines") if isinstance(failed, dict) else None
-            where = "".join(f"\n  {line}" for line in lines[:12]) if isinstance(lines, list) else ""
-            raise AlgorithmError(
-                f"{self.names} failed, and ended the run:{where[:2000]}\n{str(what)[:2000]}"
-            )
+            failed = failed if isinstance(failed, dict) else {"what": failed}
+            lines = failed.get("lines")
+            lines = [str(line)[:200] for line in lines[:12]] if isinstance(lines, list) else []
+            raise self.failed(str(failed.get("what"))[:2000], lines)
 
-    def close(self):
-        self.jail.close()
+    def failed(self, what, lines=()):
+        return AlgorithmError(failed_text(self.algorithms, lines, what))
 
 
 class JailedGuest(Guest):
@@ -91,9 +75,8 @@ class JailedGuest(Guest):
     most_records = MOST_OUTPUT_BYTES // 60  # bytes of each, as text
 
     def answer_by(self, algorithms, seed):
-        """See `netlab.engines.protocol.Connection`."""
         control = JailedControl(algorithms, seed, self.line.wall_limit_s)
-        self.cleanup.callback(control.close)
+        self.cleanup.callback(control.jail.close)
         self.hooks.answer = control.answer
 
 
@@ -101,6 +84,5 @@ class JailedEngine(GuestEngine):
     """`GuestEngine`, for experiments that carry Python of others; the same bytes."""
 
     def connect(self, seed, clock, wall_limit_s):
-        """Start a guest; see `netlab.engines.protocol.Engine`."""
         store.check(self.build)
         return JailedGuest(self.build, seed, clock, wall_limit_s)

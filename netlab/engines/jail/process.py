@@ -15,19 +15,9 @@ PER_PACKET = 1_000  # that each piece of a text counts for, besides its length
 
 
 class Jail(Guest):
-    """A guest with Python and netlab in it, for one program.
-
-    Parameters
-    ----------
-    program : str
-        A file of the jail, such as ``/run/netlab/netlab/course/grading/runner.py``.
-    *arguments : str
-    files : dict
-        Texts by name, in the folder in which the program starts.
-    wall_limit_s : float
-        The jail ends when its answers have taken so long in all. [s]
-    seed : int
-        All that is random in it comes from this.
+    """A guest with Python and netlab in it, for one program: a file of the jail, such as
+    ``/run/netlab/netlab/course/grading/runner.py``, with its arguments, and files (texts by name)
+    in the folder in which it starts. All that is random in it comes from the seed.
 
     Raises
     ------
@@ -48,20 +38,13 @@ class Jail(Guest):
             raise
 
     def archives(self, build):
-        """Descriptors of the archives that it can mount: Python and netlab, too."""
         python, own = contents()
         opened = {"p": archives.open_(python / ARCHIVE), "n": archives.open_(own / ARCHIVE)}
         return super().archives(build) | opened
 
     def talk(self, *packets, to=1):
-        """Hand packets to the program, wait until it sends one; -> (socket's number, bytes).
-
-        Raises
-        ------
-        GuestError
-            It has ended, or the jail has: the message says which.
-        LimitError
-            It sent more than it may.
+        """Hand packets to the program, wait until it sends one; -> (socket's number, bytes). A
+        GuestError where it or the jail has ended, a LimitError where it sent more than it may.
         """
         answer = self.ask(op="talk", to=to, packets=[one.decode("latin-1") for one in packets])
         if "ended" in answer:

@@ -6,15 +6,20 @@ import json
 import math
 import os
 import resource
+import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import netlab as nl
+from netlab.engines.guest.hooks import COMPUTING
 from netlab.engines.jail import Jail, JailedEngine, contents
 from netlab.engines.jail.contents import copy, open_to_all
 from netlab.engines.jail.process import pieces
+from netlab.engines.jail.warden import ENVIRONMENT
 
+PATH = nl.wan("10mbit", "20ms", burst=15_000, limit=30_000)
 SAYS = """
 import json, os, socket, sys
 out = socket.socket(fileno=os.dup(1))
@@ -33,84 +38,86 @@ def said(code, **options):
         jail.close()
 
 
-def test_python_in_it_is_ours_and_so_are_its_packages():
-    import sys
-
-    import numpy
-    import pandas
-
-    code = "import numpy, pandas, netlab; say([sys.version, numpy.__version__, pandas.__version__])"
-    assert said(code) == [sys.version, numpy.__version__, pandas.__version__]
-
-
-def test_programs_are_nobody_without_rights():
-    code = """
-status = dict(line.split(":", 1) for line in open("/proc/self/status"))
-say([os.getuid(), os.getgid(), os.getgroups()]
-    + [int(status[key], 16) for key in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")]
-    + [status["NoNewPrivs"].strip()])
-"""
-    assert said(code) == [65534, 65534, [], 0, 0, 0, 0, 0, "1"]
-
-
-def test_the_environment_has_nothing_of_this_machine(monkeypatch):
-    monkeypatch.setenv("A_SECRET", "swordfish")
-    found = said("say(dict(os.environ))")
-    assert not any("SECRET" in name for name in found)
-    assert "swordfish" not in json.dumps(found)
-    assert found["PYTHONHASHSEED"] == "0"
-
-
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        'open("/run/python/x", "w")',
-        'open("/run/netlab/netlab/units.py", "a")',
-        'open("/job/x", "w")',
-        'open("/dev/netlab", "r+b")',
-        'open("/proc/1/environ").read()',
-        'os.mkdir("/x")',
-        "os.setuid(0)",
-        "os.kill(1, 9)",
-        "os.kill(os.getppid(), 9)",
-        'os.mknod("/tmp/disk", 0o660 | 0o060000, os.makedev(98, 0))',
-        'socket.create_connection(("127.0.0.1", 22), 1)',
-        'socket.create_connection(("8.8.8.8", 53), 1)',
-        'socket.getaddrinfo("localhost.localdomain", 80)',
-    ],
+ATTEMPTS = (
+    'open("/run/python/x", "w")',
+    'open("/run/netlab/netlab/units.py", "a")',
+    'open("/job/x", "w")',
+    'open("/dev/netlab", "r+b")',
+    'open("/proc/1/environ").read()',
+    'os.mkdir("/x")',
+    "os.setuid(0)",
+    "os.kill(1, 9)",
+    "os.kill(os.getppid(), 9)",
+    'os.mknod("/tmp/disk", 0o660 | 0o060000, os.makedev(98, 0))',
+    'socket.create_connection(("127.0.0.1", 22), 1)',
+    'socket.create_connection(("8.8.8.8", 53), 1)',
+    'socket.getaddrinfo("localhost.localdomain", 80)',
 )
-def test_what_it_may_not_is_refused(attempt):
-    code = f"""
-try:
-    {attempt}
-    say("done")
-except OSError as error:
-    say("refused")
+LOOKS = """
+import numpy, pandas, netlab, IPython, netlab.plots, plotly.graph_objects
+
+def tried(attempt):
+    try:
+        exec(attempt)
+        return "done"
+    except (OSError, MemoryError) as error:
+        return "refused"
+
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+say({
+    "versions": [sys.version, numpy.__version__, pandas.__version__],
+    "ids": [os.getuid(), os.getgid(), os.getgroups(), status["NoNewPrivs"].strip()],
+    "rights": [int(status[key], 16) for key in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")],
+    "environment": dict(os.environ),
+    "canary": os.path.exists(%r),
+    "job": tried("os.listdir('/job')") == "done" and sorted(os.listdir("/job")),
+    "folder": [os.getcwd(), open("course.json").read()],
+    "memory": tried("bytearray(2 << 30)"),
+    "attempts": {attempt: tried(attempt) for attempt in %r},
+})
 """
-    assert said(code) == "refused"
 
 
-def test_it_sees_no_folder_of_this_machine(tmp_path):
-    (tmp_path / "canary").write_text("sings")
-    code = f"""
-try:
-    job = sorted(os.listdir("/job"))
-except PermissionError:  # a umask may close it
-    job = []
-say([os.path.exists({str(tmp_path / "canary")!r}), job, os.getcwd()])
-"""
-    canary, job, place = said(code)
-    assert (canary, place) == (False, "/tmp/work")
-    assert job in ([], ["agent.py", "boot.sh", "warden.py"])
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory):
+    """What a program in a jail finds, where this process may open the usual number of files."""
+    canary = tmp_path_factory.mktemp("outside") / "canary"
+    canary.write_text("sings")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, before[1]))
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("A_SECRET", "swordfish")
+            return said(LOOKS % (str(canary), ATTEMPTS), files={"course.json": "{}"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def test_files_are_given_and_chance_comes_from_the_seed():
-    code = 'say([open("course.json").read(), os.urandom(8).hex()])'
-    first, second, other = (
-        said(code, files={"course.json": "{}"}, seed=seed) for seed in (1, 1, 2)
-    )
-    assert first == second and first[0] == "{}"
-    assert first[1] != other[1]
+def test_python_in_it_is_ours_and_so_are_its_packages(seen):
+    assert seen["versions"] == [sys.version, np.__version__, pd.__version__]
+
+
+def test_programs_are_nobody_without_rights(seen):
+    assert seen["ids"] == [65534, 65534, [], "1"] and set(seen["rights"]) == {0}
+    assert seen["memory"] == "refused"
+
+
+def test_nothing_of_this_machine_is_seen(seen):
+    assert "SECRET" not in "".join(seen["environment"]) and not seen["canary"]
+    assert "swordfish" not in json.dumps(seen) and seen["environment"]["PYTHONHASHSEED"] == "0"
+    assert seen["folder"] == ["/tmp/work", "{}"]
+    # a umask may close it
+    assert seen["job"] in (False, ["agent.py", "boot.sh", "warden.py"])
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_what_it_may_not_is_refused(attempt, seen):
+    assert seen["attempts"][attempt] == "refused"
+
+
+def test_chance_comes_from_the_seed():
+    first, second, other = (said("say(os.urandom(8).hex())", seed=seed) for seed in (1, 1, 2))
+    assert first == second != other
 
 
 def test_long_texts_go_in_and_out_in_pieces():
@@ -165,26 +172,6 @@ def test_what_is_copied_can_be_read_by_nobody_whatever_the_umask(tmp_path):
     assert {path.stat().st_mode & 0o777 for path in (made, *made.rglob("*"))} == {0o755}
 
 
-def test_it_works_with_the_usual_limit_of_open_files():
-    code = "import IPython, netlab.plots, plotly.graph_objects; say(1)"
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (1024, before[1]))
-    try:
-        assert said(code) == 1
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)
-
-
-def test_memory_has_a_limit_and_the_program_is_told():
-    code = """
-try:
-    found = bytearray(2 << 30)
-except MemoryError:
-    say("no")
-"""
-    assert said(code) == "no"
-
-
 class Half(nl.CongestionControl):
     def on_ack(self, tcp, acked):
         tcp.cwnd += acked if tcp.cwnd < tcp.ssthresh else acked / tcp.cwnd
@@ -193,19 +180,10 @@ class Half(nl.CongestionControl):
         tcp.ssthresh = tcp.cwnd / 2
 
 
-def test_an_algorithm_in_a_jail_leaves_the_bytes_of_one_outside():
-    path = nl.wan("10mbit", "20ms", burst=15_000, limit=30_000)
-    test = nl.Iperf3("h1", "h2", congestion=Half, time=5)
-    outside, inside = nl.run(path, test), nl.run(path, test, engine=JailedEngine())
-    assert outside.raw == inside.raw
-    assert outside.flows.retransmits[0] > 0
-
-
 class Computes(Half):
     """Its windows depend on the last bits of what the C library and numpy compute."""
 
     def on_loss(self, tcp):
-
         x = 1 + tcp.now_s / 7 + tcp.cwnd / 11
         digits = math.exp(x) * 1e9 + math.sin(x * 1e5) * 1e12 + np.exp(np.float64(x)) * 1e9
         product = np.dot(np.full(64, x), np.sqrt(np.arange(64.0)))
@@ -213,17 +191,10 @@ class Computes(Half):
 
 
 def test_an_algorithm_computes_in_a_jail_as_outside():
-    path = nl.wan("10mbit", "20ms", burst=15_000, limit=30_000)
-    test = nl.Iperf3("h1", "h2", congestion=Computes, time=5)
-    outside, inside = nl.run(path, test), nl.run(path, test, engine=JailedEngine())
-    assert outside.raw == inside.raw
-
-
-def test_both_compute_in_one_way():
-    from netlab.engines.guest.hooks import COMPUTING
-    from netlab.engines.jail.warden import ENVIRONMENT
-
     assert COMPUTING.items() <= ENVIRONMENT.items()
+    test = nl.Iperf3("h1", "h2", congestion=Computes, time=5)
+    outside, inside = nl.run(PATH, test), nl.run(PATH, test, engine=JailedEngine())
+    assert outside.raw == inside.raw and outside.flows.retransmits[0] > 0
 
 
 class Divides(Half):
@@ -240,9 +211,8 @@ class Exits(Half):
 
 @pytest.mark.parametrize("cls, why", [(Divides, "ZeroDivisionError"), (Exits, "Exits failed")])
 def test_an_algorithm_that_fails_ends_the_run(cls, why):
-    path = nl.wan("10mbit", "20ms", burst=15_000, limit=30_000)
     with pytest.raises(nl.AlgorithmError, match=why):
-        nl.run(path, nl.Iperf3("h1", "h2", congestion=cls, time=5), engine=JailedEngine())
+        nl.run(PATH, nl.Iperf3("h1", "h2", congestion=cls, time=5), engine=JailedEngine())
 
 
 def test_every_file_of_netlab_that_is_copied_counts(monkeypatch, tmp_path):
