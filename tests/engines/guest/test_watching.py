@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import netlab as nl
 from netlab.engines.guest import watching
 from netlab.engines.guest.hooks import QUEUE, WINDOW
+from netlab.engines.guest.process import Guest
 from netlab.engines.protocol import Watch
 from netlab.readers.queues import read_queues
 from netlab.readers.windows import read_windows
@@ -224,10 +225,9 @@ def test_the_windows_of_other_hosts_are_not_ones_own():
 @pytest.mark.parametrize("many", [5, 20_000])
 def test_more_than_is_kept_ends_the_run(monkeypatch, many):
     monkeypatch.setattr(watching, "MANY", many)
-    monkeypatch.setattr(watching, "MOST_RECORDS", 100)
     told, none = records("queues", 150), records("windows", 0)
     told["interface"] = b"s1-eth2"
-    watched = watching.Watched({"q": Watch("queues", "s1-eth2", 0.0)})
+    watched = watching.Watched({"q": Watch("queues", "s1-eth2", 0.0)}, 100)
     watched.tell(none, told[:100])
     assert len(read_queues(watched.texts(0)["q"]).queues) == 100
     with pytest.raises(nl.LimitError, match=r"more than 100 .* Queue\(every="):
@@ -235,7 +235,7 @@ def test_more_than_is_kept_ends_the_run(monkeypatch, many):
 
 
 def test_a_run_that_tells_too_much_ends_in_words(monkeypatch):
-    monkeypatch.setattr(watching, "MOST_RECORDS", 1000)
+    monkeypatch.setattr(Guest, "most_records", 1000)
     traffic = nl.Iperf3("h1", "h2", time=5), nl.Windows("h1", every=None)
     with pytest.raises(nl.LimitError, match=r"more than 1,000 windows"):
         nl.run(nl.wan("100mbit", "20ms"), *traffic, engine="guest")
