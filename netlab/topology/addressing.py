@@ -13,6 +13,8 @@ import re
 from collections import Counter
 from ipaddress import IPv4Interface, IPv4Network
 
+import networkx as nx
+
 RESERVED = {  # what the kernel gives no interface, or no route
     IPv4Network("0.0.0.0/8"): "'this network'",
     IPv4Network("127.0.0.0/8"): "the computer itself",
@@ -22,9 +24,7 @@ RESERVED = {  # what the kernel gives no interface, or no route
 
 
 def check_address(text):
-    """A text such as ``"10.0.0.1/8"``: an address that an interface may have, and the length of its
-    subnet's prefix.
-    """
+    """Refuse a text that is no address, with prefix length, that an interface may have."""
     try:
         if not re.fullmatch(r"[0-9.]+/([1-9]|[12][0-9]|3[0-2])", text):
             raise ValueError
@@ -51,46 +51,27 @@ def check_address(text):
 
 
 def joined(switches, links):
-    """The parts that hosts and routers separate.
-
-    Returns
-    -------
-    list of list
-        One per part: the ends of its links that are not at a switch, each as (name of the node,
-        link).
-    """
-    at = {switch.name: [] for switch in switches}  # the numbers of each switch's links
-    for number, link in enumerate(links):
-        for node in (link.a, link.b):
-            if node in at:
-                at[node].append(number)
+    """The segments: of each, the ends of its links that are not at a switch, as (node, link)."""
+    names = {switch.name for switch in switches}
+    wires = nx.empty_graph(len(links))  # links by their numbers, and the switches at their ends
+    wires.add_edges_from(
+        (number, node)
+        for number, link in enumerate(links)
+        for node in (link.a, link.b)
+        if node in names
+    )
     found, taken = [], set()
-    for first in range(len(links)):
-        if first in taken:
-            continue
-        here, part = [], [first]
-        taken.add(first)
-        for number in part:  # it grows meanwhile
-            for node in (links[number].a, links[number].b):
-                if node in at:
-                    near = [other for other in at[node] if other not in taken]
-                    taken.update(near)
-                    part += near
-                else:
-                    here.append((node, links[number]))
-        found.append(here)
+    for first in wires:
+        if first not in taken and first not in names:
+            part = [first, *(node for _, node in nx.bfs_edges(wires, first) if node not in names)]
+            taken.update(part)
+            ends = ((node, links[n]) for n in part for node in (links[n].a, links[n].b))
+            found.append([end for end in ends if end[0] not in names])
     return found
 
 
 def segments(topology):
-    """The parts that routers separate.
-
-    Returns
-    -------
-    list of dict
-        One per segment: the address (`ipaddress.IPv4Interface`) that each of its hosts and routers
-        has there, by name.
-    """
+    """The segments: of each, the address (`IPv4Interface`) of its hosts and routers, by name."""
     left = {host.name: [host.address] for host in topology.hosts}
     left |= {router.name: list(router.addresses) for router in topology.routers}
     addresses = {
@@ -104,13 +85,7 @@ def segments(topology):
 
 
 def check(topology):
-    """Refuse addresses and default routes with which some host could not reach another.
-
-    Raises
-    ------
-    ValueError
-        Says whose address or route it is, and what is allowed.
-    """
+    """Refuse addresses and default routes with which some host could not reach another."""
     parts, routers = segments(topology), {router.name for router in topology.routers}
     for number, part in enumerate(parts):
         first = next(iter(part))

@@ -23,13 +23,8 @@ from netlab.topology import addressing
 
 
 def check(topology):
-    """Refuse links with which no routes could help.
-
-    Raises
-    ------
-    ValueError
-        Two links between the same two nodes, a node that no link leads to, a circle of switches,
-        or a router with two links into one subnet.
+    """Refuse two links between the same nodes, a node without a path, a circle of switches, and a
+    router with two links into one subnet.
     """
     times = Counter(frozenset((link.a, link.b)) for link in topology.links)
     for link in topology.links:
@@ -101,18 +96,14 @@ class Routing:
         for name, subnet in sorted(cards, key=cards.get):
             self.home.setdefault(name, subnet)
         # more than all delays together, so that a router more is never worth it [ns]
-        passing_ns = 1 + 2 * sum(_delay_ns(link) for link in topology.links)
+        passing_ns = 1 + 2 * _delays_ns((link, True) for link in topology.links)
         # by host or router: what a step to a next router costs, and which comes first
         self.steps = {name: {} for name in self.home}
         self.back = nx.DiGraph()  # from each router to those that may send to it
         self.back.add_nodes_from(self.routers)
         for name, subnet in self.within:
             for router in self._routers_in(subnet, name):
-                cost_ns = passing_ns + sum(
-                    _delay_ns(link)
-                    for link, forward in self.within[name, subnet][router]
-                    if forward or link.both
-                )
+                cost_ns = passing_ns + _delays_ns(self.within[name, subnet][router])
                 detour = self.defaults.get(name) != self._address(router, subnet)
                 order = detour, cards[name, subnet], cards[router, subnet]
                 self.steps[name][router, subnet] = cost_ns, order
@@ -159,37 +150,34 @@ class Routing:
             }
         return self._steps[subnet][name]
 
+    def _onward(self, here, end):
+        """The next host or router on the way to another, and the links to it."""
+        subnet = self.home[end]
+        near, through = (end, subnet) if here in self.parts[subnet] else self.step(here, subnet)
+        return near, self.within[here, through][near]
+
     def way(self, start, end):
         """The links that a packet takes from one node to the (first) address of another.
 
         Switches have no address: from and to a switch, it is the way with the fewest links.
         """
-        if start == end:
-            return []
         if start not in self.home or end not in self.home:
-            names = nx.shortest_path(self.graph, start, end)
-            links = [(self.graph[a][b]["link"], a) for a, b in pairwise(names)]
-            return [(link, link.a == here) for link, here in links]
-        subnet, found = self.home[end], []
+            steps = pairwise(nx.shortest_path(self.graph, start, end))
+            return [(self.graph[a][b]["link"], self.graph[a][b]["link"].a == a) for a, b in steps]
+        found = []
         while start != end:
-            near = (end, subnet) if start in self.parts[subnet] else self.step(start, subnet)
-            found += self.within[start, near[1]][near[0]]
-            start = near[0]
+            start, links = self._onward(start, end)
+            found += links
         return found
 
     def one_way_ns(self, start, end):
         """The delays that a packet meets on its way from a host or router to another. [ns]"""
-        subnet, met, here = self.home[end], [], start
-        while here != end and (here, end) not in self._one_way_ns:
-            near = (end, subnet) if here in self.parts[subnet] else self.step(here, subnet)
-            links = self.within[here, near[1]][near[0]]
-            met.append((here, sum(_delay_ns(link) for link, on in links if on or link.both)))
-            here = near[0]
-        left_ns = self._one_way_ns.get((here, end), 0)
-        for name, delay_ns in reversed(met):
-            left_ns += delay_ns
-            self._one_way_ns[name, end] = left_ns
-        return left_ns
+        if start == end:
+            return 0
+        if (start, end) not in self._one_way_ns:
+            near, links = self._onward(start, end)
+            self._one_way_ns[start, end] = _delays_ns(links) + self.one_way_ns(near, end)
+        return self._one_way_ns[start, end]
 
     @cached_property
     def met(self):
@@ -203,16 +191,11 @@ class Routing:
         return found
 
     def routes(self):
-        """Every node's routes, as ``ip route add`` wants them.
+        """Yield a node, ``"default"`` or a subnet, and the address of the next router.
 
         A host's default route goes via its `route`, or else via the only router that it can see.
         Where it can see more, it gets a route via another to every subnet to which that is the
         shorter way.
-
-        Yields
-        ------
-        tuple of str
-            Node, destination (``"default"`` or a subnet), the address of the next router.
         """
         for host, route in self.defaults.items():
             routers = self._routers_in(self.home[host]) if host in self.home else ()
@@ -240,5 +223,5 @@ class Routing:
         return str(self.parts[subnet][router].ip)
 
 
-def _delay_ns(link):
-    return round(link.delay_s * 1e9)
+def _delays_ns(way):
+    return sum(round(link.delay_s * 1e9) for link, forward in way if forward or link.both)
