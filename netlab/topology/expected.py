@@ -1,6 +1,4 @@
-"""What a drawing of a network tells of its flows before anything is measured: round-trip times,
-bottlenecks, and what would be fair.
-"""
+"""What follows from a network for its flows: round-trip times, bottlenecks, and fair shares."""
 
 import math
 from numbers import Integral
@@ -20,7 +18,7 @@ COLUMNS = [
 
 
 def expected(topology, *flows):
-    """What to expect of flows that cross a network at the same time.
+    """Round-trip time, bottleneck and fair share of flows that cross a network at the same time.
 
     Parameters
     ----------
@@ -34,9 +32,9 @@ def expected(topology, *flows):
     DataFrame
         One row per flow: ``flow`` (1, 2 ...), ``src``, ``dst``, ``streams``; ``rtt_s``, the delays
         there and back, all queues empty [s]; ``bottleneck``, the slowest link on the way (the first
-        of equals), or the host whose queueing discipline lets through less; ``rate_bps``, its rate
-        [bit/s], and ``queue_bytes``, what its queue holds
-        [byte]; and two rules for what the flow gets, all of its connections together [bit/s]:
+        of equals), or the host whose queueing discipline lets through less; its ``rate_bps``
+        [bit/s] and ``queue_bytes`` [byte]; and two rules for what the flow gets, all of its
+        connections together [bit/s]:
 
         ``split_bps``
             The rate of its bottleneck, split evenly among all connections that cross that link.
@@ -53,10 +51,10 @@ def expected(topology, *flows):
 
     Notes
     -----
-    The first rule looks at one link of a flow, the second at all of them. They part in two ways. A
-    flow may be held back by a link that is not its slowest: then the first rule promises too much.
-    And a flow that is held back elsewhere leaves a part of its share to the others, which the first
-    rule never gives away.
+    The first rule looks at one link of a flow, the second at all of them. They differ in two ways.
+    A flow may be held back by a link that is not its slowest: then the first rule promises too
+    much. And a flow that is held back elsewhere leaves a part of its share to the others, which the
+    first rule never gives away.
 
     Rates are those of whole frames: multiply by `netlab.models.goodput_bps` of 1, 0.956, for what
     remains without headers. TCP comes near to the second rule only where RTTs are alike.
@@ -74,40 +72,24 @@ def expected(topology, *flows):
         raise SpecificationError(f"expected.topology = {topology!r}: a Topology, such as nl.wan()")
     if not flows:
         raise SpecificationError("expected: no flows; give some, such as ('h1', 'h2')")
-    rows, crossed, rates = [], [], {}
+    rows, rates, connections = [], {}, {}
     for number, flow in enumerate(flows, 1):
         src, dst, streams = _flow(topology, flow)
-        ways = list(_limits(topology, src, dst, streams, number))
-        slowest = min(ways, key=lambda way: way.rate_bps, default=NOTHING)
-        rows.append(
-            {
-                "flow": number,
-                "src": src,
-                "dst": dst,
-                "streams": streams,
-                "rtt_s": topology.rtt_s(src, dst),
-                "bottleneck": slowest.name,
-                "rate_bps": slowest.rate_bps,
-                "queue_bytes": slowest.queue_bytes,
-            }
-        )
-        crossed.append([way.key for way in ways])
-        rates |= {way.key: way.rate_bps for way in ways}
-    connections = {
-        (flow, stream): crossed[flow]
-        for flow, row in enumerate(rows)
-        for stream in range(row["streams"])
-    }
-    bounded = {which: ways for which, ways in connections.items() if ways}
-    fair = max_min(rates, bounded).to_dict() if bounded else {}
-    for flow, row in enumerate(rows):
-        own = [fair.get((flow, stream), math.nan) for stream in range(row["streams"])]
-        row["max_min_bps"] = math.fsum(own)
-        row["split_bps"] = math.nan
-        if crossed[flow]:
-            way = min(crossed[flow], key=rates.get)
-            users = sum(way in ways for ways in connections.values())
-            row["split_bps"] = row["streams"] * rates[way] / users
+        limits = list(_limits(topology, src, dst, streams, number))
+        rates |= {limit.key: limit.rate_bps for limit in limits}
+        connections |= {(number, n): [limit.key for limit in limits] for n in range(streams)}
+        slowest = min(limits, key=lambda limit: limit.rate_bps, default=NOTHING)
+        row = number, src, dst, streams, topology.rtt_s(src, dst), *slowest[:3]
+        rows.append(dict(zip(COLUMNS, row, strict=False)))
+    crossed = {which: keys for which, keys in connections.items() if keys}
+    fair = max_min(rates, crossed).to_dict() if crossed else {}
+    for row in rows:
+        own = [(row["flow"], n) for n in range(row["streams"])]
+        row["max_min_bps"] = math.fsum(fair.get(which, math.nan) for which in own)
+        if own[0] in crossed:
+            slowest = min(crossed[own[0]], key=rates.get)
+            users = sum(slowest in keys for keys in crossed.values())
+            row["split_bps"] = row["streams"] * rates[slowest] / users
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -144,10 +126,9 @@ NOTHING = _Limit("", math.inf, math.nan)
 
 def _limits(topology, src, dst, streams, number):
     """The links with a rate that a flow crosses, and the limits of its host's discipline."""
-    walked = {id(link): forward for link, forward in topology.path(src, dst)}
-    for link in topology.emulated(src, dst):
-        if link.rate:
-            key = topology.links.index(link), walked[id(link)]
+    for link, forward in topology.path(src, dst):
+        if link.rate and (forward or link.both):
+            key = topology.links.index(link), forward
             yield _Limit(f"{link.a}-{link.b}", float(link.rate_bps), link.queue_bytes, key)
     in_all, each = rate_limits_bps(getattr(topology.host(src, "from"), "qdisc", None))
     for rate_bps, key in ((in_all, (src,)), (streams * each, (src, number))):

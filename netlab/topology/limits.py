@@ -30,11 +30,7 @@ def check_size(topology):
 def check_names(links, switches):
     """Refuse names of nodes that make the names of their interfaces too long.
 
-    Parameters
-    ----------
-    links : dict
-        By the name of each node, its links.
-    switches : set of str
+    `links` are those of each node, by its name.
     """
     for name, own in links.items():
         last = f"{name}-eth{len(own) - (name not in switches)}"
@@ -90,14 +86,11 @@ def check_delays(topology):
     for subnet, part in enumerate(routing.parts):
         for start, end in combinations(part, 2):
             links = [link for link, _ in routing.within[start, subnet][end]]
-            # asked and answered
             asked_ns = sum(delays_ns[link.a, link.b] * len(link.ends) for link in links)
             found.append((start, end, asked_ns, ARP_S, "within a subnet, as ARP gives up then"))
-    everybody = [node.name for node in (*topology.hosts, *topology.routers)]
-    for start, end in combinations(everybody, 2):
-        why = "as their check waits no longer"
+    for start, end in combinations([*routing.defaults, *routing.routers], 2):
         both_ns = routing.one_way_ns(start, end) + routing.one_way_ns(end, start)
-        found.append((start, end, both_ns, CHECK_S, why))
+        found.append((start, end, both_ns, CHECK_S, "as their check waits no longer"))
     for start, end, of_links_ns, most_s, why in found:
         rtt_ns = of_links_ns + sum(noises_ns.get(name, 0) for name in (start, end))
         if rtt_ns > most_s * 10**9:

@@ -147,78 +147,75 @@ class Link(Description):
     def _check(self):
         if self.a == self.b:
             raise ValueError(f"a and b are both {self.a!r}: a link joins two different nodes")
-        own = {"burst": BURST_BYTES, "limit": LIMIT_BYTES}
-        if self.rate:
-            bps = units.rate_bps(self.rate)
-            if bps < 8:
-                raise ValueError(
-                    f"rate = {self.rate!r}: at least '8bit', as tc counts in whole bytes per second"
-                )
-            own["burst"] = default_burst_bytes(bps)
-            if self.queue_packets is None:
-                own["limit"] = default_limit_bytes(bps, self.delay_s)
+        bps = units.rate_bps(self.rate) if self.rate else 0
+        if 0 < bps < 8:
+            raise ValueError(
+                f"rate = {self.rate!r}: at least '8bit', as tc counts in whole bytes per second"
+            )
+        burst = default_burst_bytes(bps) if bps else BURST_BYTES
+        of_rate = bps and self.queue_packets is None
+        limit = default_limit_bytes(bps, self.delay_s) if of_rate else LIMIT_BYTES
+        own, given = {"burst": burst, "limit": limit}, []
         for name, value in own.items():
-            given = getattr(self, name)
-            if given is None or units.size_bytes(given) == value:
+            if getattr(self, name) is None or units.size_bytes(getattr(self, name)) == value:
                 self.__dict__[name] = value  # a frozen model allows no other way
                 self.model_fields_set.discard(name)  # `but` computes it anew
+            else:
+                given.append(name)
         if self.tclink:
-            self._check_tclink(own)
-        if self.qdisc and not self.rate:
+            self._check_tclink(given)
+        if self.qdisc:
+            self._check_qdisc(given)
+        if self.queue_packets and "limit" in given:
+            raise ValueError(
+                f"limit = {self.limit!r} and queue_packets = {self.queue_packets}: give one of"
+                " them, both are the queue"
+            )
+        if self.rate and not self.tclink:
+            for name, size in (
+                ("burst", units.size_bytes(self.burst)),
+                ("limit", self.queue_bytes),
+            ):
+                if size < FRAME_BYTES:
+                    raise ValueError(
+                        f"{name} = {getattr(self, name)!r}: at least one frame of 1514 bytes, or"
+                        " nothing passes"
+                    )
+        return self
+
+    def _check_tclink(self, given):
+        if not (self.rate and self.both):
+            raise ValueError(
+                "tclink = True: it needs a rate, which is what TCLink adds to a cable, and both ="
+                " True, as TCLink emulates on both interfaces"
+            )
+        for name in ["qdisc"] * bool(self.qdisc) + given:
+            raise ValueError(
+                f"{name} = {getattr(self, name)!r} with tclink: Mininet's TCLink takes the rate"
+                " (bw), delay, loss and queue_packets (max_queue_size) only; leave one of them out"
+            )
+
+    def _check_qdisc(self, given):
+        if not self.rate:
             raise ValueError(
                 f"qdisc = {self.qdisc!r}: it needs a rate, as no queue builds up without one"
             )
-        if self.qdisc and self.qdisc.split()[0] == "fq" and "nopacing" not in self.qdisc:
+        if self.qdisc.split()[0] == "fq" and "nopacing" not in self.qdisc:
             raise ValueError(
                 f"qdisc = {self.qdisc!r}: on a link, write 'fq nopacing'. All hosts share one"
                 " kernel, so that fq would find the senders' sockets and pace them, as no switch"
                 " can"
             )
-        if self.qdisc and (self.queue_packets or units.size_bytes(self.limit) != own["limit"]):
+        if self.queue_packets or "limit" in given:
             name = "queue_packets" if self.queue_packets else "limit"
             raise ValueError(
                 f"{name} = {getattr(self, name)!r} and qdisc = {self.qdisc!r}: give one of them, as"
                 " the discipline is the queue. Its own limit goes into its text, such as 'pfifo"
                 " limit 100'"
             )
-        if self.queue_packets and units.size_bytes(self.limit) != LIMIT_BYTES:
-            raise ValueError(
-                f"limit = {self.limit!r} and queue_packets = {self.queue_packets}: give one of"
-                " them, both are the queue"
-            )
-        if self.rate and units.size_bytes(self.burst) < FRAME_BYTES:
-            raise ValueError(
-                f"burst = {self.burst!r}: the bucket must hold at least one frame of 1514 bytes, or"
-                " nothing passes"
-            )
-        if self.rate and not self.tclink and self.queue_bytes < FRAME_BYTES:
-            raise ValueError(
-                f"limit = {self.limit!r}: the queue must hold at least one frame of 1514 bytes, or"
-                " nothing passes"
-            )
-        return self
-
-    def _check_tclink(self, own):
-        """Mininet's TCLink has neither tbf nor another discipline."""
-        if not (self.rate and self.both):
-            raise ValueError(
-                "tclink = True: it needs a rate, which is what TCLink adds to a cable, and both ="
-                " True, as TCLink emulates on both interfaces"
-            )
-        given = {name: units.size_bytes(getattr(self, name)) for name in own}
-        wrong = (
-            "qdisc" if self.qdisc else next((name for name in own if given[name] != own[name]), "")
-        )
-        if wrong:
-            raise ValueError(
-                f"{wrong} = {getattr(self, wrong)!r} with tclink: Mininet's TCLink takes the rate"
-                " (bw), delay, loss and queue_packets (max_queue_size) only; leave one of them out"
-            )
 
     def setup(self, interface, noise_s=0.0):
-        """The tc commands that make one interface emulate this link, and the noise of the host that
-        the interface leads to.
-        """
+        """Yield an interface's tc commands: this link, and the noise of the host behind it."""
         if self.tclink:
             yield from self._tclink_setup(interface)
             return

@@ -1,6 +1,4 @@
-"""The nodes of a network: hosts, switches and routers. Each checks here what can be checked without
-the others.
-"""
+"""The nodes of a network: hosts, switches and routers."""
 
 import re
 from typing import Annotated
@@ -27,14 +25,12 @@ KERNELS = re.compile(r"(bond|dummy|eth|gre|ifb|sit|teql|tunl|wlan)[0-9]+")
 
 
 def check_name(name):
-    """A node's name, of which its interfaces' names are made."""
     if not re.fullmatch(r"[a-z][a-z0-9]{0,9}", name):
         raise ValueError("1 to 10 lower-case letters and digits, a letter first, such as 'h1'")
     return name
 
 
 def check_switch_name(name):
-    """A name that Mininet and the kernel allow for a switch."""
     if not re.search("[0-9]", name):
         raise ValueError(
             "a switch's name needs a number, as Mininet derives its datapath ID from it: write"
@@ -49,7 +45,6 @@ def check_switch_name(name):
 
 
 def check_sysctls(sysctls):
-    """Names and values that ``sysctl -w`` can set for one host."""
     for name, value in sysctls.items() if isinstance(sysctls, dict) else ():
         if not str(name).startswith("net.") or SHARED.fullmatch(name):
             raise ValueError(
@@ -71,7 +66,6 @@ def check_sysctls(sysctls):
 
 
 def check_noise(text):
-    """A time that netem can draw from in whole nanoseconds."""
     if not (units.delay_s(text) == 0 or 1e-8 <= units.delay_s(text) <= NOISE_S):
         raise ValueError("at least '0.01us' and at most '100ms', such as '10us'; '0us' is none")
     return text

@@ -7,7 +7,11 @@ from netlab.topology.topology import Topology
 
 # name: rate, one-way delay, max_queue_size [packet]
 LINKS = {"L1": ("40mbit", "10ms", 67), "L2": ("30mbit", "20ms", 100), "L3": ("20mbit", "10ms", 33)}
-PREFIX = "10.0.{}.{}/24"
+ADDRESSES = {  # in 10.0.0.0/16, of each interface
+    **{"h1": "0.2", "h2": "0.3", "h3": "0.4", "h4": "5.2", "h5": "5.3", "h6": "5.4"},
+    **{"h7": "2.2", "h8": "4.2", "h9": "7.2", "r1": "0.1 1.1", "r2": "1.2 2.1 3.1"},
+    **{"r3": "3.2 5.1 4.1 6.1", "r4": "6.2 7.1"},
+}
 
 
 @checked
@@ -63,11 +67,9 @@ def portfolio(
     >>> network.rtt_s("h1", "h9"), network.bottleneck_bps("h1", "h9")
     (0.08, 20000000)
     """
-    addresses = {f"h{n}": PREFIX.format(0, n + 1) for n in (1, 2, 3)}
-    addresses |= {f"h{n}": PREFIX.format(5, n - 2) for n in (4, 5, 6)}
-    addresses |= {"h7": PREFIX.format(2, 2), "h8": PREFIX.format(4, 2), "h9": PREFIX.format(7, 2)}
-    routers = {"r1": [(0, 1), (1, 1)], "r2": [(1, 2), (2, 1), (3, 1)]}
-    routers |= {"r3": [(3, 2), (5, 1), (4, 1), (6, 1)], "r4": [(6, 2), (7, 1)]}
+    addresses = {
+        name: [f"10.0.{end}/24" for end in ends.split()] for name, ends in ADDRESSES.items()
+    }
 
     def line(a, b, name):
         rate, delay, packets = LINKS[name]
@@ -75,8 +77,9 @@ def portfolio(
 
     return Topology(
         hosts=[
-            Host(name, address, sysctls=sysctls or {}, noise=noise)
-            for name, address in addresses.items()
+            Host(name, found[0], None, sysctls or {}, noise)
+            for name, found in addresses.items()
+            if name[0] == "h"
         ],
         switches=[Switch("s1"), Switch("s2")],
         links=[
@@ -92,8 +95,5 @@ def portfolio(
             Link("r4", "h9"),
         ],
         offload=offload,
-        routers=[
-            Router(name, [PREFIX.format(*pair) for pair in pairs])
-            for name, pairs in routers.items()
-        ],
+        routers=[Router(name, found) for name, found in addresses.items() if name[0] == "r"],
     )

@@ -114,13 +114,7 @@ REQUIRED = {"bfifo": ("limit",), "pfifo": ("limit",), "red": ("limit", "min", "m
 
 
 def check_qdisc(text):
-    """A queueing discipline and its parameters, with single spaces between the words.
-
-    Raises
-    ------
-    ValueError
-        Says which word is wrong, and what is allowed in its place.
-    """
+    """A queueing discipline and its parameters, with single spaces between the words."""
     name, *words = text.split() if isinstance(text, str) and text.strip() else [""]
     if name not in DISCIPLINES:
         raise ValueError(

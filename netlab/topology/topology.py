@@ -125,13 +125,10 @@ class Topology(Description):
         for host in (*self.hosts, *self.routers):
             if host.name == name:
                 return host
-        routers = (
-            f", its routers {', '.join(router.name for router in self.routers)}"
-            if self.routers
-            else ""
-        )
         known = ", ".join(host.name for host in self.hosts)
-        raise SpecificationError(f"{field} = {name!r}: this network's hosts are {known}{routers}")
+        if self.routers:
+            known += f", its routers {', '.join(router.name for router in self.routers)}"
+        raise SpecificationError(f"{field} = {name!r}: this network's hosts are {known}")
 
     def tuned(self, sysctls, *hosts):
         """The same network with these kernel settings on the hosts that are named, or on all.
@@ -155,12 +152,9 @@ class Topology(Description):
                 raise SpecificationError(
                     f"tuned(..., {name!r}): this network's hosts are {', '.join(names)}"
                 )
-        return self.but(
-            hosts=[
-                host.but(sysctls=host.sysctls | sysctls) if host.name in (hosts or names) else host
-                for host in self.hosts
-            ]
-        )
+        tuned = {host.name: host.but(sysctls=host.sysctls | sysctls) for host in self.hosts}
+        chosen = hosts or names
+        return self.but(hosts=[tuned[h.name] if h.name in chosen else h for h in self.hosts])
 
     @property
     def offloading(self):
@@ -185,14 +179,9 @@ class Topology(Description):
         state = super().__getstate__()
         return state | {"__dict__": {name: getattr(self, name) for name in type(self).model_fields}}
 
-    def paths(self, start):
-        """The links from one node to each, by that node's name; each link with True where it is
-        walked from `a` to `b`.
-        """
-        return {name: self.path(start, name) for name in self.node_names}
-
     def path(self, start, end):
-        """The links from one node to another, as `paths` has them, along the routes.
+        """The links from one node to another along the routes, each with True where it is walked
+        from `a` to `b`.
 
         It leads to the first address of a router. The way back may be another one, where delays
         differ by direction. Switches neither send nor receive: from and to a switch, it is the way
@@ -207,20 +196,9 @@ class Topology(Description):
         return [link for link, forward in self.path(start, end) if forward or link.both]
 
     def across(self, link, forward=True):
-        """Two hosts (or routers, where there is no host) that can check a link, and the links that
-        a packet from one to the other and its answer take.
-
-        Parameters
-        ----------
-        link : Link
-        forward : bool
-            The packet walks the link from its `a` to its `b`; or else from `b` to `a`.
-
-        Returns
-        -------
-        tuple or None
-            None where no packet from a host or router to the (first) address of another ever takes
-            the link in this direction: it joins no two of them, or other ways are shorter.
+        """Two hosts (or routers) between which packets take a link, from its `a` to its `b` or else
+        (`forward` is False) back, and the links of their way and of the answer's; None where no
+        packet to the (first) address of a host or router takes it in this direction.
         """
         pair = self.routing.met.get((link.a, link.b, forward))
         if not pair:
@@ -256,13 +234,7 @@ class Topology(Description):
         return f"{node}-eth{first + self.links_of(node).index(link)}"
 
     def interface_to(self, node, other):
-        """The name of a node's interface on its link to another node.
-
-        Raises
-        ------
-        SpecificationError
-            There is no such link; the message lists those there are.
-        """
+        """The name of a node's interface on its link to another node."""
         for link in self.links:
             if {link.a, link.b} == {node, other}:
                 return self.interface(link, node)
@@ -281,23 +253,15 @@ class Topology(Description):
         )
 
     def setup(self):
-        """What a person would type to make this network from plain cables: (node, command) pairs,
-        in order.
-        """
+        """Yield what a person would type to make this network from plain cables: node, command."""
         offloading = self.offloading
         for host in self.hosts:
             # one test must not shape the next
             yield host.name, "sysctl -w net.ipv4.tcp_no_metrics_save=1"
             if self.buffers is not None:
-                size = units.size_bytes(self.buffers)
-                for way in ("rmem", "wmem"):
-                    yield (
-                        host.name,
-                        (
-                            f"sysctl -w net.ipv4.tcp_{way}='{self.BUFFERS[0]} {self.BUFFERS[1]}"
-                            f" {size}'"
-                        ),
-                    )
+                sizes = "{} {} {}".format(*self.BUFFERS, units.size_bytes(self.buffers))
+                yield host.name, f"sysctl -w net.ipv4.tcp_rmem='{sizes}'"
+                yield host.name, f"sysctl -w net.ipv4.tcp_wmem='{sizes}'"
             for name, value in host.sysctls.items():
                 yield host.name, f"sysctl -w {name}={shlex.quote(str(value))}"
             if not offloading and self.links_of(host.name):

@@ -79,30 +79,22 @@ def wan(
     """
     if not isinstance(pairs, int) or not 1 <= pairs <= 100:
         raise SpecificationError(f"wan.pairs = {pairs!r}: a whole number from 1 to 100")
-    hosts = [
-        Host(
-            f"h{n}",
-            f"10.0.{n // 256}.{n % 256}/8",
-            sysctls=sysctls or {},
-            noise=noise,
-            qdisc=host_qdisc,
-        )
-        for n in range(1, 2 * pairs + 1)
-    ]
-    long_link = Link("s1", "s2", delay, loss, rate, burst, limit, qdisc=qdisc)
-    own = dict(access or {})
-    if unknown := [name for name in own if name not in {host.name for host in hosts}]:
+    names = [f"h{n}" for n in range(1, 2 * pairs + 1)]
+    own = access or {}
+    if unknown := [name for name in own if name not in names]:
         raise SpecificationError(
-            f"wan.access names {', '.join(map(str, unknown))}: its hosts are h1 to h{2 * pairs}"
+            f"wan.access names {', '.join(unknown)}: its hosts are h1 to h{2 * pairs}"
         )
-    links = [Link("h1", "s1", own.get("h1")), long_link, Link("s2", "h2", own.get("h2"))]
-    for n in range(3, 2 * pairs + 1, 2):
-        links += [
-            Link(f"h{n}", "s1", own.get(f"h{n}")),
-            Link("s2", f"h{n + 1}", own.get(f"h{n + 1}")),
-        ]
+    links = [
+        Link(name, "s1", own.get(name)) if n % 2 else Link("s2", name, own.get(name))
+        for n, name in enumerate(names, 1)
+    ]
+    links.insert(1, Link("s1", "s2", delay, loss, rate, burst, limit, qdisc=qdisc))
     return Topology(
-        hosts=hosts,
+        hosts=[
+            Host(name, f"10.0.0.{n}/8", None, sysctls or {}, noise, host_qdisc)
+            for n, name in enumerate(names, 1)
+        ],
         switches=[Switch("s1"), Switch("s2")],
         links=links,
         buffers=buffers,

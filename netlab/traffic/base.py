@@ -1,9 +1,8 @@
-"""What every kind of traffic has: the contract of a module in this folder.
+"""What every kind of traffic has.
 
 To add a kind, write one class that derives from `Traffic` (or from `BetweenHosts`), with a ``kind``
-of its own. It says which programs run on which hosts and when, which tables their outputs become,
-and what it adds to the tables of other kinds. The rest of netlab asks every kind the same questions
-and knows none by name.
+of its own: which programs run on which hosts and when, which tables their outputs become, and what
+it adds to the tables of other kinds. The rest of netlab knows no kind by name.
 """
 
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -20,18 +19,10 @@ KINDS = {}  # name of a kind -> its class, in the order in which they were defin
 
 
 class Input(NamedTuple):
-    """What a program reads on its standard input.
-
-    Attributes
-    ----------
-    name : str
-        Of the file that a person would give it.
-    text : str
-        What is in it; a newline is added where it does not end with one.
-    """
+    """What a program reads on its standard input: a file's name and text."""
 
     name: str
-    text: str
+    text: str  # a newline is added where it does not end with one
 
 
 class Program(NamedTuple):
@@ -81,17 +72,10 @@ class Program(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a traffic stands in an experiment.
-
-    Attributes
-    ----------
-    experiment : Experiment
-    flow : int
-        Its number among the experiment's traffic, from 1: the column ``flow`` of every table.
-    """
+    """A traffic's experiment, and its number there."""
 
     experiment: Any
-    flow: int
+    flow: int  # from 1: the column ``flow`` of every table
 
     @property
     def start_s(self):
@@ -221,28 +205,11 @@ class Traffic(Description):
 
     def output_name(self, flow, program=""):
         """What a program's output is called in `Result.raw`."""
-        return "-".join(
-            [str(flow), self.kind, *self.hosts.values(), *([program] if program else [])]
-        )
+        return "-".join([str(flow), self.kind, *self.hosts.values(), *filter(None, [program])])
 
     def read(self, outputs, place):
-        """Read what its programs printed.
-
-        Parameters
-        ----------
-        outputs : dict of str
-            By the name of the program.
-        place : Place
-
-        Returns
-        -------
-        dict
-            By the name of a table: what it adds to it.
-
-        Raises
-        ------
-        ReadError
-            An output is not what the program prints when all is well.
+        """Read what its programs printed: `outputs` by the program's name -> what it adds to each
+        table, by the table's name; a ReadError where the output tells of a failure.
         """
         return {}
 
@@ -256,7 +223,6 @@ class Traffic(Description):
 
 
 def _as_its_kind(value):
-    """A traffic of any kind: itself, or made from the fields that a file has of it."""
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     known = KINDS.get(kind) if isinstance(kind, str) else None
     if known and isinstance(value, dict) and "self" not in value:

@@ -1,6 +1,4 @@
-"""iperf (version 2) tests: the tool of many courses' first measurement, UDP at a rate that is
-offered.
-"""
+"""iperf (version 2) tests: TCP, and UDP at a rate that is offered."""
 
 from math import ceil, nan
 from typing import ClassVar, Literal
@@ -97,11 +95,10 @@ class Iperf(ThroughputTest):
 
     measures: ClassVar[str] = "streams"
     other_names: ClassVar[dict] = {
-        **dict.fromkeys(("streams", "flows", "P"), "parallel"),
-        **dict.fromkeys(("duration", "seconds", "t"), "time"),
+        **ThroughputTest.other_names,
         **dict.fromkeys(("bandwidth", "rate", "b"), "bitrate"),
         **dict.fromkeys(("len", "size", "l"), "length"),
-        **dict.fromkeys(("algorithm", "cc", "Z"), "congestion"),
+        "Z": "congestion",
     }
 
     @field_validator("window")

@@ -68,7 +68,6 @@ class Iperf3(ThroughputTest):
     get_server_output: bool = False
     start: float = unless_given(0, ge=0, le=86_400)
 
-    measures: ClassVar[str] = "flows"
     control_connections: ClassVar[int] = 1
 
     @field_validator("time", "omit")
@@ -117,32 +116,23 @@ class Iperf3(ThroughputTest):
 
     def server_command(self, port):
         """What to type on `dst` first: a server for one test."""
-        options = (
-            [f"-i {plain(self.interval)}"] * (self.interval != 1) + ["-J"]
-            if self.get_server_output
-            else []
-        )
-        return " ".join([f"iperf3 -s -1 -p {port}", *options])
+        options = f" -i {plain(self.interval)}" * (self.interval != 1) + " -J"
+        return f"iperf3 -s -1 -p {port}" + options * self.get_server_output
 
     def command(self, address, port, congestion=None):
         """What to type on `src`; `congestion` is the kernel's name of one in Python."""
         congestion = congestion or self.congestion
-        options = [
-            f"-c {address}",
-            f"-p {port}",
-            f"-t {plain(self.time)}",
-            f"-P {self.parallel}",
-            f"-i {plain(self.interval)}",
-        ]
-        options += [f"-C {congestion}"] if congestion else []
-        options += ["-u"] if self.udp else []
-        options += [f"-b {units.rate_bps(self.bitrate)}"] if self.bitrate else []
-        options += ["-R"] if self.reverse else []
-        options += [f"-O {plain(self.omit)}"] if self.omit else []
-        options += [f"-M {self.mss}"] if self.mss else []
-        options += [f"-w {units.size_bytes(self.window)}"] if self.window is not None else []
-        options += ["--get-server-output"] if self.get_server_output else []
-        return " ".join(["iperf3", *options, "-J"])
+        words = [f"iperf3 -c {address} -p {port} -t {plain(self.time)} -P {self.parallel}"]
+        words += [f"-i {plain(self.interval)}"]
+        words += [f"-C {congestion}"] if congestion else []
+        words += ["-u"] if self.udp else []
+        words += [f"-b {units.rate_bps(self.bitrate)}"] if self.bitrate else []
+        words += ["-R"] if self.reverse else []
+        words += [f"-O {plain(self.omit)}"] if self.omit else []
+        words += [f"-M {self.mss}"] if self.mss else []
+        words += [f"-w {units.size_bytes(self.window)}"] if self.window is not None else []
+        words += ["--get-server-output"] if self.get_server_output else []
+        return " ".join([*words, "-J"])
 
     def read(self, outputs, place):
         report = read_iperf3(outputs[""])

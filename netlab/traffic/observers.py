@@ -22,16 +22,14 @@ LOOK = (
     'end=$((SECONDS + {seconds})); while [ $SECONDS -lt $end ]; do echo "at $EPOCHREALTIME";'
     " {command}; sleep {pause:g}; done"
 )
+HANDLES = {"1:": "netem", "2:": "tbf", "10:": "netem"}  # as `Link.setup` types them
 
-
+WINDOWS = ["time_s", "src", "flow", "stream", *VALUES]
 QUEUES = ["time_s", "src", "dst", "qdisc", "packets", "backlog_bytes", "drops"]
 
 
 class Observer(Traffic):
-    """Traffic that looks on.
-
-    It sends nothing, so its place among the traffic does not matter: it comes after all other.
-    """
+    """Traffic that only looks on; it comes after all other."""
 
     observes: ClassVar[bool] = True
 
@@ -81,7 +79,7 @@ class Windows(Observer):
     kind: Literal["windows"] = "windows"
     every: Delay | None = None
 
-    tables: ClassVar[dict] = {"windows": frames(["time_s", "src", "flow", "stream", *VALUES])}
+    tables: ClassVar[dict] = {"windows": frames(WINDOWS)}
 
     def check(self, experiment):
         super().check(experiment)
@@ -96,9 +94,8 @@ class Windows(Observer):
     def programs(self, place):
         address = place.address(self.src)
         command = self.looking(place, f"ss -tniOH state established src {address}")
-        return [
-            Program(self.src, command, "", "begin", watch=Watch("windows", address, self.every_s))
-        ]
+        watch = Watch("windows", address, self.every_s)
+        return [Program(self.src, command, "", "begin", watch=watch)]
 
     def read(self, outputs, place):
         table = read_windows(outputs[""]).windows
@@ -111,9 +108,8 @@ class Windows(Observer):
             # connections in the order of their first record
             stream = own.groupby(ENDS, sort=False).ngroup() + 1 - item.control_connections
             kept.append(own.assign(src=self.src, flow=number, stream=stream)[stream > 0])
-        columns = ["time_s", "src", "flow", "stream", *VALUES]
-        found = pd.concat(kept or [pd.DataFrame(columns=columns)])
-        return {"windows": found[columns].sort_index()}
+        found = pd.concat(kept or [pd.DataFrame(columns=WINDOWS)])
+        return {"windows": found[WINDOWS].sort_index()}
 
 
 class Queue(Observer):
@@ -156,19 +152,14 @@ class Queue(Observer):
     def programs(self, place):
         interface = place.experiment.topology.interface_to(self.src, self.dst)
         command = self.looking(place, f"tc -s -j qdisc show dev {interface}")
-        return [
-            Program(self.src, command, "", "begin", watch=Watch("queues", interface, self.every_s))
-        ]
+        watch = Watch("queues", interface, self.every_s)
+        return [Program(self.src, command, "", "begin", watch=watch)]
 
     def read(self, outputs, place):
         table, topology = read_queues(outputs[""]).queues, place.experiment.topology
         table = table[table.handle != "0:"]  # a part of another, which says the same
-        interface = topology.interface_to(self.src, self.dst)
-        lines = [words for node, line in topology.setup() if interface in (words := line.split())]
-        kinds = {
-            words[words.index("handle") + 1]: words[words.index("handle") + 2]
-            for words in lines
-            if "handle" in words
-        }
+        ends = {self.src, self.dst}
+        (link,) = [link for link in topology.links if {link.a, link.b} == ends]
+        kinds = HANDLES | ({"3:": link.qdisc.split()[0]} if link.qdisc else {})
         table = table.assign(src=self.src, dst=self.dst, qdisc=table.handle.replace(kinds))
         return {"queues": table[QUEUES]}

@@ -92,18 +92,12 @@ class Simpleperf(ThroughputTest):
     def programs(self, place):
         address, port = place.address(self.dst), place.port
         stdin = Input("simpleperf.py", program_text())
-        congestion = place.kernels_name(self.congestion)
+        server = self.server_command(address, port)
+        client = self.command(address, port, place.kernels_name(self.congestion))
         return [
             # the client's text says why a test failed
-            Program(
-                self.dst,
-                self.server_command(address, port),
-                "server",
-                "server",
-                may_fail=True,
-                stdin=stdin,
-            ),
-            Program(self.src, self.command(address, port, congestion), may_fail=True, stdin=stdin),
+            Program(self.dst, server, "server", "server", may_fail=True, stdin=stdin),
+            Program(self.src, client, may_fail=True, stdin=stdin),
         ]
 
     def server_command(self, address, port):
@@ -179,14 +173,10 @@ def whole_intervals(table, bps, interval_s):
         rows = own[["start_s", "end_s", bps]].to_dict("records")
         if len(rows) > 1 and rows[-1]["end_s"] - rows[-1]["start_s"] < interval_s / 2:
             last, before = rows.pop(), rows[-1]
-            bits = sum(
-                row[bps] * (row["end_s"] - row["start_s"])
-                for row in (before, last)
-                if row["end_s"] > row["start_s"]
-            )
+            pieces = [row for row in (before, last) if row["end_s"] > row["start_s"]]
+            bits = sum(row[bps] * (row["end_s"] - row["start_s"]) for row in pieces)
             before["end_s"] = last["end_s"]
             before[bps] = bits / (before["end_s"] - before["start_s"])
-        found += [
-            {"port": port, "number": round(row["start_s"] / interval_s), **row} for row in rows
-        ]
+        for row in rows:
+            found.append({"port": port, "number": round(row["start_s"] / interval_s), **row})
     return pd.DataFrame(found, columns=["port", "number", "start_s", "end_s", bps])

@@ -23,14 +23,9 @@ class ThroughputTest(BetweenHosts):
 
     A kind has the fields ``time`` and ``start`` (how long it sends, and how long after the others
     it starts [s]), ``congestion`` and, where it can, ``udp``.
-
-    Attributes
-    ----------
-    ending_s : float
-        How long it may take for connecting, and for what waits in buffers at the end. [s]
     """
 
-    ending_s: ClassVar[float] = 20
+    ending_s: ClassVar[float] = 20  # for connecting, and for what waits in buffers at the end
     tables: ClassVar[dict] = {
         "flows": rows(FLOW_COLUMNS),
         "streams": frames([*WHO, *(name for name in _STREAMS if name not in WHO)]),
@@ -74,22 +69,13 @@ class ThroughputTest(BetweenHosts):
         return self.but(time=self.time * factor, start=self.start * factor)
 
     def check_engine(self, about):
-        """Refuse a congestion control that the engine's kernel does not have.
-
-        Raises
-        ------
-        SpecificationError
-            It names those that there are.
-        """
-        known, field = about.get("congestion"), f"{type(self).__name__}.congestion"
-        if known and self.algorithms and "netlab0" not in known:
+        known = about.get("congestion")
+        name = "netlab0" if self.algorithms else self.congestion
+        if known and name not in (None, *known):
+            why = "does not ask Python; it has" if self.algorithms else "has"
             raise SpecificationError(
-                f"{field} = {self.congestion}: this engine's kernel does not ask Python; it has"
-                f" {', '.join(known)}"
-            )
-        if known and not self.algorithms and self.congestion not in (None, *known):
-            raise SpecificationError(
-                f"{field} = {self.congestion!r}: this engine's kernel has {', '.join(known)}"
+                f"{type(self).__name__}.congestion = {self.congestion!r}: this engine's kernel"
+                f" {why} {', '.join(known)}"
             )
 
 
