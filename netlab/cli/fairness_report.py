@@ -6,7 +6,7 @@ import pandas as pd
 
 from netlab.errors import NetlabError
 from netlab.fairness import jain_index, shares
-from netlab.plots._style import plural, unit_prefix
+from netlab.plots._words import plural, unit_prefix
 from netlab.readers import read_iperf3
 
 COLUMNS = ["stream", "from -> to", "congestion", "throughput", "share"]

@@ -14,7 +14,8 @@ import pandas as pd
 import netlab as nl
 from netlab.explore._figure_widget import Figure
 from netlab.explore._interrupt import on_interrupt
-from netlab.plots._style import COLOURS, INK, short_number, with_unit
+from netlab.plots._style import COLOURS, INK
+from netlab.plots._words import short_number, with_unit
 from netlab.running.progress import told
 from netlab.running.stop import Stop
 

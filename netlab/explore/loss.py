@@ -27,7 +27,8 @@ from netlab.models import (
     limiting,
     mathis_bps,
 )
-from netlab.plots._style import COLOURS, apply_style, check_frame, plural, short_number, with_unit
+from netlab.plots._style import COLOURS, apply_style
+from netlab.plots._words import check_frame, plural, short_number, with_unit
 from netlab.running.sweep import rows
 
 COLUMNS = [

@@ -8,7 +8,7 @@ import netlab as nl
 from netlab import plots
 from netlab.explore._explorer import LAYOUT, Explorer, real, whole
 from netlab.models import goodput_bps
-from netlab.plots._style import check_frame, short_number
+from netlab.plots._words import check_frame, short_number
 
 PATH = dict(rate="100mbit", delay="20ms", burst=15_000, limit=250_000)
 CAPACITY_BPS = goodput_bps(100e6)

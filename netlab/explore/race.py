@@ -23,7 +23,8 @@ from netlab.explore._explorer import (
     steps,
     whole,
 )
-from netlab.plots._style import COLOURS, FAINT, INK, apply_style, plural, with_unit
+from netlab.plots._style import COLOURS, FAINT, INK, apply_style
+from netlab.plots._words import plural, with_unit
 from netlab.plots.window_traces import reductions, thinned
 from netlab.running.run import so_far
 

@@ -20,7 +20,8 @@ from netlab.explore._explorer import (
     whole,
 )
 from netlab.models import rtt_shares
-from netlab.plots._style import COLOURS, FAINT, apply_style, check_frame, short_number
+from netlab.plots._style import COLOURS, FAINT, apply_style
+from netlab.plots._words import check_frame, short_number
 from netlab.running.sweep import rows
 
 COLUMNS = ["seed", "flow", "streams", "base_rtt_s", "received_bps"]

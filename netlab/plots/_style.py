@@ -1,11 +1,9 @@
-"""Shared by all figures: their style, unit prefixes, numbers as text, and the check of frames."""
+"""The style that all figures share."""
 
+from itertools import cycle
 from math import ceil
-from numbers import Real
 from textwrap import wrap
 
-import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
 # Colour-blind people can tell them apart: after Okabe and Ito, and each at least 21 units of CIELAB
@@ -39,103 +37,32 @@ TEMPLATE = go.layout.Template(data=dict(scatter=[_HOVER]), layout=dict(
     xaxis=_AXIS, yaxis=_AXIS, legend=_LEGEND, margin=dict(l=60, r=20, t=30, b=20),
 ))  # fmt: skip
 
-PREFIXES = {
-    "bit/s": {"Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3},
-    "s": {"s": 1, "ms": 1e-3, "µs": 1e-6},
-    "byte": {"GB": 1e9, "MB": 1e6, "kB": 1e3},
-}
-NOUNS = {"bit/s": "throughput", "s": "time", "byte": "data"}
-_ENDINGS = {"_bps": "bit/s", "_s": "s", "_bytes": "byte"}
-_NAMES = {
-    "jain_index": "Jain's index",
-    "congestion": "congestion control",
-    "received_bps": "throughput",
-}
-
 
 def apply_style(fig, title="", subtitle="", **layout):
-    """The figure in netlab's style; `layout` has priority over the style.
+    """The figure in netlab's style, with a description of it in ``layout.meta``.
 
-    It is as wide as the page. Its height has room for what a page of 550 px leaves of title and
-    legend.
+    `layout` has priority over the style. The figure is as wide as the page; its height has room for
+    title and legend on a page of 550 px.
     """
-    names = {trace.name for trace in fig.data if trace.showlegend is not False and trace.name}
-    rows, lines = ceil(sum(45 + 8 * len(name) for name in names) / 520), wrap(subtitle, 76)
+    shown = [trace.name for trace in fig.data if trace.name and trace.showlegend is not False]
+    shown = list(dict.fromkeys(shown))
+    rows, lines = ceil(sum(45 + 8 * len(name) for name in shown) / 520), wrap(subtitle, 76)
     height = 380 + 22 * rows + 50 * bool(title) + 28 * len(lines)
     style = dict(template=TEMPLATE, height=height, showlegend=True)
     style |= dict(title_text=title, title_subtitle_text="<br>".join(lines))
     fig.update_layout(**style | layout)
-    return fig.update_layout(meta=dict(description=described(fig)))
+    title, axes = fig.layout.title, [*fig.select_xaxes(), *fig.select_yaxes()]
+    axes = [axis.title.text for axis in (*axes, fig.layout.coloraxis.colorbar)]
+    words = title.text, title.subtitle.text, ", ".join(filter(None, axes)), ", ".join(shown)
+    description = ". ".join(filter(None, words)).replace("<br>", " ")
+    return fig.update_layout(meta=dict(description=description))
 
 
-def described(fig):
-    """What a figure shows, in words, for those who do not see it: ``fig.layout.meta``."""
-    layout = fig.layout
-    axes = [axis.title.text for axis in (*fig.select_xaxes(), *fig.select_yaxes())]
-    axes.append(layout.coloraxis.colorbar.title.text)
-    shown = [trace.name for trace in fig.data if trace.name and trace.showlegend is not False]
-    parts = [layout.title.text, layout.title.subtitle.text, ", ".join(filter(None, axes))]
-    parts.append(", ".join(dict.fromkeys(shown)))
-    return ". ".join(filter(None, parts)).replace("<br>", " ")
+def each(items, *looks):
+    """The items, each with the next of each kind of look, such as COLOURS; these begin again."""
+    return zip(items, *map(cycle, looks), strict=False)
 
 
-def check_frame(plot, frame, *columns):
-    """Refuse a frame that is empty or has not all of these columns."""
-    if frame.empty:
-        raise ValueError(f"{plot}: the frame is empty, there is nothing to draw")
-    if missing := [column for column in columns if column not in frame]:
-        raise ValueError(
-            f"{plot}: the frame lacks {', '.join(missing)}; it has {', '.join(map(str, frame))}"
-        )
-
-
-def unit_prefix(unit, largest):
-    """The factor and the name of the prefixed unit that suits the largest value to be shown."""
-    fitting = ((size, name) for name, size in PREFIXES.get(unit, {}).items() if largest >= size)
-    return next(fitting, (1, unit))
-
-
-def with_unit(value, unit):
-    """A value as text, such as "10 Gbit/s"."""
-    scale, name = unit_prefix(unit, value)
-    return f"{short_number(value / scale)} {name}"
-
-
-def unit_of(column):
-    """The unit at the end of a column's name; "1" where there is none."""
-    return next((unit for ending, unit in _ENDINGS.items() if column.endswith(ending)), "1")
-
-
-def axis_name(column, labels=None):
-    """The name of a column on an axis: the one in `labels`, else its own name without the unit."""
-    ending = next((ending for ending in _ENDINGS if column.endswith(ending)), "")
-    return (_NAMES | (labels or {})).get(column, column.removesuffix(ending).replace("_", " "))
-
-
-def values_in_order(column):
-    """The different values of a column: in the order of its categories, else as they appear."""
-    categories = isinstance(column.dtype, pd.CategoricalDtype)
-    return list(column.cat.categories if categories else column.dropna().unique())
-
-
-def category_text(value):
-    """A category as text: a number with three digits, anything else as it is."""
-    return short_number(value) if isinstance(value, Real) else str(value)
-
-
-def plural(number, noun):
-    """A number and its noun, such as "1 run" or "2 runs"."""
-    return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
-
-
-def short_number(value):
-    """A number as text with three digits, or as a whole number from 1000 on."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def log_ticks(values):
-    """Ticks of a logarithmic axis: 1, 2, 5, 10 ... or, where these are too many, 1, 10, 100 ..."""
-    low, high = values[values > 0].min() / 2, values.max() * 2
-    decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
-    ticks = np.outer(decades, [1, 2, 5]).ravel() if high < 500 * low else decades
-    return dict(tickvals=ticks, ticktext=[short_number(tick) for tick in ticks])
+def from_0(title):
+    """An axis that begins at 0."""
+    return dict(title=title, rangemode="tozero")

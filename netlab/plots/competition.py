@@ -1,21 +1,18 @@
 """Flows that compete: Chiu and Jain's plane, fairness over time, and a matrix of rivals."""
 
-from itertools import cycle
-
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from pandas.api.types import is_numeric_dtype
 from plotly.colors import diverging, sequential
 from plotly.subplots import make_subplots
 
-from netlab.plots._style import (
-    COLOURS,
-    FAINT,
-    INK,
-    apply_style,
+from netlab.plots._style import COLOURS, FAINT, INK, apply_style, each, from_0
+from netlab.plots._words import (
     axis_name,
     category_text,
     check_frame,
+    check_frames,
     unit_prefix,
     values_in_order,
     with_unit,
@@ -58,39 +55,32 @@ def plane(trajectories, capacity_bps, start=True, flows=("flow 1", "flow 2"), st
     D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance
     in computer networks", Computer Networks and ISDN Systems 17, 1989.
     """
-    if not trajectories:
-        raise ValueError("plane: trajectories is empty, there is nothing to draw")
+    check_frames("plane", "trajectories", trajectories, "x_bps", "y_bps")
     if not 0 < capacity_bps < np.inf:
         raise ValueError(f"plane: capacity_bps must be above 0 and finite, not {capacity_bps!r}")
     for label, way in trajectories.items():
-        check_frame(f"plane, {label!r}", way, "x_bps", "y_bps")
         if not (way.x_bps + way.y_bps).notna().any():
             raise ValueError(f"plane, {label!r}: no row has both x_bps and y_bps")
-    highest = max(
-        capacity_bps, *(way[["x_bps", "y_bps"]].max(axis=None) for way in trajectories.values())
-    )
+    points = pd.concat([way[["x_bps", "y_bps"]] for way in trajectories.values()])
     (scale, unit), fig = unit_prefix("bit/s", capacity_bps), go.Figure()
-    edge, full = 1.06 * highest / scale, capacity_bps / scale
-    above, below = (
-        max((sign * (way.y_bps - way.x_bps)).max() for way in trajectories.values())
-        for sign in (1, -1)
-    )
+    edge, full = 1.06 * max(capacity_bps, points.max(axis=None)) / scale, capacity_bps / scale
     efficiency = f"efficiency line: {with_unit(capacity_bps, 'bit/s')}"
-    _draw_rules(fig, edge, full, efficiency, 0.16 if above <= below else 0.84)
-    coloured = zip(trajectories.items(), cycle((INK, *COLOURS)), strict=False)
+    above = points.y_bps - points.x_bps
+    _draw_rules(fig, edge, full, efficiency, 0.16 if above.max() <= -above.min() else 0.84)
+    hover = (
+        f"{flows[0]}: %{{x:.3~g}} {unit}<br>{flows[1]}: %{{y:.3~g}} {unit}<br>Jain's index:"
+        " %{customdata[0]:.2f}"
+    )
+    coloured = each(trajectories.items(), (INK, *COLOURS))
     for number, ((label, way), colour) in reversed(list(enumerate(coloured))):
         x, y = way.x_bps.to_numpy(float) / scale, way.y_bps.to_numpy(float) / scale
         timed, squares = "time_s" in way, np.where(x + y > 0, 2 * (x**2 + y**2), np.nan)
         hover_data = np.column_stack([(x + y) ** 2 / squares, way.time_s if timed else squares])
-        hover = (
-            f"{flows[0]}: %{{x:.3~g}} {unit}<br>{flows[1]}: %{{y:.3~g}} {unit}<br>Jain's index:"
-            " %{customdata[0]:.2f}"
-        )
-        hover = "%{customdata[1]:.4~g} s<br>" * timed + hover
-        line = dict(color=colour, width=2.5 if number else 1.5)
+        look = dict(name=label, legendgroup=label, customdata=hover_data, legendrank=number)
+        look |= dict(hovertemplate="%{customdata[1]:.4~g} s<br>" * timed + hover)
+        look |= dict(line=dict(color=colour, width=2.5 if number else 1.5))
+        look |= dict(opacity=0.8 if number else 1)
         marker = dict(color=colour, size=7 if number else 5)
-        look = dict(name=label, legendgroup=label, hovertemplate=hover, line=line)
-        look |= dict(legendrank=number, opacity=0.8 if number else 1, customdata=hover_data)
         fig.add_scatter(x=x, y=y, mode="lines+markers", marker=marker, **look)
         known = np.flatnonzero(~np.isnan(x + y))
         for end, inside in [(known[:1], "white")] * bool(start) + [(known[-1:], colour)]:
@@ -100,10 +90,11 @@ def plane(trajectories, capacity_bps, start=True, flows=("flow 1", "flow 2"), st
     star = dict(symbol="star", size=20, color=COLOURS[4], line=dict(color=INK, width=1.5))
     look = dict(name="optimum", mode="markers", marker=star, hovertemplate="half of it each")
     fig.add_scatter(x=[full / 2], y=[full / 2], **look)
-    axis = dict(range=[0, edge], constrain="domain")
-    xaxis = dict(title=f"throughput of {flows[0]} [{unit}]", **axis)
-    yaxis = dict(title=f"throughput of {flows[1]} [{unit}]", scaleanchor="x", **axis)
-    apply_style(fig, xaxis=xaxis, yaxis=yaxis, height=600)
+    axes = [
+        dict(title=f"throughput of {flow} [{unit}]", range=[0, edge], constrain="domain")
+        for flow in flows
+    ]
+    apply_style(fig, xaxis=axes[0], yaxis=axes[1] | dict(scaleanchor="x"), height=600)
     return _add_stepper(fig, next(iter(trajectories))) if stepper else fig
 
 
@@ -161,33 +152,28 @@ def index_over_time(windows, threshold=None):
     plotly.graph_objects.Figure
         Jain's index [1] over time [s], in steps, with a gap where there is no window or no index.
     """
-    if not windows:
-        raise ValueError("index_over_time: windows is empty, there is nothing to draw")
+    check_frames("index_over_time", "windows", windows, "start_s", "end_s", "jain_index")
     fig, lowest = go.Figure(), 0.45 if threshold is None else threshold
-    for (label, frame), colour in zip(windows.items(), cycle(COLOURS), strict=False):
-        check_frame(f"index_over_time, {label!r}", frame, "start_s", "end_s", "jain_index")
+    for (label, frame), colour in each(windows.items(), COLOURS):
         if not frame.jain_index.notna().any():
             raise ValueError(f"index_over_time, {label!r}: no window has a jain_index")
         x, y = [], []
         for row in frame.sort_values("start_s").itertuples():
-            if x and row.start_s < x[-1] - 1e-3:  # tests report within microseconds of one another
-                raise ValueError(
-                    f"index_over_time, {label!r}: windows overlap at {row.start_s:g} s"
-                )
+            # tests report within microseconds of one another
+            if x and row.start_s < x[-1] - 1e-3:
+                at = f"{row.start_s:g} s"
+                raise ValueError(f"index_over_time, {label!r}: windows overlap at {at}")
             if x and row.start_s > x[-1] + 1e-3:
                 x, y = [*x, x[-1]], [*y, np.nan]
             x, y = [*x, row.start_s, row.end_s], [*y, row.jain_index, row.jain_index]
-        look = dict(
-            mode="lines", line=dict(color=colour, width=3), hovertemplate="%{x:.4~g} s: %{y:.3f}"
-        )
-        fig.add_scatter(x=x, y=y, name=label, **look)
+        look = dict(mode="lines", line=dict(color=colour, width=3))
+        fig.add_scatter(x=x, y=y, name=label, hovertemplate="%{x:.4~g} s: %{y:.3f}", **look)
         lowest = min(lowest, np.nanmin(y))
     if threshold is not None:
         line = dict(color=INK, width=2, dash="dash")
         fig.add_hline(threshold, line=line, name=f"threshold {threshold:g}", showlegend=True)
     yaxis = dict(title="Jain's index [1]", range=[min(0.4, lowest - 0.05), 1.02])
-    xaxis = dict(title="time [s]", rangemode="tozero")
-    return apply_style(fig, xaxis=xaxis, yaxis=yaxis)
+    return apply_style(fig, xaxis=from_0("time [s]"), yaxis=yaxis)
 
 
 def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=None):
@@ -227,10 +213,10 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
     for wrong in runs[value][~runs[value].between(0, 1)]:
         raise ValueError(f"matrix: {value} must be from 0 to 1, not {wrong:g}")
     rows, columns = _orders(table[row], table[column])
+    names = {who: axis_name(who, labels) for who in (row, column, value, facet) if who}
     panels = {None: runs}
     if facet is not None:
         panels = {name: runs[runs[facet] == name] for name in values_in_order(table[facet])}
-    names = {who: axis_name(who, labels) for who in (row, column, value, facet) if who}
     # beside one another as long as a cell's number has room on a page of 550 px
     beside = len(panels) * len(columns) <= 10
     down, across = (1, len(panels)) if beside else (len(panels), 1)

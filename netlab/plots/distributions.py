@@ -7,10 +7,8 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from netlab.plots._style import (
-    COLOURS,
-    INK,
-    apply_style,
+from netlab.plots._style import COLOURS, INK, apply_style
+from netlab.plots._words import (
     axis_name,
     category_text,
     check_frame,

@@ -2,20 +2,11 @@
 latency told of it.
 """
 
-from itertools import cycle
-
 import numpy as np
 from plotly.subplots import make_subplots
 
-from netlab.plots._style import (
-    COLOURS,
-    FAINT,
-    SYMBOLS,
-    apply_style,
-    check_frame,
-    unit_prefix,
-    with_unit,
-)
+from netlab.plots._style import COLOURS, FAINT, SYMBOLS, apply_style, each
+from netlab.plots._words import check_frame, unit_prefix, with_unit
 
 COLUMNS = "direction", "offered_bps", "received_bps", "loss", "rtt_mean_s", "rtt_max_s", "too_much"
 
@@ -45,10 +36,8 @@ def loss_onset(frame):
     diagonal = dict(mode="lines", line=dict(color=FAINT, width=2, dash="dash"), hoverinfo="skip")
     fig.add_scatter(x=[0, most], y=[0, most], name="all arrives", row=1, col=1, **diagonal)
     said = []
-    looks = zip(cycle(COLOURS), cycle(SYMBOLS), strict=False)
-    for (direction, part), (colour, symbol) in zip(
-        frame.groupby("direction", sort=False), looks, strict=False
-    ):
+    directions = frame.groupby("direction", sort=False)
+    for (direction, part), colour, symbol in each(directions, COLOURS, SYMBOLS):
         offered, shared = part.offered_bps / scale, dict(name=direction, legendgroup=direction)
         shared |= dict(line=dict(color=colour, width=2), mode="lines+markers")
         marker = dict(symbol=symbol, size=9, color=colour)

@@ -1,26 +1,13 @@
 """Runs of a sweep beside the predictions of models."""
 
 from html import escape
-from itertools import cycle
 
 import numpy as np
 from plotly.subplots import make_subplots
 
 from netlab.models import fit_constant, goodput_bps
-from netlab.plots._style import (
-    COLOURS,
-    DASHES,
-    FAINT,
-    INK,
-    SYMBOLS,
-    apply_style,
-    check_frame,
-    log_ticks,
-    plural,
-    short_number,
-    unit_prefix,
-    with_unit,
-)
+from netlab.plots._style import COLOURS, DASHES, FAINT, INK, SYMBOLS, apply_style, each
+from netlab.plots._words import check_frame, log_ticks, plural, short_number, unit_prefix, with_unit
 
 ABOVE, BELOW = dict(row=1, col=1), dict(row=2, col=1)
 PATH = ["streams", "mss_bytes", "base_rtt_s", "bottleneck_bps"]
@@ -83,14 +70,14 @@ def prediction(grid, models, rate="loss_rate", title=None):
     # In the lower panel the numbers of streams are side by side, and their models close together
     step = (losses[-1] / losses[0]) ** (1 / 55)
     middle = (runs.streams.nunique() - 1) / 2
-    coloured = zip(runs.groupby("streams"), cycle(COLOURS), strict=False)
+    coloured = each(runs.groupby("streams"), COLOURS)
     for place, ((count, own), colour) in enumerate(coloured):
         look = dict(name=plural(count, "stream"), colour=colour)
         _points(fig, own, "measured", "circle", 1, ABOVE, **look)
-        for number, (column, symbol) in enumerate(zip(ratios, cycle(SYMBOLS), strict=False)):
+        for number, (column, symbol) in enumerate(each(ratios, SYMBOLS)):
             shift = step ** (place - middle + 0.35 * number)
             _points(fig, own, column, symbol, shift, BELOW, **look)
-    for column, model, dash in zip(ratios, models, cycle(DASHES), strict=False):
+    for column, model, dash in each(ratios, models, DASHES):
         means = runs.groupby("cell").agg(x=("loss_rate", _geometric_mean), y=(column, "mean"))
         look = dict(name=model.label, legendgroup=model.label, mode="lines")
         look |= dict(line=dict(color=FAINT, dash=dash), hoverinfo="skip")
@@ -129,10 +116,10 @@ def _geometric_mean(values):
 
 def _lines(fig, runs, models, losses, scale):
     """Draw the models' predictions for each path, in the colour of its number of streams."""
-    colours = dict(zip(sorted(runs.streams.unique()), cycle(COLOURS), strict=False))
+    colours = dict(each(sorted(runs.streams.unique()), COLOURS))
     for (count, *_), same in runs.groupby(PATH, dropna=False):
         path_only = same.iloc[[0] * len(losses)].assign(loss_rate=losses)
-        for model, dash in zip(models, cycle(DASHES), strict=False):
+        for model, dash in each(models, DASHES):
             look = dict(name=model.label, legendgroup=model.label, showlegend=False, mode="lines")
             look |= dict(line=dict(color=colours[count], dash=dash), hoverinfo="skip")
             fig.add_scatter(x=100 * losses, y=model(path_only) / scale, **look, **ABOVE)

@@ -1,24 +1,15 @@
 """One result: the throughput of its flows and streams, over time and in total."""
 
 from html import escape
-from itertools import cycle, pairwise
+from itertools import pairwise
 
 import numpy as np
 import plotly.graph_objects as go
 
 from netlab.fairness import jain_index
 from netlab.models import goodput_bps
-from netlab.plots._style import (
-    COLOURS,
-    FAINT,
-    INK,
-    apply_style,
-    check_frame,
-    plural,
-    short_number,
-    unit_prefix,
-    with_unit,
-)
+from netlab.plots._style import COLOURS, FAINT, INK, apply_style, each, from_0
+from netlab.plots._words import check_frame, plural, short_number, unit_prefix, with_unit
 
 
 def throughput(result, capacity=True):
@@ -41,50 +32,25 @@ def throughput(result, capacity=True):
         flow, per stream. Flows report at different times, so their sum is averaged over steps of
         one interval.
     """
-    columns = "flow", "stream", "src", "dst", "start_s", "end_s", "omitted"
-    rows = _measured("throughput", result.intervals, *columns)
-    # streams report within microseconds of one another
-    rows = rows.round({"start_s": 3, "end_s": 3})
-    rows = rows[~rows.omitted.astype(bool) & (rows.end_s > rows.start_s)]
-    if not rows.bps.notna().any():
-        raise ValueError(
-            "throughput: no interval, but for omitted ones, has received_bps or sent_bps"
-        )
-    names, flows = _flow_names(result), list(rows.groupby("flow"))
-    alone, count = len(flows) == 1, rows.groupby(["flow", "stream"]).ngroups
+    rows, names = measured_intervals("throughput", result), flow_names(result)
+    alone, count = rows.flow.nunique() == 1, rows.groupby(["flow", "stream"]).ngroups
     begin, end, step = rows.start_s.min(), rows.end_s.max(), (rows.end_s - rows.start_s).median()
     together = None if alone else np.linspace(begin, end, max(1, round((end - begin) / step)) + 1)
-    scale, unit = unit_prefix("bit/s", np.nanmax(_steps(rows, together)[1]))
-    fig, hover = go.Figure(), f"%{{x:.4~g}} s: %{{y:.3~g}} {unit}"
+    scale, unit = unit_prefix("bit/s", np.nanmax(steps(rows, together)[1]))
+    fig, look = go.Figure(), dict(mode="lines", hovertemplate=f"%{{x:.4~g}} s: %{{y:.3~g}} {unit}")
 
-    def draw(part, name, bounds=None, **look):
-        time_s, bps = _steps(part, bounds)
-        look |= dict(mode="lines", hovertemplate=hover)
-        fig.add_scatter(x=time_s, y=bps / scale, name=name, **look)
+    def draw(part, name, bounds=None, **line):
+        time_s, bps = steps(part, bounds)
+        fig.add_scatter(x=time_s, y=bps / scale, name=name, **look, **line)
 
-    for (flow, part), colour in zip(flows, cycle(COLOURS), strict=False):
-        group, parts = names[flow], list(part.groupby("stream"))
-        several = parts if len(parts) > 1 else []
-        for number, (stream, own) in enumerate(several):
-            if alone:
-                dash = ("solid", "dash")[number // 4 % 2]
-                look = dict(line=dict(color=COLOURS[number % len(COLOURS)], width=2, dash=dash))
-                look |= dict(showlegend=len(parts) <= len(COLOURS))
-            else:
-                look = dict(line=dict(color=colour, width=1.5), opacity=0.5)
-                look |= dict(showlegend=False, legendgroup=group)
-            draw(own, f"stream {stream}" if alone else f"{group}, stream {stream}", **look)
-        if len(parts) == 1 or not alone:
-            draw(part, group, line=dict(color=colour, width=3.5), legendgroup=group)
+    for part, name, _, line in lines(rows, names, (2, 1.5, 3.5), opacity=0.5, dashed=4):
+        draw(part, name, **line)
     if count > 1:
         draw(rows, "sum", together, line=dict(color=INK, width=4))
     if capacity:
         _draw_capacity(fig, result.experiment.topology, rows, scale, unit)
-    title = names[flows[0][0]] if alone else f"{len(flows)} flows"
-    title += f", {plural(count, 'stream')}" if count > len(flows) else ""
-    xaxis = dict(title="time [s]", rangemode="tozero")
-    yaxis = dict(title=f"throughput [{unit}]", rangemode="tozero")
-    return apply_style(fig, title, _counted_by(rows), xaxis=xaxis, yaxis=yaxis)
+    axes = dict(xaxis=from_0("time [s]"), yaxis=from_0(f"throughput [{unit}]"))
+    return apply_style(fig, flows_and_streams(rows, names), counted_by(rows), **axes)
 
 
 def streams(result):
@@ -109,28 +75,27 @@ def streams(result):
             f"streams: stream {lost.stream} of flow {lost.flow} has neither received_bps nor"
             " sent_bps"
         )
-    names, flows, share = _flow_names(result), rows.flow.unique(), rows.bps.mean()
+    names, flows, share = flow_names(result), rows.flow.unique(), rows.bps.mean()
     scale, unit = unit_prefix("bit/s", rows.bps.max())
     fig, rows = go.Figure(), rows.assign(place=range(len(rows)))
-    hover = f"stream %{{customdata}}: %{{y:.3~g}} {unit}"
-    for (flow, part), colour in zip(rows.groupby("flow"), cycle(COLOURS), strict=False):
+    look = dict(hovertemplate=f"stream %{{customdata}}: %{{y:.3~g}} {unit}")
+    look |= dict(showlegend=len(flows) > 1)
+    for (flow, part), colour in each(rows.groupby("flow"), COLOURS):
         hatched = ["" if received else "/" for received in part.received]
-        look = dict(name=names[flow], marker=dict(color=colour, pattern_shape=hatched))
-        look |= dict(customdata=part.stream, hovertemplate=hover, showlegend=len(flows) > 1)
-        fig.add_bar(x=part.place, y=part.bps / scale, **look)
-    equal = f"equal share: {short_number(share / scale)} {unit}"
-    line = dict(color=INK, width=2.5, dash="dash")
-    fig.add_hline(share / scale, line=line, name=equal, showlegend=True)
+        marker = dict(color=colour, pattern_shape=hatched)
+        bars = dict(x=part.place, y=part.bps / scale, customdata=part.stream)
+        fig.add_bar(name=names[flow], marker=marker, **bars, **look)
+    _draw_level(fig, share / scale, f"equal share: {short_number(share / scale)} {unit}", INK)
     subtitle = names[flows[0]] if len(flows) == 1 else f"{len(flows)} flows"
     subtitle += (
         f", {plural(len(rows), 'stream')}, {with_unit(rows.bps.sum(), 'bit/s')} together,"
-        f" {_counted_by(rows)}"
+        f" {counted_by(rows)}"
     )
     named = rows.iloc[:: len(rows) // 33 + 1]
     xaxis = dict(title="stream", tickvals=named.place, ticktext=named.stream.astype(str))
-    yaxis = dict(title=f"throughput [{unit}]", rangemode="tozero")
+    axes = dict(xaxis=xaxis, yaxis=from_0(f"throughput [{unit}]"))
     title = f"Jain's index {jain_index(rows.bps):.3f}"
-    return apply_style(fig, title, subtitle, xaxis=xaxis, yaxis=yaxis, bargap=0.25)
+    return apply_style(fig, title, subtitle, bargap=0.25, **axes)
 
 
 def _measured(plot, frame, *columns):
@@ -140,13 +105,60 @@ def _measured(plot, frame, *columns):
     return frame.assign(bps=received.fillna(sent), received=received.notna())
 
 
-def _counted_by(rows):
+def measured_intervals(plot, result):
+    """The intervals that count, with ``bps`` and ``received``."""
+    columns = "flow", "stream", "src", "dst", "start_s", "end_s", "omitted"
+    rows = _measured(plot, result.intervals, *columns)
+    # streams report within microseconds of one another
+    rows = rows.round({"start_s": 3, "end_s": 3})
+    rows = rows[~rows.omitted.astype(bool) & (rows.end_s > rows.start_s)]
+    if not rows.bps.notna().any():
+        raise ValueError(f"{plot}: no interval, but for omitted ones, has received_bps or sent_bps")
+    return rows
+
+
+def lines(rows, names, widths, opacity, dashed):
+    """The lines of a figure: each flow, after each of its streams if it has several. A flow that is
+    alone has none besides its streams'.
+
+    `widths` are those of a stream where there is one flow, of a stream where there are several,
+    and of a flow. `opacity` is that of a stream where there are several flows. After `dashed`
+    streams of a flow that is alone the lines are dashed, after as many solid again. Yields rows,
+    name, whether it is a flow's, and look.
+    """
+    flows = list(rows.groupby("flow"))
+    alone = len(flows) == 1
+    for (flow, part), colour in each(flows, COLOURS):
+        group, parts = names[flow], list(part.groupby("stream"))
+        shared = dict(legendgroup=group)
+        for number, (stream, own) in enumerate(parts if len(parts) > 1 else ()):
+            if alone:
+                dash = ("solid", "dash")[number // dashed % 2]
+                line = dict(color=COLOURS[number % len(COLOURS)], width=widths[0], dash=dash)
+                look = dict(line=line, showlegend=len(parts) <= len(COLOURS))
+                yield own, f"stream {stream}", False, look
+            else:
+                line = dict(color=colour, width=widths[1])
+                look = dict(line=line, opacity=opacity, showlegend=False)
+                yield own, f"{group}, stream {stream}", False, look | shared
+        if len(parts) == 1 or not alone:
+            yield part, group, True, dict(line=dict(color=colour, width=widths[2])) | shared
+
+
+def flows_and_streams(rows, names):
+    """What is drawn, such as "2 flows, 16 streams", or the flow's name."""
+    flows, streams = rows.flow.unique(), rows.groupby(["flow", "stream"]).ngroups
+    title = names[flows[0]] if len(flows) == 1 else f"{len(flows)} flows"
+    return title + f", {plural(streams, 'stream')}" * (streams > len(flows))
+
+
+def counted_by(rows):
     if rows.received.all():
         return "counted by the receiver"
     return "counted by the " + ("receiver, else by the " if rows.received.any() else "") + "sender"
 
 
-def _flow_names(result):
+def flow_names(result):
     """Flow -> its name in a legend, such as "h1 → h2 reno"; with its number if two are equal."""
     check_frame("flows", result.flows, "flow", "src", "dst", "congestion")
     names = {}
@@ -159,22 +171,26 @@ def _flow_names(result):
     return {flow: f"{flow}: {name}" for flow, name in names.items()}
 
 
+def _draw_level(fig, y, name, colour):
+    line = dict(color=colour, width=2.5, dash="dash")
+    fig.add_hline(y, line=line, name=name, showlegend=True)
+
+
 def _draw_capacity(fig, topology, rows, scale, unit):
     streams = rows[["src", "dst", "flow", "stream"]].drop_duplicates().value_counts(["src", "dst"])
     rates = {topology.bottleneck_bps(*ends, count) for ends, count in streams.items()}
     for rate in sorted(rates - {np.inf}):
         carries = goodput_bps(rate)
         if carries / scale <= 4 * max(np.nanmax(trace.y) for trace in fig.data):
-            line = dict(color=FAINT, width=2.5, dash="dash")
             name = f"link: {short_number(carries / scale)} {unit}"
-            fig.add_hline(carries / scale, line=line, name=name, showlegend=True)
+            _draw_level(fig, carries / scale, name, FAINT)
         else:
             place = dict(x=1, y=1, xref="paper", yref="paper", xanchor="right", yanchor="bottom")
             text = f"↑ link: {with_unit(carries, 'bit/s')}"
             fig.add_annotation(text=text, font_color=FAINT, showarrow=False, **place)
 
 
-def _steps(rows, bounds=None):
+def steps(rows, bounds=None):
     """A stepped line: times, and the sum of the rows' rates between them; NaN if none is known."""
     bounds = np.unique(rows[["start_s", "end_s"]]) if bounds is None else bounds
     starts, ends, bps = rows[["start_s", "end_s", "bps"]].to_numpy(float).T

@@ -3,7 +3,8 @@
 import numpy as np
 from plotly.subplots import make_subplots
 
-from netlab.plots._style import COLOURS, NOUNS, apply_style, check_frame, short_number, unit_prefix
+from netlab.plots._style import COLOURS, apply_style
+from netlab.plots._words import NOUNS, check_frame, short_number, unit_prefix
 
 COLUMN_PX = 98  # of numbers
 

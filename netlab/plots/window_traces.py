@@ -1,22 +1,12 @@
 """Congestion windows and queues over time."""
 
-from itertools import cycle
-
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from netlab.plots._style import (
-    COLOURS,
-    DASHES,
-    INK,
-    apply_style,
-    check_frame,
-    plural,
-    unit_prefix,
-    values_in_order,
-)
-from netlab.plots.runs import _counted_by, _flow_names, _measured, _steps
+from netlab.plots import runs
+from netlab.plots._style import COLOURS, DASHES, INK, apply_style, each, from_0
+from netlab.plots._words import check_frame, check_frames, plural, unit_prefix, values_in_order
 
 POINTS, MARKS = 8000, 1200  # in all the lines of a figure, and in its marks of one kind
 # change of state, as Linux calls it -> what the mark says, and how it looks
@@ -45,16 +35,13 @@ def aimd(traces, colours=("#009E73", "#D55E00", COLOURS[0], *COLOURS[3:])):
     plotly.graph_objects.Figure
         The congestion window [MB, kB, ...; 1 kB = 1000 byte] over time [s].
     """
-    if not traces:
-        raise ValueError("aimd: traces is empty, there is nothing to draw")
-    for label, trace in traces.items():
-        check_frame(f"aimd, {label!r}", trace, "time_s", "cwnd_bytes")
+    check_frames("aimd", "traces", traces, "time_s", "cwnd_bytes")
     scale, unit = unit_prefix("byte", max(trace.cwnd_bytes.max() for trace in traces.values()))
-    fig, hover = go.Figure(), f"%{{x:.4~g}} s: %{{y:.4~g}} {unit}"
-    for (label, trace), colour in zip(traces.items(), cycle(colours), strict=False):
-        look = dict(mode="lines", line=dict(color=colour, width=3), hovertemplate=hover)
-        fig.add_scatter(x=trace.time_s, y=trace.cwnd_bytes / scale, name=label, **look)
-    yaxis = dict(title=f"congestion window [{unit}]", rangemode="tozero")
+    fig, look = go.Figure(), dict(mode="lines", hovertemplate=f"%{{x:.4~g}} s: %{{y:.4~g}} {unit}")
+    for (label, trace), colour in each(traces.items(), colours):
+        line = dict(color=colour, width=3)
+        fig.add_scatter(x=trace.time_s, y=trace.cwnd_bytes / scale, name=label, line=line, **look)
+    yaxis = from_0(f"congestion window [{unit}]")
     return apply_style(fig, xaxis_title="time [s]", yaxis=yaxis)
 
 
@@ -91,48 +78,31 @@ def windows(result, flow=None):
     of each short piece of time remain, so that steps and peaks are where they were. Of the marks,
     at most 1200 of a kind remain; the subtitle counts all.
     """
-    rows, names = _windows_of(result, flow), _flow_names(result)
-    flows, lines = list(rows.groupby("flow")), rows.groupby(["flow", "stream"]).ngroups
+    rows, names = _windows_of(result, flow), runs.flow_names(result)
+    flows, streams = rows.flow.nunique(), rows.groupby(["flow", "stream"]).ngroups
     # half of the points for the thick lines, half for the thin ones, four per piece of time
-    thick, thin = (min(375, max(40, POINTS // 8 // number)) for number in (len(flows), lines))
-    alone, fig = len(flows) == 1, go.Figure()
+    thick, thin = (min(375, max(40, POINTS // 8 // number)) for number in (flows, streams))
+    fig = go.Figure()
 
-    def draw(part, segments, name, pieces, **look):
-        time_s, segments = thinned(part.time_s, segments, pieces)
+    def draw(part, name, is_thick, **look):
+        time_s, segments = thinned(part.time_s, _sum(part), thick if is_thick else thin)
         look |= dict(mode="lines", line_shape="hv", hovertemplate="%{x:.5~g} s: %{y}")
         fig.add_scatter(x=time_s, y=segments, name=name, **look)
 
-    for (number, part), colour in zip(flows, cycle(COLOURS), strict=False):
-        group, parts = names[number], list(part.groupby("stream"))
-        for place, (stream, own) in enumerate(parts if len(parts) > 1 else ()):
-            if alone:
-                dash = ("solid", "dash")[place // len(COLOURS) % 2]
-                look = dict(line=dict(color=COLOURS[place % len(COLOURS)], width=1.5, dash=dash))
-                look |= dict(showlegend=len(parts) <= len(COLOURS))
-            else:
-                look = dict(line=dict(color=colour, width=1), opacity=0.6)
-                look |= dict(showlegend=False, legendgroup=group)
-            name = f"stream {stream}" if alone else f"{group}, stream {stream}"
-            draw(own, own.cwnd, name, thin, **look)
-        if len(parts) > 1 and alone:
-            draw(part, _sum(part), "sum", thick, line=dict(color=INK, width=3))
-        else:
-            look = dict(line=dict(color=colour, width=3), legendgroup=group)
-            name = f"{group}, sum" if len(parts) > 1 else group
-            draw(part, _sum(part), name, thick, **look)
+    for part, name, of_flow, look in runs.lines(rows, names, (1.5, 1, 3), opacity=0.6, dashed=8):
+        summed = of_flow and part.stream.nunique() > 1
+        draw(part, f"{name}, sum" if summed else name, of_flow, **look)
+    if streams > flows == 1:
+        draw(rows, "sum", True, line=dict(color=INK, width=3))
     counts = []
     for kind, found in reductions(rows):
         few = found.iloc[:: -(-len(found) // MARKS)]
-        look = dict(mode="markers", marker=LOOKS[kind], hovertemplate=f"%{{x:.5~g}} s: {kind}")
-        if len(few) > 200:
-            look["marker"] = look["marker"] | dict(size=4)
+        marker = LOOKS[kind] | (dict(size=4) if len(few) > 200 else {})
+        look = dict(mode="markers", marker=marker, hovertemplate=f"%{{x:.5~g}} s: {kind}")
         fig.add_scatter(x=few.time_s.to_numpy("f4"), y=few.before.to_numpy(), name=kind, **look)
         counts.append(f"{kind}: {plural(len(found), 'time')}")
-    title = names[flows[0][0]] if alone else f"{len(flows)} flows"
-    title += f", {plural(lines, 'stream')}" if lines > len(flows) else ""
-    xaxis = dict(title="time [s]", rangemode="tozero")
-    yaxis = dict(title="congestion window [segments]", rangemode="tozero")
-    return apply_style(fig, title, ", ".join(counts), xaxis=xaxis, yaxis=yaxis)
+    axes = dict(xaxis=from_0("time [s]"), yaxis=from_0("congestion window [segments]"))
+    return apply_style(fig, runs.flows_and_streams(rows, names), ", ".join(counts), **axes)
 
 
 def queues(result, qdisc=None):
@@ -166,10 +136,10 @@ def queues(result, qdisc=None):
     fig = make_subplots(above + 1, shared_xaxes=True, vertical_spacing=0.06)
     below, subtitle = dict(row=above + 1, col=1), []
     if above:
-        subtitle.append(_draw_flows(fig, result))
+        subtitle.append(f"throughput {_draw_flows(fig, result)}")
     scale, unit = unit_prefix("byte", rows.backlog_bytes.max())
     queues, drops = list(rows.groupby(["src", "dst"], sort=False)), []
-    for ((src, dst), part), dash in zip(queues, cycle(DASHES), strict=False):
+    for ((src, dst), part), dash in each(queues, DASHES):
         pieces = min(375, max(40, POINTS // 4 // len(queues)))
         time_s, held = thinned(part.time_s, part.backlog_bytes, pieces)
         line = dict(color=INK, width=1.5, dash=dash, shape="hv")
@@ -231,18 +201,15 @@ def _queues_of(result, qdisc):
 
 def _draw_flows(fig, result):
     """The throughput of each flow in the upper panel; -> by whom it was counted."""
-    rows = _measured("queues", result.intervals, "flow", "stream", "start_s", "end_s", "omitted")
-    rows = rows.round({"start_s": 3, "end_s": 3})
-    rows = rows[~rows.omitted.astype(bool) & (rows.end_s > rows.start_s)]
-    names = _flow_names(result)
-    flows = [(names[flow], _steps(part)) for flow, part in rows.groupby("flow")]
+    rows, names = runs.measured_intervals("queues", result), runs.flow_names(result)
+    flows = [(names[flow], runs.steps(part)) for flow, part in rows.groupby("flow")]
     scale, unit = unit_prefix("bit/s", max(np.nanmax(bps) for _, (_, bps) in flows))
-    for (name, (time_s, bps)), colour in zip(flows, cycle(COLOURS), strict=False):
-        look = dict(line=dict(color=colour, width=3), mode="lines", name=name)
-        look |= dict(hovertemplate=f"%{{x:.4~g}} s: %{{y:.3~g}} {unit}")
-        fig.add_scatter(x=time_s, y=bps / scale, row=1, col=1, **look)
+    look = dict(mode="lines", hovertemplate=f"%{{x:.4~g}} s: %{{y:.3~g}} {unit}", row=1, col=1)
+    for (name, (time_s, bps)), colour in each(flows, COLOURS):
+        line = dict(color=colour, width=3)
+        fig.add_scatter(x=time_s, y=bps / scale, line=line, name=name, **look)
     fig.update_yaxes(title=f"throughput [{unit}]", row=1, col=1)
-    return f"throughput {_counted_by(rows)}"
+    return runs.counted_by(rows)
 
 
 def _sum(part):
