@@ -28,6 +28,7 @@ engine_app = typer.Typer(
 app.add_typer(engine_app, name="engine")
 app.add_typer(course_app, name="course")
 FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS  # of a disk
+Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for what it writes.")]
 Notebooks = Annotated[
     list[Path] | None,
     typer.Argument(help="Notebooks; all of notebooks/, if not given.", readable=False),
@@ -59,16 +60,16 @@ def doctor():
     from netlab.cli.doctor import findings
 
     failed = False
-    for finding in findings():
-        say(f"{finding.state:<5} {finding.name:<16} {finding.text}")
-        failed |= finding.state == "FAIL"
+    for state, name, text in findings():
+        say(f"{state:<5} {name:<16} {text}")
+        failed |= state == "FAIL"
     raise typer.Exit(failed)
 
 
 @app.command()
 def run(
     experiment: Annotated[Path, typer.Argument(help="JSON file of an experiment.", readable=False)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for what it leaves.")],
+    output: Output,
     engine: Annotated[
         str | None, typer.Option(help="Engine; the first that works here, if not given.")
     ] = None,
@@ -113,9 +114,7 @@ def run(
 
 
 @app.command()
-def record(
-    notebooks: Notebooks = None,
-):
+def record(notebooks: Notebooks = None):
     """Run notebooks live, store what their cells show, and keep what every experiment left in
     data/records, for those who have no engine.
     """
@@ -142,9 +141,7 @@ def all_notebooks(answers=False):
 
 
 @app.command()
-def pictures(
-    notebooks: Notebooks = None,
-):
+def pictures(notebooks: Notebooks = None):
     """Draw a picture beside each figure that notebooks store, for GitHub, pages and PDFs. Nothing
     is run, and a figure that has its picture keeps it. `netlab record` does this by itself.
     """
@@ -157,9 +154,7 @@ def pictures(
 @app.command()
 def pages(
     notebooks: Notebooks = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pages.")] = Path(
-        "out"
-    ),
+    output: Output = Path("out"),
 ):
     """Write notebooks, as they are stored, as HTML pages that need no network: to read, to hand
     out, to print.
@@ -172,7 +167,7 @@ def pages(
 
 @app.command("student-copy")
 def student_copy(
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the copies.")],
+    output: Output,
     notebooks: Notebooks = None,
 ):
     """Copy notebooks without what they found and with no prediction made, and what they read."""
@@ -253,11 +248,8 @@ def info():
     from netlab.engines.guest import transfer
 
     engine = transfer.current()
-    for key, value in {
-        "digest": engine.digest,
-        "cache": engine.folder,
-        **engine.about,
-    }.items():
+    about = {"digest": engine.digest, "cache": engine.folder} | engine.about
+    for key, value in about.items():
         say(f"{key:<12} {', '.join(value) if isinstance(value, list) else value}")
 
 

@@ -7,7 +7,7 @@ import os
 
 from netlab import engines
 from netlab.engines.guest import GuestEngine, host_checks
-from netlab.engines.guest.host_checks import Finding, judge
+from netlab.engines.guest.host_checks import Finding
 from netlab.engines.mininet import MininetEngine
 from netlab.engines.recorded import published
 from netlab.errors import EngineError
@@ -33,57 +33,42 @@ def findings():
 def mininet():
     """Check whether Mininet runs on this machine itself; asks `sudo` for nothing."""
     if os.geteuid() != 0:
-        return Finding("ok", "Mininet", f"in the guest; on this machine itself {engines.NOT_ROOT}")
-    try:
-        version = MininetEngine().about["mininet"]
-    except EngineError:
-        return Finding(
-            "ok",
-            "Mininet",
-            "in the guest only, which is enough; `netlab run --engine mininet` says what this"
-            " machine lacks",
-        )
-    return Finding(
-        "ok",
-        "Mininet",
-        f'{version} on this machine itself too: engine="mininet" runs on it, in real time',
-    )
+        said = f"in the guest; on this machine itself {engines.NOT_ROOT}"
+    else:
+        try:
+            version = MininetEngine().about["mininet"]
+            said = (
+                f'{version} on this machine itself too: engine="mininet" runs on it, in real time'
+            )
+        except EngineError:
+            said = (
+                "in the guest only, which is enough; `netlab run --engine mininet` says what this"
+                " machine lacks"
+            )
+    return Finding("ok", "Mininet", said)
 
 
 def engine():
     """Check the engine in the cache; runs the reference experiment."""
+    name = "engine"
     try:
         chosen = GuestEngine()
-    except EngineError as error:
-        yield Finding("FAIL", "engine", str(error))
-        return
-    yield Finding(
-        "ok",
-        "engine",
-        f"{chosen.digest}: Linux {chosen.about['kernel']}, iperf3 {chosen.about['iperf3']}, Mininet"
-        f" {chosen.about['mininet']}",
-    )
-    try:
+        tools = "Linux {kernel}, iperf3 {iperf3}, Mininet {mininet}".format(**chosen.about)
+        yield Finding("ok", name, f"{chosen.digest}: {tools}")
+        name = "reference run"
         found = reference_run(chosen)
     except EngineError as error:
-        yield Finding("FAIL", "reference run", str(error))
+        yield Finding("FAIL", name, str(error))
         return
     known = published(chosen.digest)
-    if known is None:
-        yield Finding(
-            "note",
-            "reference run",
-            f"runs ({found}); there are no published numbers of this engine to compare with",
-        )
+    state, said = "note", f"runs, but its bytes ({found}) are not the published ones ({known}):"
+    if known == found:
+        state, said = "ok", f"runs, and its bytes are the published ones ({found})"
+    elif known is None:
+        said = f"runs ({found}); there are no published numbers of this engine to compare with"
     else:
-        yield judge(
-            found == known,
-            "reference run",
-            f"runs, and its bytes are the published ones ({found})",
-            f"runs, but its bytes ({found}) are not the published ones ({known}): results repeat"
-            " here, not elsewhere",
-            "note",
-        )
+        said += " results repeat here, not elsewhere"
+    yield Finding(state, name, said)
 
 
 def refuse_other_numbers(build):
@@ -106,7 +91,6 @@ def refuse_other_numbers(build):
 
 def reference_run(engine=None):
     """Digest of the reference experiment's raw output."""
-    raw = run(REFERENCE, engine=engine).raw
-    return hashlib.sha256(
-        "".join(f"{name}\n{text}" for name, text in sorted(raw.items())).encode()
-    ).hexdigest()[:16]
+    raw = sorted(run(REFERENCE, engine=engine).raw.items())
+    text = "".join(f"{name}\n{text}" for name, text in raw)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -15,24 +15,12 @@ RUBRIC = "**Rubric.**"  # begins what a model answer is worth
 
 
 def own_solution(assignment, student, secret=None):
-    """A student's own solution, with outputs; -> its files' bytes by name.
-
-    Parameters
-    ----------
-    assignment : netlab.course.sets.source.Assignment
-    student : str
-    secret : str, optional
-        The course's.
-
-    Returns
-    -------
-    dict of bytes
-        The notebook, and a page of it.
+    """A student's own solution, with outputs, and a page of it: file name -> bytes.
 
     Raises
     ------
     NetlabError
-        The id can be none, or a cell of the solution fails.
+        The id is not valid, or a cell of the solution fails.
     """
     notebook, student = assignment.solution(), ids.normalised(student)
     for raw, cell in zip(notebook["cells"], assignment.cells, strict=True):

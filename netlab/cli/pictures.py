@@ -28,14 +28,7 @@ TAG = re.compile(
 def renew(notebooks):
     """Draw the picture of each stored figure that has none, or that of another figure.
 
-    Parameters
-    ----------
-    notebooks : iterable of path
-
-    Yields
-    ------
-    tuple
-        Per notebook its path, how many figures it stores, and how many of their pictures are new.
+    Yields per notebook its path, how many figures it stores, and how many pictures are new.
     """
     for path in map(Path, notebooks):
         notebook, before = (read(path) for _ in range(2))
@@ -55,7 +48,7 @@ def complete(notebook):
     pictures = drawn([output.data[FIGURE] for output in missing]) if missing else []
     for output, picture in zip(missing, pictures, strict=True):
         put(output, picture)
-    for output in figures(notebook):
+    for output in figures(notebook):  # an old picture may have an old description
         output.metadata[PICTURE]["alt"] = description(output.data[FIGURE])
     return len(missing)
 
@@ -100,31 +93,30 @@ def description(figure):
     layout = figure.get("layout") or {}
 
     def text(title):  # as plotly stores it, or in the short form: the text alone
-        if not isinstance(title, dict):
-            title = {"text": title}
+        title = title if isinstance(title, dict) else {"text": title}
         parts = [title.get("text"), (title.get("subtitle") or {}).get("text")]
         plain = (html.unescape(TAG.sub(" ", str(part))) for part in parts if part not in (None, ""))
         return [part.strip() for part in plain]
 
     scenes = [layout[name] or {} for name in layout if re.fullmatch("scene[0-9]*", name)]  # in 3D
 
-    def axes(letter):
-        found = []
-        for place in (layout, *scenes):
-            names = [axis for axis in place if re.fullmatch(f"{letter}axis[0-9]*", axis)]
-            names.sort(key=lambda axis: int(axis[len("xaxis") :] or 1))
-            found += [name for axis in names for name in text((place[axis] or {}).get("title"))]
-        return found
+    def axes(letters):
+        for letter in letters:
+            for place in (layout, *scenes):
+                names = [name for name in place if re.fullmatch(f"{letter}axis[0-9]*", name)]
+                for name in sorted(names, key=lambda name: int(name[len("xaxis") :] or 1)):
+                    yield from text((place[name] or {}).get("title"))
 
-    def listed(words, names):
-        names = dict.fromkeys(names)  # each once, in their order
-        return [f"{words}: {', '.join(names)}"] if names else []
-
-    parts = text(layout.get("title")) or ["Figure"]
-    across, upward = (axes("x") + axes("y"), axes("z")) if scenes else (axes("x"), axes("y"))
-    parts += listed("Across", across) + listed("Upward", upward)
     shown = [trace for trace in figure.get("data") or () if trace.get("showlegend") is not False]
-    parts += listed("Drawn", (name for trace in shown for name in text(trace.get("name"))))
+    told = {
+        "Across": axes("xy" if scenes else "x"),
+        "Upward": axes("z" if scenes else "y"),
+        "Drawn": (name for trace in shown for name in text(trace.get("name"))),
+    }
+    parts = text(layout.get("title")) or ["Figure"]
+    for words, names in told.items():
+        if names := ", ".join(dict.fromkeys(names)):  # each once, in their order
+            parts.append(f"{words}: {names}")
     return ". ".join(parts) + "."
 
 

@@ -27,17 +27,9 @@ def record(notebooks, every=False):
     notebook runs twice: first all of it live, for the records, and then as readers run it, for
     what it shows, where some experiments are asked for as recorded.
 
-    Parameters
-    ----------
-    notebooks : iterable of path
-    every : bool
-        These are all notebooks there are: records that none of them asked for are removed.
-
-    Yields
-    ------
-    tuple
-        Per notebook its path, how many experiments it ran, and how many of their records are new;
-        then, with `every`, None, how many records there are, and how many were removed.
+    Yields per notebook its path, how many experiments it ran, and how many of their records are
+    new. With `every`, these are all notebooks there are: records that none of them asked for are
+    removed; yields None, how many records there are, and how many were removed.
     """
     home, used = recorded.folder().resolve(), set()  # a kernel works in another folder
     for path in map(Path, notebooks):
@@ -70,13 +62,14 @@ def execute(path, **environment):
         with patch.dict(os.environ, QUIET | environment):
             return papermill.execute_notebook(path, None, cwd=path.parent, progress_bar=False)
     except papermill.PapermillExecutionError as error:
-        where = f"{path}, cell {error.cell_index + 1}"
-        said = f"{error.ename}: {error.evalue}"
-        raise NetlabError(f"{where}: {said}. Nothing of this notebook is stored.") from error
-    except Exception as error:  # no kernel of that name, one that died, ...
-        said = f"{type(error).__name__}: {error}"
         raise NetlabError(
-            f"{path} cannot be run ({said}): run it in Jupyter first, and save it there"
+            f"{path}, cell {error.cell_index + 1}: {error.ename}: {error.evalue}. Nothing of this"
+            " notebook is stored."
+        ) from error
+    except Exception as error:  # no kernel of that name, one that died, ...
+        raise NetlabError(
+            f"{path} cannot be run ({type(error).__name__}: {error}): run it in Jupyter first, and"
+            " save it there"
         ) from error
 
 

@@ -9,30 +9,15 @@ import traceback
 
 import ipywidgets as widgets
 import numpy as np
-import pandas as pd
 
 import netlab as nl
 from netlab.explore._figure_widget import Figure
 from netlab.explore._interrupt import on_interrupt
-from netlab.plots._style import COLOURS, INK
-from netlab.plots._words import short_number, with_unit
 from netlab.running.progress import told
 from netlab.running.stop import Stop
 
 TEXT = "font-family: Arial, Helvetica, sans-serif; font-size: 17px; line-height: 1.35"
 WRONG = "white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.35; color: #A00000"
-SLIDER = dict(style=dict(description_width="110px"), layout=dict(width="auto"))
-MEASURED = dict(color="white", size=9, line=dict(color="#999999", width=1.5))
-# measured with the settings of the sliders
-MEASURED_SO = dict(color=COLOURS[1], size=10, line=dict(color="white", width=1))
-HERE = dict(symbol="diamond", color=COLOURS[4], size=19, line=dict(color=INK, width=2))
-LEGEND = dict(
-    **dict.fromkeys(("xref", "yref"), "paper"), y=1, yanchor="bottom", x=0, font_size=14,
-    orientation="h", title_font_size=14,
-)  # fmt: skip
-# two legends, one above the other
-LINES, POINTS = LEGEND | dict(title_text="model", y=1.08), LEGEND | dict(title_text="points")
-LAYOUT = dict(legend=LEGEND, modebar_orientation="v", margin=dict(l=70, r=45, t=62, b=60))
 
 
 class Explorer(widgets.VBox):
@@ -208,43 +193,3 @@ def pace(seconds, total_s, wall_s):
         return text
     left_s = wall_s * (total_s / seconds - 1)
     return f"{text}, about {f'{left_s:.0f} s' if left_s < 90 else f'{left_s / 60:.0f} min'} left"
-
-
-def joined(measured, new):
-    """Measured runs with those of the button."""
-    return new if measured.empty else pd.concat([measured, new], ignore_index=True)
-
-
-def steps(name, value, low, high, unit, more=()):
-    """A slider over round numbers, six per power of ten, each shown with its unit.
-
-    Parameters
-    ----------
-    name : str
-    value, low, high : float
-        First value, and the ends of the slider. [unit]
-    unit : str
-        "bit/s", "s", "byte", or "%" for shares, whose values are from 0 to 1.
-    more : sequence of (str, float)
-        Further settings after `high`: their text and their value.
-    """
-
-    def text(number):
-        return f"{short_number(100 * number)} %" if unit == "%" else with_unit(number, unit)
-
-    powers, digits = range(-6, 12), (1, 1.5, 2, 3, 5, 7)
-    numbers = [float(f"{digit}e{power}") for power in powers for digit in digits]
-    options = [(text(number), number) for number in numbers if low <= number <= high]
-    options += more
-    return widgets.SelectionSlider(options=options, value=value, description=name, **SLIDER)
-
-
-def whole(name, value, low, high, step=1):
-    """A slider over whole numbers."""
-    return widgets.IntSlider(value, low, high, step, description=name, **SLIDER)
-
-
-def real(name, value, low, high, step, form=".2f"):
-    """A slider over real numbers."""
-    limits = dict(min=low, max=high, step=step, readout_format=form)
-    return widgets.FloatSlider(value=value, description=name, **limits, **SLIDER)

@@ -1,45 +1,18 @@
 """Explorer of throughput over loss: the limits by loss, window and link, and measured runs."""
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
 import netlab as nl
-from netlab import units
-from netlab.explore._explorer import (
-    HERE,
-    LAYOUT,
-    LINES,
-    MEASURED,
-    MEASURED_SO,
-    POINTS,
-    Explorer,
-    joined,
-    real,
-    steps,
-    whole,
-)
-from netlab.models import (
-    MATHIS_C,
-    buffer_limited_bps,
-    goodput_bps,
-    limited_bps,
-    limiting,
-    mathis_bps,
-)
-from netlab.plots._style import COLOURS, apply_style
-from netlab.plots._words import check_frame, plural, short_number, with_unit
+from netlab import models, units
+from netlab.explore._explorer import Explorer
+from netlab.explore._parts import add_points, checked, joined, real, steps, styled, whole
+from netlab.plots._style import COLOURS
+from netlab.plots._words import plural, short_number, with_unit
 from netlab.running.sweep import rows
 
-COLUMNS = [
-    "streams",
-    "loss_rate",
-    "received_bps",
-    "mss_bytes",
-    "base_rtt_s",
-    "bottleneck_bps",
-    "seed",
-]
+HOVER = ["streams", "base_rtt_s", "mss_bytes", "bottleneck_bps", "seed"]
+COLUMNS = [*HOVER, "loss_rate", "received_bps"]
 LOSSES = np.geomspace(1e-5, 0.1, 81)
 TIMESTAMPS_BYTES = 12  # iperf3's -M counts them, a segment's payload does not
 HEADERS_BYTES = 66  # as in `goodput_bps`
@@ -71,11 +44,7 @@ def mathis(measured=None):
     the labs do; with these Linux has windows of about 1.15 to 1.21 times the slider's value. "No
     limit" means Mininet's buffers of 16 MiB, which are also assumed for the runs in `measured`.
     """
-    if measured is None:
-        measured = pd.DataFrame(columns=COLUMNS, dtype=float)
-    else:
-        check_frame("mathis", measured, *COLUMNS)
-    return Mathis(measured.assign(window_bytes=np.inf))
+    return Mathis(checked("mathis", measured, COLUMNS).assign(window_bytes=np.inf))
 
 
 class Mathis(Explorer):
@@ -85,7 +54,7 @@ class Mathis(Explorer):
             "streams": whole("streams K", 1, 1, 16),
             "rtt": steps("RTT", 0.02, 1e-3, 0.2, "s"),
             "mss": whole("MSS [byte]", 1448, 88, 1448, 80),
-            "constant": real("constant C", round(MATHIS_C["periodic"], 2), 0.8, 1.4, 0.01),
+            "constant": real("constant C", round(models.MATHIS_C["periodic"], 2), 0.8, 1.4, 0.01),
             "rate": steps("link", 1e9, 1e8, 1e10, "bit/s"),
             "window": steps("window", np.inf, 5e4, 5e6, "byte", more=[("no limit", np.inf)]),
         }
@@ -101,15 +70,15 @@ class Mathis(Explorer):
         def limits_bps(loss):
             flat = np.ones_like(loss)
             return {
-                "loss": mathis_bps(mss, rtt, loss, c, streams),
-                "window": buffer_limited_bps(window, rtt, streams) * flat,
-                "link": goodput_bps(rate, mss, mss + HEADERS_BYTES) * flat,
+                "loss": models.mathis_bps(mss, rtt, loss, c, streams),
+                "window": models.buffer_limited_bps(window, rtt, streams) * flat,
+                "link": models.goodput_bps(rate, mss, mss + HEADERS_BYTES) * flat,
             }
 
         curves, here = limits_bps(LOSSES), limits_bps(np.array([self.loss.value]))
-        limit = limiting(mss, rtt, self.loss.value, **path)
+        limit = models.limiting(mss, rtt, self.loss.value, **path)
         curves = {name: np.where(bps < np.inf, bps, np.nan) for name, bps in curves.items()}
-        curves["all three"] = limited_bps(mss, rtt, LOSSES, **path)
+        curves["all three"] = models.limited_bps(mss, rtt, LOSSES, **path)
         traces = {name: dict(x=100 * LOSSES, y=bps / 1e6) for name, bps in curves.items()}
         traces[SAME] = _points(self.same_settings())
         traces["sliders"] = dict(x=np.array([100 * self.loss.value]), y=here[limit] / 1e6)
@@ -172,8 +141,7 @@ def _points(runs):
 
 def _hover_data(runs):
     """The numbers that hovering over the points of runs shows."""
-    columns = ["streams", "base_rtt_s", "mss_bytes", "bottleneck_bps", "seed"]
-    return dict(customdata=runs[runs.loss_rate > 0][columns].to_numpy(float) / [1, 1e-3, 1, 1e6, 1])
+    return dict(customdata=runs[runs.loss_rate > 0][HOVER].to_numpy(float) / [1, 1e-3, 1, 1e6, 1])
 
 
 def _figure(measured):
@@ -189,18 +157,11 @@ def _figure(measured):
     line("link", COLOURS[3], 3, "dot")
     hover = (
         "K = %{customdata[0]}, loss %{x:.3~g} %, RTT %{customdata[1]:.3~g} ms<br>MSS"
-        " %{customdata[2]} byte, link "
-    )
-    hover += (
-        "%{customdata[3]:,} Mbit/s, seed %{customdata[4]}<br>%{y:.4~g}"
+        " %{customdata[2]} byte, link %{customdata[3]:,} Mbit/s, seed %{customdata[4]}<br>%{y:.4~g}"
         " Mbit/s<extra>measured</extra>"
     )
     points = _points(measured) | _hover_data(measured)
-    look = dict(mode="markers", legend="legend2")
-    fig.add_scatter(**points, name="measured", marker=MEASURED, hovertemplate=hover, **look)
-    fig.add_scatter(name=SAME, marker=MEASURED_SO, hoverinfo="skip", **look)
-    hover = "%{x:.3~g} %: %{y:.4~g} Mbit/s"
-    fig.add_scatter(name="sliders", marker=HERE, hovertemplate=hover, **look)
+    add_points(fig, points, SAME, hover, "%{x:.3~g} %: %{y:.4~g} Mbit/s")
 
     def axis(title, ends, ticks):
         texts = list(map(short_number, ticks))
@@ -208,5 +169,4 @@ def _figure(measured):
 
     xaxis = axis("loss rate [%]", [-3.05, 1.05], [0.001, 0.01, 0.1, 1, 10])
     yaxis = axis("throughput [Mbit/s]", [-1.7, 4.3], [0.1, 1, 10, 100, 1000, 10_000])
-    legends = dict(legend=LINES | dict(title_text="allowed by"), legend2=POINTS)
-    return apply_style(fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | legends)
+    return styled(fig, xaxis, yaxis, lines="allowed by")

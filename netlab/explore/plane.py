@@ -6,7 +6,8 @@ import pandas as pd
 
 import netlab as nl
 from netlab import plots
-from netlab.explore._explorer import LAYOUT, Explorer, real, whole
+from netlab.explore._explorer import Explorer
+from netlab.explore._parts import LAYOUT, real, whole
 from netlab.models import goodput_bps
 from netlab.plots._words import check_frame, short_number
 

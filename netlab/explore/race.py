@@ -12,18 +12,9 @@ import plotly.graph_objects as go
 import netlab as nl
 from netlab import units
 from netlab.errors import SpecificationError
-from netlab.explore._explorer import (
-    LAYOUT,
-    LINES,
-    POINTS,
-    SLIDER,
-    Explorer,
-    joined,
-    real,
-    steps,
-    whole,
-)
-from netlab.plots._style import COLOURS, FAINT, INK, apply_style
+from netlab.explore._explorer import Explorer
+from netlab.explore._parts import SLIDER, joined, real, steps, styled, whole
+from netlab.plots._style import COLOURS, FAINT, INK, from_0
 from netlab.plots._words import plural, with_unit
 from netlab.plots.window_traces import reductions, thinned
 from netlab.running.run import so_far
@@ -221,8 +212,5 @@ def _figure():
         fig.add_scatter(name=name, **look)
     look = dict(mode="text", text=["press Measure here"], textfont_size=20, hoverinfo="skip")
     fig.add_scatter(name=HINT, showlegend=False, **look)
-    xaxis = dict(title="time [s]", rangemode="tozero")
-    yaxis = dict(title="congestion window [segments]", rangemode="tozero")
-    legends = dict(legend=LINES | dict(title_text="windows"))
-    legends["legend2"] = POINTS | dict(title_text="room of the")
-    return apply_style(fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | legends)
+    axes = from_0("time [s]"), from_0("congestion window [segments]")
+    return styled(fig, *axes, lines="windows", points="room of the")

@@ -7,21 +7,11 @@ import pandas as pd
 import plotly.graph_objects as go
 
 import netlab as nl
-from netlab.explore._explorer import (
-    HERE,
-    LAYOUT,
-    LINES,
-    MEASURED,
-    MEASURED_SO,
-    POINTS,
-    Explorer,
-    joined,
-    real,
-    whole,
-)
+from netlab.explore._explorer import Explorer
+from netlab.explore._parts import add_points, checked, joined, real, styled, whole
 from netlab.models import rtt_shares
-from netlab.plots._style import COLOURS, FAINT, apply_style
-from netlab.plots._words import check_frame, short_number
+from netlab.plots._style import COLOURS, FAINT
+from netlab.plots._words import short_number
 from netlab.running.sweep import rows
 
 COLUMNS = ["seed", "flow", "streams", "base_rtt_s", "received_bps"]
@@ -55,11 +45,7 @@ def fairness(measured=None):
     60 s, after 5 s that do not count. The RTT of h1 is 20 ms. The queue holds 62.5 kB (5 ms): a
     long queue would add the same long delay to both RTTs, so that their ratio would be near 1.
     """
-    if measured is None:
-        measured = pd.DataFrame(columns=COLUMNS, dtype=float)
-    else:
-        check_frame("fairness", measured, *COLUMNS)
-    return Fairness(measured)
+    return Fairness(checked("fairness", measured, COLUMNS))
 
 
 class Fairness(Explorer):
@@ -154,17 +140,12 @@ def _figure(found):
     fig, look = go.Figure(), dict(mode="lines", hoverinfo="skip")
     fig.add_scatter(name="h1's share", line=dict(color=COLOURS[0], width=4), **look)
     fig.add_scatter(name=EVEN, line=dict(color=FAINT, width=2, dash="dash"), **look)
-    look = dict(mode="markers", cliponaxis=False, legend="legend2")
     hover = (
         "%{customdata[0]} against %{customdata[1]}, RTTs 1 : %{x:.3~g}, seed %{customdata[2]}<br>h1"
         " got %{y:.1f} %"
     )
-    points = _points(found) | _hover_data(found)
-    fig.add_scatter(**points, name="measured", marker=MEASURED, hovertemplate=hover, **look)
-    fig.add_scatter(name=SAME, marker=MEASURED_SO, hoverinfo="skip", **look)
-    hover = "RTTs 1 : %{x:.3~g}<br>h1 gets %{y:.1f} %"
-    fig.add_scatter(name="sliders", marker=HERE, hovertemplate=hover, **look)
+    slider_hover = "RTTs 1 : %{x:.3~g}<br>h1 gets %{y:.1f} %"
+    measured = _points(found) | _hover_data(found)
+    add_points(fig, measured, SAME, hover, slider_hover, cliponaxis=False)
     xaxis = dict(title="RTT of h3 / RTT of h1 [1]", range=[0.8, 8.2], dtick=1)
-    yaxis = dict(title="h1's share [%]", range=[0, 100], dtick=20)
-    legends = dict(legend=LINES, legend2=POINTS)
-    return apply_style(fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | legends)
+    return styled(fig, xaxis, dict(title="h1's share [%]", range=[0, 100], dtick=20))

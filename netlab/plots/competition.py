@@ -25,35 +25,28 @@ def plane(trajectories, capacity_bps, start=True, flows=("flow 1", "flow 2"), st
     Parameters
     ----------
     trajectories : dict of pandas.DataFrame
-        Label -> a row per step, in order: ``x_bps`` and ``y_bps``, the throughputs of the two flows
-        [bit/s]; ``time_s`` [s] is optional, and is shown on hovering. The first trajectory, such as
-        a model's, is drawn thin and dark on top of the others.
+        Label -> a row per step: ``x_bps``, ``y_bps`` [bit/s], optionally ``time_s`` [s]. The first
+        one, such as a model's, is drawn thin and dark on top of the others.
     capacity_bps : float
-        Throughput that both flows together can have, above 0. [bit/s]
+        Of the link, above 0. [bit/s]
     start : bool
-        Mark the start of each trajectory by an open ring. A filled ring always marks its end.
+        Mark where each trajectory starts by an open ring; a filled ring marks its end.
     flows : pair of str
-        Names of the two flows on the axes.
+        Names on the axes.
     stepper : bool
         Add a slider and a button that walk along the first trajectory.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Throughput over throughput [Gbit/s, Mbit/s, ...], both axes with the same scale. It has the
-        fairness line, the efficiency line and the optimum, where the two lines cross. On the dotted
-        lines one flow has twice the throughput of the other.
+        Both axes have the same scale. The fairness and the efficiency line cross at the optimum.
 
     Notes
     -----
     For two flows Jain's index depends on their ratio r alone, so it is constant along a line
-    through the origin: :math:`I = (1 + r)^2 / (2 (1 + r^2))`, which is 1 for r = 1, 0.9 for r = 2
-    and 0.5 for r = 0.
-
-    References
-    ----------
-    D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance
-    in computer networks", Computer Networks and ISDN Systems 17, 1989.
+    through the origin: :math:`I = (1 + r)^2 / (2 (1 + r^2))`; the dotted lines have r = 2, I = 0.9.
+    Source: D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion
+    avoidance in computer networks", Computer Networks and ISDN Systems 17, 1989.
     """
     check_frames("plane", "trajectories", trajectories, "x_bps", "y_bps")
     if not 0 < capacity_bps < np.inf:
@@ -137,20 +130,18 @@ def _draw_rules(fig, edge, full, efficiency, at):
 
 
 def index_over_time(windows, threshold=None):
-    """Jain's index over time.
+    """Jain's index over time, in steps, with a gap where there is no window or no index.
 
     Parameters
     ----------
     windows : dict of pandas.DataFrame
-        Label -> a row per window of time: ``start_s``, ``end_s`` [s] and ``jain_index`` [1]. The
-        windows must not overlap.
+        Label -> ``start_s``, ``end_s`` [s] and ``jain_index`` [1] of windows without overlap.
     threshold : float, optional
         Draw a line at this index. [1]
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Jain's index [1] over time [s], in steps, with a gap where there is no window or no index.
     """
     check_frames("index_over_time", "windows", windows, "start_s", "end_s", "jain_index")
     fig, lowest = go.Figure(), 0.45 if threshold is None else threshold
@@ -182,27 +173,21 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
     Parameters
     ----------
     table : pandas.DataFrame
-        A row per run. Each axis has its own order: that of the categories where a column is
-        categorical, else the one in which they appear; numbers ascend. Rivals that are on both
-        axes have the same order on both.
-    row, column : str
-        The table's columns that give the row and the column of the heat map.
-    value : str
-        The table's column with the value to draw, from 0 to 1. [1]
+        A row per run. On each axis numbers ascend; other values are in the order of the categories
+        of a categorical column, else as they appear, and rivals on both axes in one order.
+    row, column, value : str
+        Columns of the table: the rivals, and what is drawn, from 0 to 1. [1]
     facet : str, optional
-        The table's column that splits the runs into panels, side by side and with one scale.
+        The column that splits the runs into panels with one scale.
     middle : float or None
-        The value between 0 and 1 that is drawn white: smaller values are red, larger ones blue.
-        None: colours go from light to dark. [1]
+        What is drawn white, between 0 and 1; less is red, more is blue. None: from light to dark.
     labels : dict of str, optional
-        Names of columns in the figure, such as ``{"other": "flow 2 uses", "buffer": "buffer
-        [BDP]"}``. Default: their own names.
+        Names of columns, such as ``{"other": "flow 2 uses", "buffer": "buffer [BDP]"}``.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Hovering shows the median, the lowest and the highest value of a cell, and its number of
-        runs. Cells without a measured value are grey.
+        Hovering shows the median, the range and the number of a cell's runs; grey: none.
     """
     check_frame("matrix", table, row, column, value, *[facet] * (facet is not None))
     if middle is not None and not 0 < middle < 1:
@@ -226,9 +211,8 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
     fig = make_subplots(down, across, shared_yaxes=beside, **spacing)
     hover = (
         f"{names[row]}: %{{y}}<br>{names[column]}: %{{x}}<br>median %{{z:.3f}}, from"
-        " %{customdata[0]:.3f} "
+        " %{customdata[0]:.3f} to %{customdata[1]:.3f}<br>runs: %{customdata[2]}<extra></extra>"
     )
-    hover += "to %{customdata[1]:.3f}<br>runs: %{customdata[2]}<extra></extra>"
     look = dict(texttemplate="%{z:.2f}", textfont_size=14, hovertemplate=hover, hoverongaps=False)
     look |= dict(x=columns, y=rows, xgap=2, ygap=2, coloraxis="coloraxis")
     for number, (name, panel) in enumerate(panels.items(), 1):
@@ -267,9 +251,6 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
 
 
 def _orders(row, column):
-    """The values of both, each in its own order: numbers ascend, and rivals that are on both axes
-    have the same order on both.
-    """
     orders = [[name for name in values_in_order(x) if name in set(x)] for x in (row, column)]
     if set(orders[0]) & set(orders[1]):
         shared = list(dict.fromkeys([*orders[0], *orders[1]]))

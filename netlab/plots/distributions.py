@@ -27,27 +27,22 @@ def distribution(table, x, y, marks=None, unit=None, labels=None, marked="publis
     ----------
     table : pandas.DataFrame
         A row per run, with its ``seed``, as `netlab.sweep` gives.
-    x : str
-        The table's column of categories. Their order is that of the categories where the column is
-        categorical, else the order in which they appear.
-    y : str
-        The table's column of measured values, in `unit`.
+    x, y : str
+        The columns of the categories, in their order or as they appear, and of the values [`unit`].
     marks : dict of float, optional
-        Category -> a number to compare with, such as a published one, in `unit`.
+        Category -> a number to compare with, such as a published one. [`unit`]
     unit : str, optional
-        "bit/s", "s" or "byte", which get a prefix, or any other. Default: the unit at the end of
-        the name of `y`, else "1".
+        "bit/s", "s" or "byte", which get a prefix, or any other. Default: that at the end of the
+        name of `y`, else "1".
     labels : dict of str, optional
-        Names of columns on the axes, such as ``{"jain_index": "fairness"}``. Default: their own
-        names.
+        Names of columns on the axes, such as ``{"jain_index": "fairness"}``.
     marked : str
         Name of the marks in the legend.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Points with nearly the same value are drawn side by side. Runs without a value are left out,
-        and the title says how many.
+        Points of nearly the same value lie side by side. The title counts runs without a value.
     """
     check_frame("distribution", table, x, y, "seed")
     runs, marks = table[table[y].notna() & table[x].notna()], dict(marks or {})

@@ -1,6 +1,4 @@
-"""The search for the rate at which a path begins to lose: what arrived, what was lost, and how
-latency told of it.
-"""
+"""The search for the rate at which a path begins to lose."""
 
 import numpy as np
 from plotly.subplots import make_subplots
@@ -22,10 +20,8 @@ def loss_onset(frame):
     Returns
     -------
     plotly.graph_objects.Figure
-        Three panels over the offered rate [Mbit/s ...]: the received rate [the same], with a
-        diagonal where all arrives; the loss [%]; the round-trip times during the test [ms ...], the
-        mean as a line and the longest as a mark. A colour per direction; a band from the highest
-        rate that was carried to the lowest that was not.
+        Over the offered rate: the received rate, the loss, and the mean and the longest round-trip
+        time. A band goes from the highest rate that was carried to the lowest that was not.
     """
     check_frame("loss_onset", frame, *COLUMNS)
     frame = frame.sort_values("offered_bps", kind="stable")

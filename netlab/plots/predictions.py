@@ -21,29 +21,24 @@ def prediction(grid, models, rate="loss_rate", title=None):
     Parameters
     ----------
     grid : pandas.DataFrame
-        One row per run, as `netlab.sweep` gives: ``loss_rate`` [1], ``streams`` [1], ``seed``,
+        A row per run, as `netlab.sweep` gives: ``loss_rate`` [1], ``streams`` [1], ``seed``,
         ``received_bps`` [bit/s], ``mss_bytes`` [byte], ``base_rtt_s`` [s] and ``bottleneck_bps``
-        [bit/s]. Runs without loss cannot be drawn on a logarithmic axis. They are left out, as are
-        runs without a result, and the title says how many.
+        [bit/s]. The title counts runs without loss or result, which have no place on the axes.
     models : iterable of netlab.models.Model
         At least one, such as ``[models.mathis]``.
     rate : {"loss_rate", "halving_rate"}
-        The rate that the models take as the loss rate: that of the path, or the number of window
-        reductions per segment, which the kernel counts (see `Nstat`). The second is the p of
-        Mathis et al. where losses come in bursts. [1]
+        What the models take as loss rate: that of the path, or window reductions per segment, which
+        the kernel counts (see `Nstat`): the p of Mathis et al. where losses come in bursts. [1]
     title : str, optional
-        Default: what the runs have in common, such as "Throughput under loss: reno, 20 ms, 1
-        Gbit/s".
+        Default: what the runs have in common.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        The upper panel has the throughput [Gbit/s, Mbit/s, ...] over the rate [%]: each run, the
-        mean and the range of the runs with the same loss rate and number of streams, and a line per
-        model and number of streams. The lower panel has measured over predicted throughput [1] in
-        the same way, and a line through the means of each model. Shaded: more than the link
-        carries, and more loss than a model allows. Below the title is the constant C that fits
-        best, with its 95 % interval, if at least five runs are in the domain of Mathis's model.
+        Above, the throughput over the rate: each run, the mean and the range of those with the same
+        loss rate and number of streams, and the models. Below, measured over predicted. Shaded:
+        more than the link carries, and more loss than a model allows. The title has the constant C
+        that fits best, with its 95 % interval, if five runs are in the domain of Mathis's model.
     """
     if rate not in RATES:
         raise ValueError(f"prediction: rate must be one of {', '.join(RATES)}, not {rate!r}")
@@ -138,9 +133,8 @@ def _hover(run, rate, models, ratios):
 
 
 def _points(fig, own, column, symbol, shift, place, name, colour):
-    """Draw the runs of one number of streams, and the mean and the range of each cell.
-
-    `shift` is a factor on the x-axis, so that ranges do not hide each other.
+    """Draw the runs of one number of streams, and the mean and the range of each cell; `shift` is a
+    factor on the x-axis, so that ranges do not hide each other.
     """
     shared = dict(name=name, legendgroup=name, mode="markers", **place)
     shared |= dict(hovertemplate="%{text}<extra></extra>")

@@ -18,19 +18,17 @@ def throughput(result, capacity=True):
     Parameters
     ----------
     result : Result
-        Its ``intervals`` are drawn, without those that iperf3 omits from its totals. The receiver's
-        numbers are used where there are some, else the sender's, which include data that is still
-        in its buffers. Its ``flows`` give the names in the legend.
+        Its ``intervals`` are drawn, without those that iperf3 omits: the receiver's numbers, else
+        the sender's, which include data that is still in its buffers. ``flows`` give the names.
     capacity : bool
-        Show the payload that the slowest link on each flow's path carries in full segments of 1448
-        bytes: as a line if it is at most four times the highest throughput, else as a note.
+        Show the payload that the slowest link of each path carries in segments of 1448 bytes: as a
+        line if it is at most four times the highest throughput, else as a note.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Throughput [Gbit/s, Mbit/s, ...] over time [s]; a colour per flow or, if there is only one
-        flow, per stream. Flows report at different times, so their sum is averaged over steps of
-        one interval.
+        A colour per flow or, if there is only one flow, per stream. Flows report at different
+        times, so their sum is averaged over steps of one interval.
     """
     rows, names = measured_intervals("throughput", result), flow_names(result)
     alone, count = rows.flow.nunique() == 1, rows.groupby(["flow", "stream"]).ngroups
@@ -60,13 +58,12 @@ def streams(result):
     ----------
     result : Result
         Its ``streams`` are drawn with the receiver's numbers; where there are none, with the
-        sender's, and hatched. Its ``flows`` give the names in the legend.
+        sender's, and hatched. ``flows`` give the names.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        A bar per stream: throughput [Gbit/s, Mbit/s, ...]; a line at the equal share; Jain's index
-        [1] in the title.
+        A bar per stream, a line at the equal share, and Jain's index in the title.
     """
     rows = _measured("streams", result.streams, "flow", "stream", "src", "dst")
     rows = rows.sort_values(["flow", "stream"])

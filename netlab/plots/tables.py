@@ -15,15 +15,13 @@ def comparison(table):
     Parameters
     ----------
     table : pandas.DataFrame
-        One row per quantity: ``quantity`` (its name), ``measured``, ``predicted``, ``published``
-        (NaN where there is none) and their ``unit``: "bit/s", "s" or "byte", which get a prefix, or
-        any other; "1" for numbers without a unit.
+        A row per ``quantity`` (its name): ``measured``, ``predicted``, ``published`` (NaN where
+        there is none), and ``unit``: "bit/s", "s" or "byte", which get a prefix, or any other.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        A panel per unit. Its axis starts at 0, or is logarithmic where values differ by more than a
-        factor of 50.
+        A panel per unit, logarithmic where values differ by more than a factor of 50.
     """
     tick = dict(width=4, color=COLOURS[1])
     kinds = {  # the last is drawn on top
@@ -37,8 +35,7 @@ def comparison(table):
     heights = [len(panel) for _, panel in panels]
     fig = make_subplots(len(panels), row_heights=heights, vertical_spacing=min(1, 90 / inner_px))
 
-    def write(text, kind, **place):
-        """Write a text to the right of the panel, in the column of its kind."""
+    def write(text, kind, **place):  # right of the panel, in the column of its kind
         place |= dict(x=1, xref="x domain", xanchor="right")
         place |= dict(xshift=COLUMN_PX * (3 - list(kinds).index(kind)))
         font = dict(color=kinds[kind]["color"], size=14)

@@ -28,12 +28,11 @@ def aimd(traces, colours=("#009E73", "#D55E00", COLOURS[0], *COLOURS[3:])):
     traces : dict of pandas.DataFrame
         Label -> ``time_s`` [s] and ``cwnd_bytes`` [byte], as `netlab.models.aimd_trace` gives them.
     colours : sequence of str
-        Colours of the traces, in their order. Default: green, red, then others.
+        Colours of the traces, in their order.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        The congestion window [MB, kB, ...; 1 kB = 1000 byte] over time [s].
     """
     check_frames("aimd", "traces", traces, "time_s", "cwnd_bytes")
     scale, unit = unit_prefix("byte", max(trace.cwnd_bytes.max() for trace in traces.values()))
@@ -52,20 +51,18 @@ def windows(result, flow=None):
     ----------
     result : Result
         Its ``windows`` are drawn; the experiment needs ``nl.Windows("h1")`` for each host h1 that
-        sends. Its ``flows`` give the names in the legend.
+        sends. ``flows`` give the names.
     flow : int or sequence of int, optional
-        Draw only these flows, by their numbers. Default: all.
+        Draw only these flows, by their numbers.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        The congestion window [segments] over time [s], in steps; a colour per flow or, if there is
-        only one flow, per stream. A thicker line is the sum of a flow's windows, each as it was
-        last known. A mark at the window that a stream had before says that the kernel has found a
-        loss ("recovery", as Linux calls this state), that it has reduced the window without one
-        ("cwr": an ECN mark, or a full queue in the host itself), or that the retransmission timer
-        has run out. ``ss``, on an engine without the guest's kernel, does not tell these: there
-        are no marks.
+        The windows [segments] in steps; a colour per flow or, if there is only one flow, per
+        stream. A thicker line is the sum of a flow's windows, each as it was last known. Marks, at
+        the window that a stream had before: a loss ("recovery", as Linux calls this state), a
+        reduction without one ("cwr": an ECN mark, or a full queue in the host itself), and a
+        timeout. ``ss``, on an engine without the guest's kernel, does not tell these.
 
     Raises
     ------
@@ -74,9 +71,8 @@ def windows(result, flow=None):
 
     Notes
     -----
-    Where there are too many points to be seen, the first, the lowest, the highest and the last one
-    of each short piece of time remain, so that steps and peaks are where they were. Of the marks,
-    at most 1200 of a kind remain; the subtitle counts all.
+    Of too many points, the first, lowest, highest and last of each short piece of time are drawn;
+    of the marks, at most 1200 of a kind. The subtitle counts all.
     """
     rows, names = _windows_of(result, flow), runs.flow_names(result)
     flows, streams = rows.flow.nunique(), rows.groupby(["flow", "stream"]).ngroups
@@ -112,19 +108,16 @@ def queues(result, qdisc=None):
     ----------
     result : Result
         Its ``queues`` are drawn below; the experiment needs ``nl.Queue("s1", "s2")``. Its
-        ``intervals`` are drawn above, one line per flow, as in `throughput`; without any, there is
-        the queue alone.
+        ``intervals``, where there are some, are drawn above, one line per flow.
     qdisc : str, optional
-        Kind of the queueing discipline to draw. Default: the last one in the chain that is not
-        netem, that is what waits at the bottleneck: tbf or, where there is one, its child such as
-        fq_codel. "netem" has that and what is under way on the line.
+        Kind of the queueing discipline. Default: what waits at the bottleneck, the last one in the
+        chain that is not netem. "netem" has that and what is under way on the line.
 
     Returns
     -------
     plotly.graph_objects.Figure
-        Throughput [Gbit/s, Mbit/s, ...] and queue [MB, kB, ...; 1 kB = 1000 byte] over time [s];
-        a short mark on the time axis where the discipline's count of drops rises. Where there are
-        too many points to be seen, they are thinned as in `windows`.
+        Throughput and queue [MB, kB, ...; 1 kB = 1000 byte], thinned as in `windows`; a short mark
+        on the time axis where the discipline's count of drops rises.
 
     Raises
     ------
@@ -233,10 +226,8 @@ def reductions(rows):
 
 
 def thinned(time_s, values, pieces):
-    """A line of steps, as arrays, without what cannot be seen.
-
-    Where nothing changes there are no points. If more than four per piece of time remain, then of
-    each piece the first, the lowest, the highest and the last.
+    """A line of steps, as arrays, without points where nothing changes; if more than four per piece
+    of time remain, the first, lowest, highest and last of each piece.
     """
     time_s, values = np.asarray(time_s, float), np.asarray(values)
     keep = np.append(True, np.diff(values) != 0)

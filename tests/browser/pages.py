@@ -34,11 +34,8 @@ SERVERS = {
 }
 # Extensions that fail where they do not belong: nbgrader's and Notebook's in Voila; and
 # JupyterLab's question about its news
-VOILA = {
-    "VoilaConfiguration": {
-        "extension_denylist": ["@jupyter/nbgrader", "@jupyter-notebook/lab-extension"]
-    }
-}
+DENIED = ["@jupyter/nbgrader", "@jupyter-notebook/lab-extension"]
+VOILA = {"VoilaConfiguration": {"extension_denylist": DENIED}}
 LAB = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": True}}
 
 
@@ -54,9 +51,8 @@ def server(kind, folder):
         if cell.cell_type == "code":
             cell.execution_count, cell.outputs = None, []
     nbformat.write(notebook, folder / "work" / NOTEBOOK.name)
-    own = {
-        f"JUPYTER_{name.upper()}_DIR": str(folder / name) for name in ("config", "runtime", "data")
-    }
+    kinds = ("config", "runtime", "data")
+    own = {f"JUPYTER_{name.upper()}_DIR": str(folder / name) for name in kinds}
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -76,20 +72,16 @@ def server(kind, folder):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
                 break
             if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(
-                    f"{kind} does not serve:\n{(folder / 'server.log').read_text()[-3000:]}"
-                )
+                said = (folder / "server.log").read_text()[-3000:]
+                raise RuntimeError(f"{kind} does not serve:\n{said}")
             time.sleep(0.1)
         yield f"http://127.0.0.1:{port}{path}"
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            # it ends its kernels; should it not come to that, they miss it and end
-            os.killpg(process.pid, signal.SIGTERM)
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        # it ends its kernels; should it not come to that, they miss it and end
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                os.killpg(process.pid, how)
+                process.wait(20)
 
 
 @contextlib.contextmanager
@@ -115,45 +107,33 @@ def browser(folder, width=1400, height=900):
 
 
 class Page:
-    """The notebook of explorers, open, and run from top to bottom.
-
-    Parameters
-    ----------
-    chrome : selenium.webdriver.Chrome
-    kind : {"lab", "notebook", "voila"}
-    address : str
-    """
+    """The notebook of explorers, open, and run from top to bottom."""
 
     def __init__(self, chrome, kind, address, wait_s=120):
         self.chrome, self.kind = chrome, kind
         chrome.get(address)
         if kind != "voila":
-            # the server may answer with an error while it starts, which is no list of kernels
-            kernels = "return fetch('/api/kernels').then(answer => answer.ok ? answer.json() : [])"
-            self.until(
-                lambda: [
-                    one
-                    for one in self.script(kernels) or []
-                    if one["connections"] and one["execution_state"] == "idle"
-                ],
-                wait_s,
-            )
+            self.until(self._is_idle, wait_s)
             self.until(self._run_all, wait_s)
         drawn = (
             "return [...document.querySelectorAll('.js-plotly-plot')].filter(one => one._fullLayout"
             " && one.data.length)"
         )
         self.figures = self.until(lambda: len(found := self.script(drawn)) == 4 and found, wait_s)
-        self.explorers = [
-            self.script("return arguments[0].closest('.widget-hbox')", figure)
-            for figure in self.figures
-        ]
+        box = "return arguments[0].closest('.widget-hbox')"
+        self.explorers = [self.script(box, figure) for figure in self.figures]
+
+    def _is_idle(self):
+        # the server may answer with an error while it starts, which is no list of kernels
+        kernels = "return fetch('/api/kernels').then(answer => answer.ok ? answer.json() : [])"
+        found = self.script(kernels) or []
+        return any(one["connections"] and one["execution_state"] == "idle" for one in found)
 
     def _run_all(self):
         """Choose Run All Cells, which a page that is not quite there yet may ignore; -> whether it
         has been heeded.
         """
-        self.until(lambda: [item for item in self.all(".lm-MenuBar-item") if item.text == "Run"])[
+        self.until(lambda: [one for one in self.all(".lm-MenuBar-item") if one.text == "Run"])[
             0
         ].click()
         self.until(lambda: self.all("[data-command='runmenu:run-all']"))[0].click()
@@ -179,10 +159,8 @@ class Page:
             "return arguments[0].data.map(one => [one.name, Array.from(one.x || []),"
             " Array.from(one.y || [])])"
         )
-        return {
-            name: list(zip(x, y, strict=True))
-            for name, x, y in self.script(text, self.figures[number])
-        }
+        found = self.script(text, self.figures[number])
+        return {name: list(zip(x, y, strict=True)) for name, x, y in found}
 
     def handle(self, number, slider):
         """The handle of an explorer's slider, by its name."""
@@ -209,13 +187,10 @@ class Page:
         """An explorer's button, as soon as this is written on it."""
 
         def found():
-            return [
-                one
-                for one in self.all("button", self.explorers[number])
-                if one.text.strip() == text
-            ]
+            buttons = self.all("button", self.explorers[number])
+            return next((one for one in buttons if one.text.strip() == text), None)
 
-        return self.until(found, seconds)[0]
+        return self.until(found, seconds)
 
     def picture(self, name, number):
         """A screenshot with an explorer in the middle, as out/explorers/NAME.png."""
@@ -225,8 +200,5 @@ class Page:
 
     def errors(self):
         """What the console shows in red."""
-        return [
-            entry["message"]
-            for entry in self.chrome.get_log("browser")
-            if entry["level"] == "SEVERE"
-        ]
+        told = self.chrome.get_log("browser")
+        return [entry["message"] for entry in told if entry["level"] == "SEVERE"]

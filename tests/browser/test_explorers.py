@@ -40,6 +40,14 @@ def page(request, tmp_path_factory):
         yield pages.Page(chrome, request.param, address)
 
 
+@pytest.fixture
+def lab(page):
+    """For what is the same code everywhere: once is enough."""
+    if page.kind != "lab":
+        pytest.skip("tried in JupyterLab")
+    return page
+
+
 def curve(page, number, name):
     return page.traces(number)[name]
 
@@ -79,55 +87,48 @@ def test_the_plane_walks_by_hand_and_by_itself(page):
     page.until(lambda: curve(page, AIMD, "model") == [(70, 10), (72, 12), (74, 14), (76, 16)])
     page.button(AIMD, "Back").click()
     page.until(lambda: len(curve(page, AIMD, "model")) == 3)
-    page.all(
-        "button.fa-play, .jupyter-widget-play button, .widget-play button", page.explorers[AIMD]
-    )[0].click()
+    play = "button.fa-play, .jupyter-widget-play button, .widget-play button"
+    page.all(play, page.explorers[AIMD])[0].click()
     page.until(lambda: len(curve(page, AIMD, "model")) > 20)
     page.picture(f"{page.kind}-plane-walked", AIMD)
     page.button(AIMD, "Reset").click()
     assert measured == curve(page, AIMD, "measured") and len(measured) > 15
 
 
-def test_the_button_measures_while_sliders_move(page):
-    if page.kind != "lab":
-        return  # the same code; once is enough
-    before = curve(page, MATHIS, "measured")
-    page.press(MATHIS, "loss rate", *[Keys.ARROW_LEFT] * 6)
-    page.until(lambda: curve(page, MATHIS, "sliders")[0][0] == 0.01)
-    page.button(MATHIS, "Measure here").click()
-    assert not page.button(MATHIS, "Measuring ...").is_enabled()
-    least = curve(page, MATHIS, "loss")[0][1]
-    page.press(MATHIS, "streams K", Keys.ARROW_RIGHT)
-    page.until(lambda: curve(page, MATHIS, "loss")[0][1] > 1.1 * least)
-    page.picture("lab-measuring", MATHIS)
-    assert page.button(MATHIS, "Measuring ...", 0)
-    page.press(MATHIS, "streams K", Keys.ARROW_LEFT)
-    assert page.button(MATHIS, "Measure here", 120).is_enabled()
-    *same, (loss, mbps) = curve(page, MATHIS, "measured")
+def test_the_button_measures_while_sliders_move(lab):
+    before = curve(lab, MATHIS, "measured")
+    lab.press(MATHIS, "loss rate", *[Keys.ARROW_LEFT] * 6)
+    lab.until(lambda: curve(lab, MATHIS, "sliders")[0][0] == 0.01)
+    lab.button(MATHIS, "Measure here").click()
+    assert not lab.button(MATHIS, "Measuring ...").is_enabled()
+    least = curve(lab, MATHIS, "loss")[0][1]
+    lab.press(MATHIS, "streams K", Keys.ARROW_RIGHT)
+    lab.until(lambda: curve(lab, MATHIS, "loss")[0][1] > 1.1 * least)
+    lab.picture("lab-measuring", MATHIS)
+    assert lab.button(MATHIS, "Measuring ...", 0)
+    lab.press(MATHIS, "streams K", Keys.ARROW_LEFT)
+    assert lab.button(MATHIS, "Measure here", 120).is_enabled()
+    *same, (loss, mbps) = curve(lab, MATHIS, "measured")
     assert same == before and loss == 0.01
-    assert 0.6 < mbps / curve(page, MATHIS, "sliders")[0][1] < 1.5
-    said = (
-        "4 streams, loss 0.01 %, RTT 20 ms, MSS 1448 byte, link 1 Gbit/s, window no limit, seed 4:"
-    )
-    assert said in page.explorers[MATHIS].text
-    page.until(lambda: (loss, mbps) in curve(page, MATHIS, "same settings"))
-    page.picture("lab-measured", MATHIS)
+    assert 0.6 < mbps / curve(lab, MATHIS, "sliders")[0][1] < 1.5
+    said = "4 streams, loss 0.01 %, RTT 20 ms, MSS 1448 byte, link 1 Gbit/s, window no limit, seed "
+    assert f"{said}4:" in lab.explorers[MATHIS].text
+    lab.until(lambda: (loss, mbps) in curve(lab, MATHIS, "same settings"))
+    lab.picture("lab-measured", MATHIS)
 
 
-def test_a_race_is_drawn_while_it_runs(page):
+def test_a_race_is_drawn_while_it_runs(lab):
     """The class is one of the notebook's cell."""
-    if page.kind != "lab":
-        return  # the same code; once is enough
-    page.press(RACE, "time [s]", *[Keys.ARROW_RIGHT] * 8)
-    page.button(RACE, "Measure here").click()
-    page.until(lambda: "They race: Mine (yours)" in page.explorers[RACE].text, 60)
-    page.until(lambda: len(curve(page, RACE, "h1")) > 20, 60)
-    page.picture("lab-racing", RACE)
-    assert page.button(RACE, "Measure here", 120).is_enabled()
-    page.until(lambda: "h1 with Mine (yours) got" in page.explorers[RACE].text)
-    assert min(len(curve(page, RACE, host)) for host in ("h1", "h3")) > 50
-    assert page.script(OVERLAPS, page.figures[RACE]) == []
-    page.picture("lab-raced", RACE)
+    lab.press(RACE, "time [s]", *[Keys.ARROW_RIGHT] * 8)
+    lab.button(RACE, "Measure here").click()
+    lab.until(lambda: "They race: Mine (yours)" in lab.explorers[RACE].text, 60)
+    lab.until(lambda: len(curve(lab, RACE, "h1")) > 20, 60)
+    lab.picture("lab-racing", RACE)
+    assert lab.button(RACE, "Measure here", 120).is_enabled()
+    lab.until(lambda: "h1 with Mine (yours) got" in lab.explorers[RACE].text)
+    assert min(len(curve(lab, RACE, host)) for host in ("h1", "h3")) > 50
+    assert lab.script(OVERLAPS, lab.figures[RACE]) == []
+    lab.picture("lab-raced", RACE)
 
 
 def test_sliders_and_figures_have_names_that_a_screen_reader_reads(page):
@@ -151,23 +152,20 @@ def test_tracks_are_long_enough_to_drag_on(page):
 
 
 def test_the_console_shows_no_errors_of_the_page(page):
-    assert [
-        message for message in page.errors() if not any(known in message for known in NOT_OURS)
-    ] == []
+    errors = page.errors()
+    assert [error for error in errors if not any(known in error for known in NOT_OURS)] == []
 
 
-def test_a_panel_whose_kernel_was_restarted_says_so(page):
+def test_a_panel_whose_kernel_was_restarted_says_so(lab):
     """The last one: afterwards nothing works."""
-    if page.kind != "lab":
-        return
-    page.button(FAIRNESS, "Measure here").click()
-    page.button(FAIRNESS, "Measuring ...")
-    next(one for one in page.all(".lm-MenuBar-item") if one.text == "Kernel").click()
-    page.until(lambda: page.all("[data-command='kernelmenu:restart']"))[0].click()
-    page.until(lambda: page.all(".jp-Dialog .jp-mod-accept"))[0].click()
-    page.until(lambda: "run this cell again" in page.explorers[FAIRNESS].text, 120)
+    lab.button(FAIRNESS, "Measure here").click()
+    lab.button(FAIRNESS, "Measuring ...")
+    next(one for one in lab.all(".lm-MenuBar-item") if one.text == "Kernel").click()
+    lab.until(lambda: lab.all("[data-command='kernelmenu:restart']"))[0].click()
+    lab.until(lambda: lab.all(".jp-Dialog .jp-mod-accept"))[0].click()
+    lab.until(lambda: "run this cell again" in lab.explorers[FAIRNESS].text, 120)
     # what it says hangs on whether the run was over before its kernel was
-    buttons = page.all("button", page.explorers[FAIRNESS])
+    buttons = lab.all("button", lab.explorers[FAIRNESS])
     assert buttons and not any(button.is_enabled() for button in buttons)
 
 

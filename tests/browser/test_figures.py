@@ -2,6 +2,8 @@
 magnified.
 """
 
+from itertools import product
+
 import pandas as pd
 import plotly.io
 import pytest
@@ -35,25 +37,19 @@ def figures():
     duel = [nl.Iperf3(*ends, parallel=8, time=4) for ends in (("h1", "h2"), ("h3", "h4"))]
     two, one = nl.run(path, *duel), nl.run(path, duel[0])
     names = ["reno", "cubic", "htcp", "illinois", "vegas", "bbr"]
-    matrix = pd.DataFrame(
-        [
-            dict(own=own, other=other, queue=queue, share=(k + 1) / (k + n + 2), seed=1)
-            for k, own in enumerate(names)
-            for n, other in enumerate(names)
-            for queue in (0.5, 4)
-        ]
-    )
+    rivals = [
+        (own, other, queue, (k + 1) / (k + n + 2), 1)
+        for (k, own), (n, other), queue in product(enumerate(names), enumerate(names), (0.5, 4))
+    ]
+    matrix = pd.DataFrame(rivals, columns=["own", "other", "queue", "share", "seed"])
     units = dict(unit=["bit/s", "bit/s", "s"], predicted=[4.5e9, 9.6e9, 0.02])
     told = dict(quantity=["one stream, of which the name is long", "8 streams", "RTT"], **units)
     table = pd.DataFrame(dict(told, measured=[4.7e9, 9.4e9, 0.02], published=[3.2e9, 9.5e9, None]))
-    loss = pd.DataFrame(
-        [
-            dict(loss_rate=p, streams=k, seed=s, received_bps=k * (1 + s / 9) * 7e5 / p**0.5)
-            for p in (1e-4, 1e-3, 1e-2)
-            for k in (1, 4, 8)
-            for s in (1, 2)
-        ]
-    ).assign(mss_bytes=1448, base_rtt_s=0.02, bottleneck_bps=1e9, congestion="reno")
+    grid = product((1e-4, 1e-3, 1e-2), (1, 4, 8), (1, 2))
+    loss = pd.DataFrame(grid, columns=["loss_rate", "streams", "seed"])
+    bps = loss.streams * (1 + loss.seed / 9) * 7e5 / loss.loss_rate**0.5
+    loss = loss.assign(received_bps=bps, mss_bytes=1448, base_rtt_s=0.02, bottleneck_bps=1e9)
+    loss["congestion"] = "reno"
     models = [nl.models.mathis, nl.models.mathis_labs, nl.models.padhye]
     return [
         nl.plots.throughput(one),
@@ -63,9 +59,7 @@ def figures():
         nl.plots.matrix(matrix, "own", "other", facet="queue", labels={"queue": "queue [BDP]"}),
         nl.plots.matrix(matrix, "own", "queue"),
         nl.plots.distribution(matrix, "other", "share", marks={"reno": 0.5}),
-        nl.plots.distribution(
-            matrix.replace(names, [f"{name} alone" for name in names]), "own", "share"
-        ),
+        nl.plots.distribution(matrix.assign(own=matrix.own + " alone"), "own", "share"),
         nl.plots.prediction(loss, models),
     ]
 

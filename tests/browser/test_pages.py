@@ -81,11 +81,8 @@ def notebook(payloads):
     """Number -> payload: as a notebook."""
     text = "".join(payloads.values())
     state = {"application/vnd.jupyter.widget-state+json": {"state": {text: {}}}}
-    metadata = {
-        "title": f"</title>{text}",
-        "language_info": {"name": text, "pygments_lexer": text},
-        "widgets": state,
-    }
+    language = {"name": text, "pygments_lexer": text}
+    metadata = {"title": f"</title>{text}", "language_info": language, "widgets": state}
     every = [cell for number, payload in payloads.items() for cell in cells(number, payload)]
     return nbformat.v4.new_notebook(cells=every, metadata=metadata)
 
@@ -148,15 +145,10 @@ def test_a_page_runs_nothing_asks_for_nothing_and_links_only_to_pages(seen):
     assert {"http:", "file:"} <= links <= {"http:", "https:", "mailto:", "file:"}
 
 
-@pytest.mark.parametrize("wall", ["the sanitizer", "the policy"])
-def test_each_wall_alone_keeps_everything_from_running(seen, wall):
-    assert not seen[wall][0]
+def test_each_wall_alone_keeps_everything_from_running(seen):
+    assert not seen["the sanitizer"][0] and not seen["the policy"][0]
 
 
 def test_without_walls_the_payloads_do_harm(seen):
-    print(
-        {k: (len(a), len(b)) for k, (a, b, c) in seen.items()},
-        set(range(88)) - seen["neither"][0] - seen["neither"][1],
-    )
     ran, asked, _ = seen["neither"]
     assert len(ran) > 40 and len(asked) > 15

@@ -192,58 +192,34 @@ def is_refused(status, said):
     return True
 
 
-def existing_folder(out):
-    shutil.copytree("treasure", out)
-
-
-def existing_file(out):
-    shutil.copy("thesis.tex", out)
-
-
-def link_to_a_file(out):
-    out.symlink_to(Path("thesis.tex").absolute())
-
-
-def link_to_a_folder(out):
-    out.symlink_to(Path("treasure").absolute())
-
-
-def link_to_nothing(out):
-    out.symlink_to(Path("not-there").absolute())
-
-
-def pipe(out):
-    os.mkfifo(out)
-
-
-THERE = [existing_folder, existing_file, link_to_a_file, link_to_a_folder, link_to_nothing, pipe]
+# What may be at a place already
+THERE = {
+    "folder": lambda out: shutil.copytree("treasure", out),
+    "file": lambda out: shutil.copy("thesis.tex", out),
+    "link-to-a-file": lambda out: out.symlink_to(Path("thesis.tex").absolute()),
+    "link-to-a-folder": lambda out: out.symlink_to(Path("treasure").absolute()),
+    "link-to-nothing": lambda out: out.symlink_to(Path("not-there").absolute()),
+    "pipe": os.mkfifo,
+}
 
 
 @pytest.mark.parametrize("command", FILES)
 def test_a_file_takes_the_place_of_nothing_that_is_not_its_own(command, place, netlab):
-    for make in THERE:
-        make(place / make.__name__)
+    for name, make in THERE.items():
+        make(place / name)
     before = seen(place)
-    for out in [*(make.__name__ for make in THERE), ".", "/"]:
+    for out in [*THERE, ".", "/"]:
         assert is_refused(*netlab(FILES[command][0], out))
         assert lost(before, place) == set()
 
 
-@pytest.mark.parametrize("command", FILES)
-def test_an_earlier_file_of_the_same_command_is_replaced(command, place, netlab):
-    for _ in range(2):
-        assert netlab(FILES[command][0], "out") == (0, "")
-    assert (place / "out").stat().st_mode & 0o777 == 0o666 & ~umask()
-
-
-@pytest.mark.parametrize("command", [name for name in FOLDERS if name != "run"])
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "run"])
 def test_a_command_can_be_repeated(command, place, netlab):
     for _ in range(2):
-        assert netlab(FOLDERS[command][0], "out") == (0, "")
-
-
-def umask():
-    return int(Path("/proc/self/status").read_text().partition("Umask:")[2].split()[0], 8)
+        assert netlab(COMMANDS[command][0], "out") == (0, "")
+    if command in FILES:
+        umask = int(Path("/proc/self/status").read_text().partition("Umask:")[2].split()[0], 8)
+        assert (place / "out").stat().st_mode & 0o777 == 0o666 & ~umask
 
 
 EDITED = {  # what people do to a file, and what spreadsheets do when they save it
@@ -281,20 +257,20 @@ def test_the_table_of_another_set_is_not_overwritten(place, netlab):
 
 @pytest.mark.parametrize("command", FOLDERS)
 def test_a_file_or_a_pipe_is_no_folder(command, place, netlab):
-    for make in (existing_file, link_to_a_file, link_to_nothing, pipe):
-        make(place / make.__name__)
+    for name in ("file", "link-to-a-file", "link-to-nothing", "pipe"):
+        THERE[name](place / name)
         before = seen(place)
-        if make is not link_to_nothing:
-            assert is_refused(*netlab(FOLDERS[command][0], make.__name__))
+        if name != "link-to-nothing":
+            assert is_refused(*netlab(FOLDERS[command][0], name))
         assert lost(before, place) == set()
 
 
 @pytest.mark.parametrize("command", FOLDERS)
 def test_what_else_is_in_a_folder_stays(command, place, netlab):
-    for make in (existing_folder, link_to_a_folder):
-        make(place / make.__name__)
+    for name in ("folder", "link-to-a-folder"):
+        THERE[name](place / name)
     before = seen(place)
-    for out in ("existing_folder", "link_to_a_folder", "."):
+    for out in ("folder", "link-to-a-folder", "."):
         status, said = netlab(FOLDERS[command][0], out)
         assert status == 0 or is_refused(status, said)
         assert lost(before, place) == set()
@@ -304,14 +280,14 @@ def test_what_else_is_in_a_folder_stays(command, place, netlab):
 def test_what_has_the_name_of_a_file_to_be_written_stays(command, place, netlab):
     words, name = FOLDERS[command]
     # a file of nbgrader's is made anew; and its gradebook takes seconds
-    makers = [link_to_a_file] if command == "nbgrader" else THERE
-    for make in makers:
-        target = place / f"in_{make.__name__}" / name
+    kinds = ["link-to-a-file"] if command == "nbgrader" else THERE
+    for kind in kinds:
+        target = place / f"in-{kind}" / name
         target.parent.mkdir(parents=True)
-        make(target)
+        THERE[kind](target)
     before = seen(place)
-    for make in makers:
-        assert is_refused(*netlab(words, f"in_{make.__name__}"))
+    for kind in kinds:
+        assert is_refused(*netlab(words, f"in-{kind}"))
         assert lost(before, place) == set()
 
 

@@ -14,31 +14,28 @@ import netlab as nl
 from netlab.cli import pictures
 from netlab.cli.commands import app
 
+TITLES = dict(title_text="Rate &amp; delay", xaxis_title_text="RTT [ms]")
 FIGURE = go.Figure(
     go.Scatter(x=[1, 2], y=[3, 4], name="<i>measured</i>", showlegend=True),
-    go.Layout(
-        height=300,
-        title_text="Rate &amp; delay",
-        xaxis_title_text="RTT [ms]",
-        yaxis_title_text="rate<br>[Mbit/s]",
-    ),
+    go.Layout(height=300, yaxis_title_text="rate<br>[Mbit/s]", **TITLES),
 )
+ONE_NEW, NONE_NEW = (f"a.ipynb: 1 figures, {number} pictures are new" for number in (1, 0))
 
 
 def write(path, *figures):
-    outputs = [
-        nbformat.v4.new_output("display_data", {pictures.FIGURE: figure.to_plotly_json()})
-        for figure in figures
-    ]
-    cell = nbformat.v4.new_code_cell("1", outputs=outputs, execution_count=1)
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
+    """A notebook that shows these figures, as plotly or as a notebook has them."""
+    plain = [f.to_plotly_json() if isinstance(f, go.Figure) else f for f in figures]
+    new = nbformat.v4
+    outputs = [new.new_output("display_data", {pictures.FIGURE: figure}) for figure in plain]
+    cell = new.new_code_cell("1", outputs=outputs, execution_count=1)
+    nbformat.write(new.new_notebook(cells=[cell]), path)
 
 
 def shown(path):
     return nbformat.read(path, as_version=4).cells[0].outputs
 
 
-def renew(path):
+def renew(path="a.ipynb"):
     done = CliRunner().invoke(app, ["pictures", str(path)], catch_exceptions=False)
     assert done.exit_code == 0
     return done.output.strip()
@@ -58,12 +55,12 @@ def test_what_was_edited_while_pictures_were_drawn_is_not_lost(notebook, monkeyp
 
     monkeypatch.setattr(pictures, "drawn", edited)
     with pytest.raises(nl.NetlabError, match=r"a\.ipynb was changed"):
-        renew("a.ipynb")
+        renew()
     assert len(shown(notebook)) == 2
 
 
 def test_it_draws_what_has_no_picture_and_nothing_else(notebook):
-    assert renew("a.ipynb") == "a.ipynb: 1 figures, 1 pictures are new"
+    assert renew() == ONE_NEW
     (output,) = shown(notebook)
     png = base64.b64decode(output.data["image/png"])
     assert png.startswith(b"\x89PNG") and struct.unpack(">II", png[16:24]) == (800, 375)
@@ -71,23 +68,23 @@ def test_it_draws_what_has_no_picture_and_nothing_else(notebook):
     assert pictures.FIGURE in output.data, "the figure itself stays, for those who can see it"
 
     before = notebook.read_bytes()
-    assert renew("a.ipynb") == "a.ipynb: 1 figures, 0 pictures are new"
+    assert renew() == NONE_NEW
     assert notebook.read_bytes() == before
 
 
 def test_a_picture_of_another_figure_is_drawn_anew(notebook):
-    renew("a.ipynb")
+    renew()
     stored = nbformat.read(notebook, as_version=4)
     stored.cells[0].outputs[0].data[pictures.FIGURE]["layout"]["xaxis"]["title"]["text"] = "RTT [s]"
     nbformat.write(stored, notebook)
-    assert renew("a.ipynb") == "a.ipynb: 1 figures, 1 pictures are new"
+    assert renew() == ONE_NEW
     old, new = stored.cells[0].outputs[0], shown(notebook)[0]
     assert new.data["image/png"] != old.data["image/png"]
     assert "RTT [s]" in new.metadata["image/png"].alt
 
 
 def test_a_notebook_that_is_stored_anew_keeps_the_pictures_of_figures_that_are_the_same(notebook):
-    renew("a.ipynb")
+    renew()
     write("b.ipynb", go.Figure(), FIGURE)
     old, new = (nbformat.read(name, as_version=4) for name in ("a.ipynb", "b.ipynb"))
     pictures.carry_over(old, new)
@@ -95,16 +92,14 @@ def test_a_notebook_that_is_stored_anew_keeps_the_pictures_of_figures_that_are_t
     assert [pictures.has_picture(output) for output in new.cells[0].outputs] == [False, True]
 
 
-def test_a_figure_is_described_in_words():
-    assert pictures.description(FIGURE.to_plotly_json()) == (
-        "Rate & delay. Across: RTT [ms]. Upward: rate [Mbit/s]. Drawn: measured."
-    )
-    assert pictures.description(go.Figure().to_plotly_json()) == "Figure."
-
-
 @pytest.mark.parametrize(
     ("figure", "words"),
     [
+        (
+            FIGURE.to_plotly_json(),
+            "Rate & delay. Across: RTT [ms]. Upward: rate [Mbit/s]. Drawn: measured.",
+        ),
+        (go.Figure().to_plotly_json(), "Figure."),
         ({}, "Figure."),
         ({"data": None, "layout": None}, "Figure."),
         ({"layout": {"title": "Rate", "xaxis": {"title": "RTT"}}}, "Rate. Across: RTT."),
@@ -120,16 +115,13 @@ def test_a_figure_is_described_in_words():
         ),
     ],
 )
-def test_a_figure_that_plotly_did_not_write_is_described_too(figure, words):
+def test_a_figure_is_described_in_words_whoever_wrote_it(figure, words):
     assert pictures.description(figure) == words
 
 
 def test_a_figure_without_a_layout_is_drawn(notebook):
-    output = nbformat.v4.new_output("display_data", {pictures.FIGURE: {"data": []}})
-    none = nbformat.v4.new_output("display_data", {pictures.FIGURE: "no figure"})
-    cell = nbformat.v4.new_code_cell("1", outputs=[output, none], execution_count=1)
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), notebook)
-    assert renew("a.ipynb") == "a.ipynb: 1 figures, 1 pictures are new"
+    write("a.ipynb", {"data": []}, "no figure")
+    assert renew() == ONE_NEW
 
 
 def test_drawing_a_strangers_figure_asks_the_network_for_nothing(notebook):
@@ -138,7 +130,7 @@ def test_drawing_a_strangers_figure_asks_the_network_for_nothing(notebook):
         text = f"<span style='background: url({url})'>a</span>"
         image = dict(source=url, x=0, y=1, sizex=1, sizey=1)
         write("a.ipynb", go.Figure(FIGURE).add_layout_image(image).update_layout(title_text=text))
-        assert renew("a.ipynb") == "a.ipynb: 1 figures, 1 pictures are new"
+        assert renew() == ONE_NEW
         listener.setblocking(False)
         with pytest.raises(BlockingIOError):
             listener.accept()
@@ -147,7 +139,7 @@ def test_drawing_a_strangers_figure_asks_the_network_for_nothing(notebook):
 def test_a_figure_that_needs_the_network_is_refused(notebook):
     write("a.ipynb", go.Figure(go.Scattergeo(lon=[1], lat=[2])))
     with pytest.raises(nl.NetlabError, match="drawn without the network"):
-        renew("a.ipynb")
+        renew()
 
 
 def test_a_notebook_that_cannot_be_written_is_refused_by_name(notebook, monkeypatch):
@@ -156,18 +148,18 @@ def test_a_notebook_that_cannot_be_written_is_refused_by_name(notebook, monkeypa
 
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(nl.NetlabError, match=r"a\.ipynb cannot be written: Permission denied"):
-        renew("a.ipynb")
+        renew()
 
 
 def test_without_a_browser_it_says_what_to_install(notebook, monkeypatch):
     monkeypatch.setenv("BROWSER_PATH", "/nowhere")
     before = notebook.read_bytes()
     with pytest.raises(nl.NetlabError, match=r"need a browser.*apt-get install chromium"):
-        renew("a.ipynb")
+        renew()
     assert notebook.read_bytes() == before
 
 
 def test_without_kaleido_it_says_what_to_install(notebook, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "kaleido", None)
     with pytest.raises(nl.MissingPackageError, match=r"kaleido.*'netlab\[store\]'"):
-        renew("a.ipynb")
+        renew()

@@ -9,9 +9,15 @@ from netlab.cli import pictures
 from netlab.cli.commands import app
 from netlab.engines import recorded
 
-ONE = (
-    'nl.run(nl.wan("20mbit", "20ms", pairs=1), nl.Iperf3("h1", "h2", time=1), seed={seed}{engine})'
-)
+NEW = "notebooks/{}.ipynb: {} experiments, {} records are new".format
+
+
+def one(seed=1, more=""):
+    """Code of a short experiment."""
+    return f'nl.run(nl.wan("20mbit", pairs=1), nl.Iperf3("h1", "h2", time=1), seed={seed}{more})'
+
+
+AS_RECORDED = ', engine="recorded"'
 
 
 @pytest.fixture
@@ -26,10 +32,12 @@ def place(tmp_path, monkeypatch):
 def write(place, name, *runs):
     cells = [nbformat.v4.new_code_cell(source) for source in ("import netlab as nl", *runs)]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(
-        nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}),
-        place / "notebooks" / name,
-    )
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    nbformat.write(notebook, place / "notebooks" / name)
+
+
+def stored():
+    return {path.name: path.read_bytes() for path in recorded.folder().iterdir()}
 
 
 def record(*arguments):
@@ -39,49 +47,29 @@ def record(*arguments):
 
 
 def test_it_keeps_what_every_experiment_left_and_removes_what_none_asks_for(place):
-    write(
-        place,
-        "a.ipynb",
-        ONE.format(seed=1, engine=""),
-        ONE.format(seed=2, engine=', engine="recorded"'),
-    )
-    write(place, "b.ipynb", ONE.format(seed=3, engine=""))
-    said = record()
-    assert said == [
-        "notebooks/a.ipynb: 2 experiments, 2 records are new",
-        "notebooks/b.ipynb: 1 experiments, 1 records are new",
-        "3 records, 0 removed",
-    ]
-    files = {path.name: path.read_bytes() for path in recorded.folder().iterdir()}
-    live = nl.run(nl.wan("20mbit", "20ms", pairs=1), nl.Iperf3("h1", "h2", time=1), seed=2)
+    write(place, "a.ipynb", one(), one(2, AS_RECORDED))
+    write(place, "b.ipynb", one(3))
+    assert record() == [NEW("a", 2, 2), NEW("b", 1, 1), "3 records, 0 removed"]
+    files = stored()
+    live = nl.run(nl.wan("20mbit", pairs=1), nl.Iperf3("h1", "h2", time=1), seed=2)
     assert nl.run(live.experiment, engine="recorded").raw == live.raw
 
-    write(place, "a.ipynb", ONE.format(seed=1, engine=""))
-    assert record("notebooks/a.ipynb") == ["notebooks/a.ipynb: 1 experiments, 0 records are new"]
-    assert {path.name: path.read_bytes() for path in recorded.folder().iterdir()} == files, (
-        "nothing changed where nothing changed"
-    )
+    write(place, "a.ipynb", one())
+    assert record("notebooks/a.ipynb") == [NEW("a", 1, 0)]
+    assert stored() == files, "nothing changed where nothing changed"
     assert record()[-1] == "2 records, 1 removed"
-    assert recorded.path_of(live.experiment).name not in {
-        path.name for path in recorded.folder().iterdir()
-    }
+    assert files.keys() - stored().keys() == {recorded.path_of(live.experiment).name}
 
 
 def test_a_run_in_real_time_never_repeats_and_keeps_its_record(place):
-    real = ONE.format(seed=1, engine=', clock="real", engine="recorded"')
-    write(place, "a.ipynb", real)
-    assert record() == [
-        "notebooks/a.ipynb: 1 experiments, 1 records are new",
-        "1 records, 0 removed",
-    ]
-    (file,) = recorded.folder().glob("*.json.xz")
-    before = file.read_bytes()
-    assert record()[0] == "notebooks/a.ipynb: 1 experiments, 0 records are new"
-    assert file.read_bytes() == before
+    write(place, "a.ipynb", one(1, f', clock="real"{AS_RECORDED}'))
+    assert record() == [NEW("a", 1, 1), "1 records, 0 removed"]
+    before = stored()
+    assert record()[0] == NEW("a", 1, 0) and stored() == before
 
 
 def test_a_notebook_that_fails_leaves_the_records_alone(place):
-    write(place, "a.ipynb", ONE.format(seed=1, engine=""), "1 / 0")
+    write(place, "a.ipynb", one(), "1 / 0")
     with pytest.raises(nl.NetlabError, match=r"a\.ipynb, cell 3: ZeroDivisionError: division by z"):
         record()
     assert not recorded.folder().exists()
@@ -107,8 +95,8 @@ def test_a_notebook_without_a_kernel_is_refused_by_name(place):
 
 def test_a_folder_of_records_may_be_named_from_here(place, monkeypatch):
     monkeypatch.setenv("NETLAB_RECORDS", "records")
-    write(place, "a.ipynb", ONE.format(seed=1, engine=', engine="recorded"'))
-    assert record()[0] == "notebooks/a.ipynb: 1 experiments, 1 records are new"
+    write(place, "a.ipynb", one(1, AS_RECORDED))
+    assert record()[0] == NEW("a", 1, 1)
     assert len([*(place / "records").glob("*.json.xz")]) == 1
 
 
@@ -121,7 +109,7 @@ def test_it_stores_what_cells_showed(place):
     show = [
         "import sys; print('one'); sys.stdout.flush(); print('two')",
         "import ipywidgets; ipywidgets.IntSlider()",
-        ONE.format(seed=1, engine="") + ".flows",
+        one() + ".flows",
         "nl.plots.aimd({'Reno': nl.models.aimd_trace(mss_bytes=1448, rtt_s=0.1, duration_s=9)})",
         "from netlab import explore; explore.aimd()",
     ]

@@ -1,0 +1,2 @@
+def named(fig, name):
+    return next(fig.select_traces(dict(name=name)))

@@ -19,6 +19,7 @@ from tests.plots.test_tables import STEPS, TABLE
 from tests.plots.test_window_traces import MANY, TRACES, TWO
 
 NAN, PATH = np.nan, [models.mathis]
+GRID, RIVALS, RUNS = a_grid(), a_table(), some_runs()
 NAMES = ["reno", "cubic", "bbr", "vegas", "westwood", "illinois", "scalable", "highspeed"]
 OWN, FAIR = ("own", "other"), ("congestion", "jain_index")
 
@@ -67,6 +68,10 @@ def of_runs(frame, *lacking, **columns):
     return SimpleNamespace(**vars(EIGHT) | {frame: changed})
 
 
+def without(frame, column):
+    return frame.drop(columns=column)
+
+
 def empty(frame):
     return SimpleNamespace(**{frame: pd.DataFrame()})
 
@@ -79,39 +84,39 @@ NO_CWND = SimpleNamespace(windows=TWO.windows.drop(columns="cwnd"))
     ("words", "draw"),
     [
         ("aimd: traces is empty", lambda: plots.aimd({})),
-        ("aimd, 'a': .* lacks cwnd_bytes", lambda: plots.aimd({"a": pd.DataFrame({"time_s": [1]})})),
-        ("comparison: .* lacks published", lambda: plots.comparison(TABLE.drop(columns="published"))),
+        ("aimd, 'a': .* lacks cwnd_bytes", lambda: plots.aimd({"a": WINDOWS.assign(time_s=1)})),
+        ("comparison: .* lacks published", lambda: plots.comparison(without(TABLE, "published"))),
         ("comparison: .* empty", lambda: plots.comparison(TABLE[:0])),
-        ("distribution: .* lacks who", lambda: plots.distribution(some_runs(), "who", "share")),
-        ("lacks seed", lambda: plots.distribution(some_runs().drop(columns="seed"), *FAIR)),
-        ("distribution: .* empty", lambda: plots.distribution(some_runs()[:0], *FAIR)),
-        ("no run has a jain", lambda: plots.distribution(some_runs().assign(jain_index=NAN), *FAIR)),
-        ("marks name cubic", lambda: plots.distribution(some_runs(), *FAIR, marks={"cubic": 1})),
-        ("mark of reno", lambda: plots.distribution(some_runs(), *FAIR, marks={"reno": NAN})),
+        ("distribution: .* lacks who", lambda: plots.distribution(RUNS, "who", "share")),
+        ("lacks seed", lambda: plots.distribution(without(RUNS, "seed"), *FAIR)),
+        ("distribution: .* empty", lambda: plots.distribution(RUNS[:0], *FAIR)),
+        ("no run has a jain", lambda: plots.distribution(RUNS.assign(jain_index=NAN), *FAIR)),
+        ("marks name cubic", lambda: plots.distribution(RUNS, *FAIR, marks={"cubic": 1})),
+        ("mark of reno", lambda: plots.distribution(RUNS, *FAIR, marks={"reno": NAN})),
         ("index_over_time: windows is empty", lambda: plots.index_over_time({})),
-        ("'a': .* lacks end_s", lambda: plots.index_over_time({"a": WINDOWS.drop(columns="end_s")})),
+        ("'a': .* lacks end_s", lambda: plots.index_over_time({"a": without(WINDOWS, "end_s")})),
         ("'a': no window has a jain_index", lambda: plots.index_over_time({"a": WINDOWS[2:3]})),
         ("'a': windows overlap at 1 s",
          lambda: plots.index_over_time({"a": WINDOWS.assign(end_s=WINDOWS.end_s + 1)})),
-        ("loss_onset: .* lacks too_much", lambda: plots.loss_onset(STEPS.drop(columns="too_much"))),
+        ("loss_onset: .* lacks too_much", lambda: plots.loss_onset(without(STEPS, "too_much"))),
         ("loss_onset: .* empty", lambda: plots.loss_onset(STEPS[:0])),
-        ("matrix: .* lacks rival; it has own", lambda: plots.matrix(a_table(), "own", "rival")),
-        ("matrix: .* empty", lambda: plots.matrix(a_table()[:0], *OWN)),
-        ("matrix: .* lacks queue", lambda: plots.matrix(a_table(), *OWN, facet="queue")),
-        ("no run has a share", lambda: plots.matrix(a_table().assign(share=NAN), *OWN)),
+        ("matrix: .* lacks rival; it has own", lambda: plots.matrix(RIVALS, "own", "rival")),
+        ("matrix: .* empty", lambda: plots.matrix(RIVALS[:0], *OWN)),
+        ("matrix: .* lacks queue", lambda: plots.matrix(RIVALS, *OWN, facet="queue")),
+        ("no run has a share", lambda: plots.matrix(RIVALS.assign(share=NAN), *OWN)),
         ("share must be .* not 40", lambda: plots.matrix(a_table(shares=[40]), *OWN)),
-        ("middle must be .* not 1", lambda: plots.matrix(a_table(), *OWN, middle=1)),
+        ("middle must be .* not 1", lambda: plots.matrix(RIVALS, *OWN, middle=1)),
         ("plane: trajectories is empty", lambda: plots.plane({}, 1e8)),
         ("'a': .* lacks y_bps", lambda: plots.plane({"a": WAYS["model"][["x_bps"]]}, 1e8)),
         ("'a': no row has both", lambda: plots.plane({"a": WAYS["measured"][1:2]}, 1e8)),
         ("capacity_bps must be above 0 .* 0", lambda: plots.plane(WAYS, 0)),
         ("capacity_bps must be above 0 .* nan", lambda: plots.plane(WAYS, NAN)),
-        ("prediction: .* lacks seed", lambda: plots.prediction(a_grid().drop(columns="seed"), PATH)),
-        ("prediction: .* empty", lambda: plots.prediction(a_grid()[:0], PATH)),
-        ("no run", lambda: plots.prediction(a_grid().assign(loss_rate=0), PATH)),
-        ("rate must be .* not 'loss'", lambda: plots.prediction(a_grid(), PATH, rate="loss")),
-        ("lacks halving_rate", lambda: plots.prediction(a_grid(), PATH, rate="halving_rate")),
-        (r"models is empty, take \[models.mathis\]", lambda: plots.prediction(a_grid(), [])),
+        ("prediction: .* lacks seed", lambda: plots.prediction(without(GRID, "seed"), PATH)),
+        ("prediction: .* empty", lambda: plots.prediction(GRID[:0], PATH)),
+        ("no run", lambda: plots.prediction(GRID.assign(loss_rate=0), PATH)),
+        ("rate must be .* not 'loss'", lambda: plots.prediction(GRID, PATH, rate="loss")),
+        ("lacks halving_rate", lambda: plots.prediction(GRID, PATH, rate="halving_rate")),
+        (r"models is empty, take \[models.mathis\]", lambda: plots.prediction(GRID, [])),
         (r'queues is empty: add nl.Queue\("s1", "s2"\)', lambda: plots.queues(NO_WINDOWS)),
         ("'red' is none of 'netem', 'tbf'", lambda: plots.queues(TWO, qdisc="red")),
         ("streams: .* lacks src, sent_bps",

@@ -1,0 +1,82 @@
+"""Sliders, and what the figures of explorers have in common."""
+
+import ipywidgets as widgets
+import pandas as pd
+
+from netlab.plots._style import COLOURS, INK, apply_style
+from netlab.plots._words import check_frame, short_number, with_unit
+
+SLIDER = dict(style=dict(description_width="110px"), layout=dict(width="auto"))
+MEASURED = dict(color="white", size=9, line=dict(color="#999999", width=1.5))
+# measured with the settings of the sliders
+MEASURED_SO = dict(color=COLOURS[1], size=10, line=dict(color="white", width=1))
+HERE = dict(symbol="diamond", color=COLOURS[4], size=19, line=dict(color=INK, width=2))
+LEGEND = dict(
+    **dict.fromkeys(("xref", "yref"), "paper"), y=1, yanchor="bottom", x=0, font_size=14,
+    orientation="h", title_font_size=14,
+)  # fmt: skip
+# two legends, one above the other
+LAYOUT = dict(legend=LEGEND, modebar_orientation="v", margin=dict(l=70, r=45, t=62, b=60))
+
+
+def styled(fig, xaxis, yaxis, lines="model", points="points"):
+    """The figure in an explorer's style, with a legend of lines above one of points."""
+    legends = dict(legend=LEGEND | dict(title_text=lines, y=1.08))
+    legends |= dict(legend2=LEGEND | dict(title_text=points))
+    return apply_style(fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | legends)
+
+
+def add_points(fig, measured, same, hover, slider_hover, **look):
+    """Add what was measured, what was measured with the settings of the sliders, and these."""
+    look |= dict(mode="markers", legend="legend2")
+    fig.add_scatter(**measured, name="measured", marker=MEASURED, hovertemplate=hover, **look)
+    fig.add_scatter(name=same, marker=MEASURED_SO, hoverinfo="skip", **look)
+    fig.add_scatter(name="sliders", marker=HERE, hovertemplate=slider_hover, **look)
+
+
+def checked(explorer, measured, columns):
+    """A frame with these columns, which is empty where nothing was measured."""
+    if measured is None:
+        return pd.DataFrame(columns=columns, dtype=float)
+    check_frame(explorer, measured, *columns)
+    return measured
+
+
+def joined(measured, new):
+    """Measured runs with those of the button."""
+    return new if measured.empty else pd.concat([measured, new], ignore_index=True)
+
+
+def steps(name, value, low, high, unit, more=()):
+    """A slider over round numbers, six per power of ten, each shown with its unit.
+
+    Parameters
+    ----------
+    name : str
+    value, low, high : float
+        First value, and the ends of the slider. [unit]
+    unit : str
+        "bit/s", "s", "byte", or "%" for shares, whose values are from 0 to 1.
+    more : sequence of (str, float)
+        Further settings after `high`: their text and their value.
+    """
+
+    def text(number):
+        return f"{short_number(100 * number)} %" if unit == "%" else with_unit(number, unit)
+
+    powers, digits = range(-6, 12), (1, 1.5, 2, 3, 5, 7)
+    numbers = [float(f"{digit}e{power}") for power in powers for digit in digits]
+    options = [(text(number), number) for number in numbers if low <= number <= high]
+    options += more
+    return widgets.SelectionSlider(options=options, value=value, description=name, **SLIDER)
+
+
+def whole(name, value, low, high, step=1):
+    """A slider over whole numbers."""
+    return widgets.IntSlider(value, low, high, step, description=name, **SLIDER)
+
+
+def real(name, value, low, high, step, form=".2f"):
+    """A slider over real numbers."""
+    limits = dict(min=low, max=high, step=step, readout_format=form)
+    return widgets.FloatSlider(value=value, description=name, **limits, **SLIDER)
