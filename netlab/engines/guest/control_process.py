@@ -41,7 +41,6 @@ FIELDS = (
 )
 CALLED = "start", "end", "on_ack", "on_loss", "on_timeout", "on_sample"  # the methods that answer
 FASTEST = 2**64 - 1  # a pacing rate that limits nothing
-FILE = "<algorithm>"  # of the first one; what its lines are said to be in
 LONGEST_S = 10  # for the answer to one question
 PIECE = 10_000  # bytes or characters of one message; a socket takes no very long ones
 MOST_PRINTED = 100_000  # characters
@@ -61,13 +60,10 @@ REFUSED = {
     ("shutil.", "glob."): "no files",
 }
 # Functions that Python tells no audit hook of, and why an algorithm must not call them
-CLOCKS = (
-    *("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"),
-    *("process_time", "process_time_ns", "thread_time", "thread_time_ns", "clock_gettime"),
-    *("clock_gettime_ns", "localtime", "gmtime", "ctime", "asctime", "strftime"),
-)
+CLOCKS = "time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime"
+TEXTS = "localtime", "gmtime", "ctime", "asctime", "strftime"
 CALLS = [
-    *((time, name, OF_CLOCKS) for name in CLOCKS),
+    *((time, name, OF_CLOCKS) for name in (*CLOCKS, *(f"{one}_ns" for one in CLOCKS), *TEXTS)),
     (os, "times", OF_CLOCKS),
     (time, "sleep", "virtual time stands still meanwhile; wait until tcp.now_s has come"),
     *((os, name, OF_CHANCE) for name in ("urandom", "getrandom")),
@@ -118,11 +114,11 @@ class Netlab:
         )
 
 
-def watch_over(watched):
-    """Refuse, while `watched` is not empty, what would not repeat."""
+def watch_over():
+    """Refuse, while an algorithm is asked, what would not repeat."""
 
     def audit(event, arguments):
-        if not watched:
+        if not Progress.watched:
             return
         for beginnings, why in REFUSED.items():
             if event.startswith(beginnings):
@@ -133,7 +129,7 @@ def watch_over(watched):
 
     def refusing(module, name, why, original):
         def call(*values, **named):
-            if watched:
+            if Progress.watched:
                 raise NotAllowed(f"{module.__name__}.{name}: {why}")
             return original(*values, **named)
 
@@ -149,7 +145,7 @@ def watch_over(watched):
     seed = random.Random.seed
 
     def seeded(self, a=None, version=2):
-        if a is None and watched:
+        if a is None and Progress.watched:
             raise NotAllowed(f"random.seed: give it a number; without one, {OF_CHANCE}")
         seed(self, a, version)
 
@@ -165,7 +161,7 @@ def take(parent):
     return text
 
 
-def load(file, text, watched):
+def load(file, text):
     """The algorithms as (name, class, parameters), in the order of their numbers."""
     base = types.ModuleType("base")
     base.__file__ = file
@@ -173,18 +169,16 @@ def load(file, text, watched):
         exec(compile(source.read(), file, "exec"), vars(base))
     found = []
     for number, one in enumerate(json.loads(text)):
-        name = FILE if not number else f"<algorithm {number + 1}>"
+        name = f"<algorithm {number + 1}>" if number else "<algorithm>"
         known = {"CongestionControl": base.CongestionControl, "__name__": "algorithm"}
         known["netlab"] = Netlab(known)
         linecache.cache[name] = (len(one["source"]), None, one["source"].splitlines(True), name)
         for node in ast.parse(one["source"], name).body:
             if isinstance(node, ast.Import | ast.ImportFrom):  # which does what no algorithm may
                 exec(compile(ast.Module([node], []), name, "exec"), dict(known))
-        Progress.questions += 1
-        watched.append(True)
+        Progress.begin()
         exec(compile(one["source"], name, "exec"), known)
-        watched.clear()
-        Progress.answers += 1
+        Progress.watched = False
         found.append((one["name"], known[one["name"]], one["parameters"]))
     return base, found
 
@@ -266,40 +260,44 @@ class Window:
         return (FASTEST if bps == math.inf else round(bps)) * ("pacing_bps" in self.tcp._set)
 
 
-def serve(kernel, base, algorithms, watched):
+def serve(kernel, base, algorithms):
     """Answer until the guest has gone."""
     windows = {}
     while data := kernel.recv(256):
         asked = dict(zip(FIELDS, ASK.unpack(data), strict=True))
         connection, answer = asked["connection"], (0, 0, 0, 0)
         Progress.asked = asked
-        Progress.questions += 1
-        watched.append(True)
+        Progress.begin()
         if asked["event"] == END:
             windows.pop(connection, None)
         else:
             if asked["event"] == START:
                 windows[connection] = Window(base, *algorithms[asked["algorithm"]][1:])
             answer = windows[connection].answer(asked)
-        watched.clear()
-        Progress.answers += 1
+        Progress.watched = False
         kernel.send(ANSWER.pack(*answer))
 
 
 class Progress:
-    """How many questions have come and gone. One that is not answered for `longest_s` ends this
-    process: by a signal, where Python still looks at signals; else by Python's own watchdog.
+    """The question that the algorithm is asked, while `watched`. One that is not answered for
+    `longest_s` ends this process: by a signal, where Python still looks at signals; else by
+    Python's own watchdog.
     """
 
-    questions = answers = 0
+    questions, watched = 0, False
     asked = types.MappingProxyType({})  # the last question
     seen, seen_s = -1, 0
     longest_s = LONGEST_S
 
     @classmethod
+    def begin(cls):
+        cls.questions += 1
+        cls.watched = True
+
+    @classmethod
     def look(cls, tell, frame):
         """To be called every second."""
-        if cls.questions == cls.answers or cls.questions != cls.seen:
+        if not cls.watched or cls.questions != cls.seen:
             cls.seen, cls.seen_s = cls.questions, 0
             WATCHDOG(cls.longest_s + 1, exit=True, file=2)
         cls.seen_s += 1
@@ -319,10 +317,8 @@ def told(error):
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     except BaseException:
         what = f"{type(error).__name__}, whose text could not be made"
-    if isinstance(error, NotAllowed):
-        what = str(error)
-    if len(what) > MOST_TOLD:
-        what = what[:MOST_TOLD] + " ..."
+    what = str(error) if isinstance(error, NotAllowed) else what
+    what = what[:MOST_TOLD] + " ..." * (len(what) > MOST_TOLD)
     return {"what": what} | where(traceback.extract_tb(error.__traceback__))
 
 
@@ -367,16 +363,16 @@ def main(file, seed, longest_s=LONGEST_S):
     signal.signal(signal.SIGALRM, lambda _, frame: Progress.look(tell, frame))
     signal.setitimer(signal.ITIMER_REAL, 1, 1)
     WATCHDOG(Progress.longest_s + 1, exit=True, file=2)
-    sys.stdout, watched = Printed(tell), []
-    watch_over(watched)
+    sys.stdout = Printed(tell)
+    watch_over()
     try:
-        base, algorithms = load(file, take(parent), watched)
+        base, algorithms = load(file, take(parent))
         if numpy := sys.modules.get("numpy"):
             numpy.random.seed(int(seed) % 2**32)
         tell(ready=True)
-        serve(kernel, base, algorithms, watched)
+        serve(kernel, base, algorithms)
     except BaseException as error:
-        watched.clear()
+        Progress.watched = False
         tell(failed=told(error))
     EXIT(0)
 

@@ -157,24 +157,6 @@ def a_link(place, elsewhere):
     place.symlink_to(elsewhere)
 
 
-def a_dangling_link(place, elsewhere):
-    place.symlink_to(elsewhere)
-
-
-def a_file(place, elsewhere):
-    place.write_text("")
-
-
-def one_that_others_write_to(place, elsewhere):
-    place.mkdir()
-    place.chmod(0o777)
-
-
-def one_that_others_read(place, elsewhere):
-    place.mkdir()
-    place.chmod(0o755)
-
-
 def somebody_else_s(place, elsewhere):
     if os.getuid() != 0:
         pytest.skip("only root gives a folder away")
@@ -182,17 +164,17 @@ def somebody_else_s(place, elsewhere):
     os.chown(place, 65534, 65534)
 
 
-@pytest.mark.parametrize(
-    "plant",
-    [
-        a_link,
-        a_dangling_link,
-        a_file,
-        one_that_others_write_to,
-        one_that_others_read,
-        somebody_else_s,
-    ],
-)
+PLANTS = {
+    "a link": a_link,
+    "a dangling link": lambda place, elsewhere: place.symlink_to(elsewhere),
+    "a file": lambda place, _: place.write_text(""),
+    "others write": lambda place, _: place.mkdir() or place.chmod(0o777),
+    "others read": lambda place, _: place.mkdir() or place.chmod(0o755),
+    "somebody else's": somebody_else_s,
+}
+
+
+@pytest.mark.parametrize("plant", PLANTS.values(), ids=PLANTS)
 def test_a_planted_run_folder_is_refused(plant, tmp_path, monkeypatch):
     monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()

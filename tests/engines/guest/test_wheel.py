@@ -67,6 +67,9 @@ def test_the_same_engine_gives_the_same_bytes(written, tmp_path, monkeypatch):
     finally:
         os.umask(before)
     assert (again.name, again.read_bytes()) == (written.name, written.read_bytes())
+    (tmp_path / "file").write_text("")
+    with pytest.raises(nl.NetlabError, match=r"netlab_engine-.*whl cannot be written"):
+        transfer.write_wheel(tmp_path / "file")
 
 
 def test_its_name_says_which_engine_it_is_and_where_it_runs(written, tmp_path):
@@ -122,19 +125,18 @@ def refused(package, cache, match):
     assert {path.name for path in cache.glob("*")} <= {"CACHEDIR.TAG", "lock"}
 
 
-@pytest.mark.parametrize("key", ["recipe", "digest"])
-def test_an_engine_of_another_version_of_netlab_is_refused(key, package, elsewhere):
-    about = json.loads((package / "engine.json").read_text())
-    (package / "engine.json").write_text(json.dumps(about | {key: "0" * 12}))
-    refused(package, elsewhere, r"made by another version of netlab\. Install the wheel that came")
-
-
-@pytest.mark.parametrize("content", [None, "", "{}", "[]", '{"recipe": 5}'])
-def test_a_package_that_does_not_say_what_it_holds_is_refused(content, package, elsewhere):
-    (package / "engine.json").unlink()
-    if content is not None:
-        (package / "engine.json").write_text(content)
-    refused(package, elsewhere, "cannot be used")
+@pytest.mark.parametrize("change", ["recipe", "digest", None, "", "{}", "[]", '{"recipe": 5}'])
+def test_a_package_of_another_version_or_that_does_not_say_what_it_holds_is_refused(
+    change, package, elsewhere
+):
+    place, match = package / "engine.json", "cannot be used"
+    if change in ("recipe", "digest"):
+        change = json.dumps(json.loads(place.read_text()) | {change: "0" * 12})
+        match = r"made by another version of netlab\. Install the wheel that came"
+    place.unlink()
+    if change is not None:
+        place.write_text(change)
+    refused(package, elsewhere, match)
 
 
 @pytest.mark.parametrize(
@@ -164,14 +166,6 @@ def test_another_engine_than_it_says_is_refused(package, elsewhere, tmp_path, mo
     refused(package, elsewhere, r"engine\.tar\.xz holds the engine")
 
 
-def test_a_wheel_that_cannot_be_written_is_said(tmp_path, monkeypatch):
-    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "made"))
-    small(tmp_path / "made")
-    (tmp_path / "dist").write_text("")
-    with pytest.raises(nl.NetlabError, match=r"netlab_engine-.*whl cannot be written"):
-        transfer.write_wheel(tmp_path / "dist")
-
-
 def test_two_wheels_and_an_empty_machine_give_the_bytes_of_this_one(elsewhere, tmp_path):
     """No checkout, no compiler, no apt, no xz; the wheels are the ones of `make wheel`."""
     dist, site, tools = tmp_path / "dist", tmp_path / "site", tmp_path / "bin"
@@ -188,17 +182,13 @@ def test_two_wheels_and_an_empty_machine_give_the_bytes_of_this_one(elsewhere, t
     for tool in ("sh", "tar", "setarch", "taskset", "true"):
         (tools / tool).symlink_to(shutil.which(tool))
     code = "import netlab.cli.doctor as doctor; print(doctor.__file__, doctor.reference_run())"
+    own = {"PATH": tools, "PYTHONPATH": site, "HOME": tmp_path, "NETLAB_CACHE": elsewhere}
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={
-            "PATH": str(tools),
-            "PYTHONPATH": str(site),
-            "HOME": str(tmp_path),
-            "NETLAB_CACHE": str(elsewhere),
-        },
+        env={name: str(path) for name, path in own.items()},
     )
     assert done.returncode == 0, done.stderr
     unpacked, ran = done.stdout.splitlines()
