@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.engines import recorded, second
+from netlab.engines import recorded
 
 RECORDS = sorted((Path(__file__).parent.parent / "data/records").glob("*.json.xz"))
-OTHERS = sorted((RECORDS[0].parent / second.FOLDER).glob("*.json.xz"))
+OTHERS = sorted((RECORDS[0].parent / recorded.SECOND).glob("*.json.xz"))
 SOME, QUICK_S = 6, 30  # how many, and how long they took at most when they were recorded
 
 

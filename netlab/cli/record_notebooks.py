@@ -11,7 +11,7 @@ from unittest.mock import patch
 from netlab import engines
 from netlab.cli import pictures
 from netlab.cli.notebook_file import read, write
-from netlab.engines import files, recorded, second
+from netlab.engines import files, recorded
 from netlab.errors import NetlabError, needs_notebooks
 
 RECORD = r"[0-9a-f]{16}\.json\.xz"  # names of records
@@ -34,12 +34,12 @@ def record(notebooks, every=False):
     home, used = recorded.folder().resolve(), set()  # a kernel works in another folder
     for path in map(Path, notebooks):
         with tempfile.TemporaryDirectory() as fresh:
-            if (home / second.FOLDER).exists():  # read, where there is no second kernel
-                shutil.copytree(home / second.FOLDER, Path(fresh) / second.FOLDER)
+            if (home / recorded.SECOND).exists():  # read, where there is no second kernel
+                shutil.copytree(home / recorded.SECOND, Path(fresh) / recorded.SECOND)
             execute(path, NETLAB_RECORD="on", NETLAB_RECORDS=fresh)
             made = sorted(Path(fresh).glob("*.json.xz"))
             new = [file for file in made if not is_kept(file, home / file.name)]
-            for file in [*new, *Path(fresh, second.FOLDER).glob("*")]:
+            for file in [*new, *Path(fresh, recorded.SECOND).glob("*")]:
                 files.write(home / file.relative_to(fresh), file.read_bytes())
             used |= {file.name for file in made}
         store(path, execute(path, NETLAB_RECORD="off", NETLAB_RECORDS=str(home)))

@@ -23,11 +23,8 @@ def keep_none():
 
 def save(name, files):
     """Write files (texts or bytes by name) to a folder of the cache; -> a sentence that says where
-    they are, or "" after `keep_none`. The fifty newest of such folders are kept, 8 MB of each: the
-    ends of its largest files.
-
-    A cache that is full or may not be written to changes the sentence and raises nothing: the
-    error that the evidence belongs to is the one to be seen.
+    they are, or why not, or "" after `keep_none`. The fifty newest of such folders are kept, 8 MB
+    of each: the ends of its largest files.
     """
     if not _kept[0]:
         return ""

@@ -37,14 +37,8 @@ CLOSING_S = 20  # what the agent may take to end everything
 
 
 class MininetEngine:
-    """Mininet as it is installed on this machine; an `netlab.engines.protocol.Engine` whose runs do
-    not repeat.
-
-    Raises
-    ------
-    EngineError
-        Root, Mininet, netem or a program is missing; the message names all that is, and how to get
-        it.
+    """Mininet as it is installed on this machine; a `netlab.engines.protocol.Engine` whose runs do
+    not repeat. An EngineError names all that is missing here, and how to get it.
     """
 
     # a second network would have the same interfaces
@@ -54,10 +48,8 @@ class MininetEngine:
         self.python, self.about = survey()
 
     def __repr__(self):
-        return (
-            f"<MininetEngine: Linux {self.about['kernel']}, iperf3 {self.about['iperf3']}, Mininet"
-            f" {self.about['mininet']}>"
-        )
+        about = "Linux {kernel}, iperf3 {iperf3}, Mininet {mininet}".format(**self.about)
+        return f"<MininetEngine: {about}>"
 
     def connect(self, seed, clock, wall_limit_s):
         """Start an agent. The kernel's own random numbers do not follow the seed."""

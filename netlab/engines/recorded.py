@@ -29,6 +29,7 @@ PARTS = ("experiment", "commands", "provenance", "raw")
 PUBLISHED = Path(__file__).parent / "guest" / "reference.json"
 
 
+SECOND = "second-kernel"
 _parts = []  # of the folder, see `within`
 
 
@@ -46,6 +47,29 @@ def within(part):
         yield
     finally:
         _parts.remove(part)
+
+
+@contextlib.contextmanager
+def second_kernel():
+    """Within it, records are those of another kernel, in `SECOND`; -> its engine. While records are
+    made, that is the guest in the cache $NETLAB_SECOND_CACHE, whatever recipe it was built from.
+    """
+    cache = wanted() and os.environ.get("NETLAB_SECOND_CACHE")
+    with within(SECOND):
+        if not cache:
+            yield RecordedEngine()
+            return
+        from netlab.engines.guest import GuestEngine, store  # starts processes
+
+        try:
+            build = store.Build(Path(cache), store.read_record(Path(cache, "engine.json")))
+        except (OSError, ValueError) as error:
+            raise EngineError(
+                f"NETLAB_SECOND_CACHE = {cache}: there is no engine in it ({error}); build one with"
+                " NETLAB_CACHE set to this folder, or leave the variable out to read what was"
+                " recorded"
+            ) from None
+        yield GuestEngine(build)
 
 
 def path_of(experiment):

@@ -31,12 +31,8 @@ def at_limit(said):
 
 @contextlib.contextmanager
 def limited_memory():
-    """Within it, this process, and each that it starts, has 4 GB of address space at most.
-
-    Raises
-    ------
-    LimitError
-        More was needed.
+    """Within it, this process, and each that it starts, has 4 GB of address space at most; a
+    LimitError where it needs more.
     """
     before = resource.getrlimit(resource.RLIMIT_AS)
     most = [one for one in before if one != resource.RLIM_INFINITY]
@@ -120,11 +116,8 @@ class Workers:
 
 def environment():
     """A worker's environment variables: it imports this very netlab, and shows no progress."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name in PASSED_ON or name.startswith(("NETLAB_", "LC_"))
-    }
+    names = [one for one in os.environ if one in PASSED_ON or one.startswith(("NETLAB_", "LC_"))]
+    kept = {name: os.environ[name] for name in names}
     # an empty or relative entry would be the working directory, or in it
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     path = [*filter(os.path.isabs, given), str(OWN)]

@@ -5,7 +5,7 @@ as long, and on another kernel.
 import pandas as pd
 
 from netlab.engines import recorded
-from netlab.engines.second import second_kernel
+from netlab.engines.recorded import second_kernel
 from netlab.errors import EngineError, SpecificationError
 from netlab.running.sweep import listed, sweep
 

@@ -4,7 +4,7 @@ import pytest
 
 import netlab as nl
 from netlab.engines import recorded
-from netlab.engines.second import FOLDER
+from netlab.engines.recorded import SECOND
 from netlab.running import robustness as module
 
 
@@ -46,7 +46,7 @@ def test_each_variant_is_another_experiment_and_the_link_limits_all(records, mon
 def test_another_kernel_is_read_from_its_own_folder(records, monkeypatch):
     monkeypatch.setenv("NETLAB_RECORD", "live")
     nl.robustness(duel, total, **TRIED)
-    other = records / FOLDER
+    other = records / SECOND
     other.mkdir()
     for path in records.glob("*.json.xz"):  # as if they came from another kernel
         kept = recorded.read(path)

@@ -27,20 +27,9 @@ FREE_BYTES = 4 << 30  # the kernel's source and objects, deleted afterwards
 
 
 def build(kernel_source=None, again=False):
-    """Build an engine from the pinned recipe and make it the one in use; -> its `store.Build`.
-
-    Parameters
-    ----------
-    kernel_source : path, optional
-        A kernel source tarball to build instead of the one that the lock names.
-    again : bool
-        Build even if somebody has built one while we waited for them.
-
-    Raises
-    ------
-    EngineError
-        A tool, a package or disk space is missing, a package is not what the lock says, or a step
-        failed; the message says what to do.
+    """Build an engine from the pinned recipe, or another tarball of a kernel's source, and put it
+    in use; -> its `store.Build`. Without `again`, one that somebody has built meanwhile is taken.
+    An EngineError says what is missing or failed, and what to do.
     """
     check_tools()
     with store.work_folder() as folder:

@@ -24,7 +24,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG, PR_SET_SECUREBITS, PR_SET_NO_NEW_PRIVS = 1, 28, 38
 NOROOT_LOCKED = 0b11
 NR_SECCOMP, NR_EXECVEAT, NR_PIVOT_ROOT = 317, 322, 155
-NR_LANDLOCK = {"create": 444, "add": 445, "restrict": 446}
+NR_CREATE_RULESET, NR_ADD_RULE, NR_RESTRICT_SELF = 444, 445, 446
 AT_EMPTY_PATH = 0x1000
 ADDR_NO_RANDOMIZE = 0x0040000
 
@@ -58,7 +58,7 @@ FIRST_RIGHTS = (1 << 13) - 1  # of version 1
 def landlock_version():
     """Of this machine's kernel; 0 where there is none."""
     with contextlib.suppress(OSError):
-        return system_call(NR_LANDLOCK["create"], None, ctypes.c_size_t(0), ctypes.c_uint(1))
+        return system_call(NR_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint(1))
     return 0
 
 
@@ -70,11 +70,9 @@ def confine_files(readable, writable):
     rights = FIRST_RIGHTS
     for since, right in ((2, REFER), (3, TRUNCATE), (5, IOCTL_DEV)):
         rights |= right if version >= since else 0
-    network = 3 if version >= 4 else 0  # bind and connect of TCP
-    scopes = 3 if version >= 6 else 0  # abstract sockets and signals
-    rules = struct.pack("QQQ", rights, network, scopes)
-    size = 8 if version < 4 else 16 if version < 6 else 24
-    ruleset = system_call(NR_LANDLOCK["create"], rules, ctypes.c_size_t(size), ctypes.c_uint(0))
+    # bind and connect of TCP from version 4 on, abstract sockets and signals from 6 on
+    rules = struct.pack("QQQ", rights, 3, 3)[: 8 if version < 4 else 16 if version < 6 else 24]
+    ruleset = system_call(NR_CREATE_RULESET, rules, ctypes.c_size_t(len(rules)), ctypes.c_uint(0))
     read = EXECUTE | READ_FILE | READ_DIR
     for paths, allowed in ((readable, read), (writable, rights & ~IOCTL_DEV & ~REFER)):
         for path in paths:
@@ -82,10 +80,10 @@ def confine_files(readable, writable):
             of_its_kind = allowed if os.path.isdir(path) else ALL_OF_A_FILE | (rights & TRUNCATE)
             rule = struct.pack("=Qi", allowed & of_its_kind, place)
             arguments = ctypes.c_int(ruleset), ctypes.c_int(1), rule, ctypes.c_uint(0)
-            system_call(NR_LANDLOCK["add"], *arguments)
+            system_call(NR_ADD_RULE, *arguments)
             os.close(place)
     call(libc.prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    system_call(NR_LANDLOCK["restrict"], ctypes.c_int(ruleset), ctypes.c_uint(0))
+    system_call(NR_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint(0))
     os.close(ruleset)
 
 
@@ -130,10 +128,8 @@ def own_root(folder, readable, writable):
 
 def mount_flags(shown):
     """What mount(2) calls the flags that statvfs(3) shows."""
-    flags = shown & 0b1110  # nosuid, nodev, noexec
-    for bit, flag in ((1024, 1024), (2048, 2048), (4096, 1 << 21)):  # noatime, nodiratime, relatime
-        flags |= flag if shown & bit else 0
-    return flags
+    # nosuid, nodev, noexec, noatime and nodiratime are the same in both; relatime
+    return shown & (2 | 4 | 8 | 1024 | 2048) | (1 << 21 if shown & 4096 else 0)
 
 
 def become(user):

@@ -103,16 +103,11 @@ class Guest:
     def _start(self, build, seed, clock):
         mounted = self.archives(build)
         hooks, descriptors = self.hooks.environment
-        environment = hooks | {
-            # random numbers from the seed; else from the host, and no two runs are alike
+        environment = hooks | {  # docs/engine.md says of each why it is there
             "LD_PRELOAD": str(build.shim),
-            # the seed, for that library; else it is 1
             "NETLAB_SEED": str(seed),
-            # the socket of the line, which is standard input, and the pipe for keys; without both
-            # there is no /dev/netlab, and the guest powers itself off
-            "NETLAB_FD": "0",
+            "NETLAB_FD": "0",  # standard input
             "NETLAB_INT_FD": str(self.line.guest_keys),
-            # the archives that the guest can mount; else there is no root file system
             "NETLAB_ARCHIVES": ":".join(f"{name}={number}" for name, number in mounted.items()),
         }
         kernel = [str(build.linux), *CLOCKS[clock], *store.COMMAND_LINE]

@@ -113,40 +113,32 @@ class Apt:
 
     def packages(self, chosen):
         """What the lock says of packages."""
-        return [
-            package_entry(fields) for fields in paragraphs(self.ask("apt-cache", "show", *chosen))
-        ]
+        return list(map(package_entry, paragraphs(self.ask("apt-cache", "show", *chosen))))
 
     def kernel(self, series):
         """What the lock says of the newest kernel of a series."""
-        name = f"linux-source-{series}"
-        known = self.series()
-        if series not in known:
-            raise EngineError(f"the mirror has no {name}; it has {', '.join(known)}")
-        (kernel,) = self.packages(["--no-all-versions", name])
+        if series not in (known := self.series()):
+            raise EngineError(f"the mirror has no linux-source-{series}; it has {', '.join(known)}")
+        (kernel,) = self.packages(["--no-all-versions", f"linux-source-{series}"])
         return kernel
 
     def series(self):
         """The series of kernels that the mirror has, oldest first."""
-        names = self.ask("apt-cache", "pkgnames", "linux-source-").split()
-        found = [re.fullmatch(r"linux-source-(\d+)\.(\d+)", name) for name in names]
-        numbers = sorted((int(one[1]), int(one[2])) for one in found if one)
-        return [f"{major}.{minor}" for major, minor in numbers]
+        names = self.ask("apt-cache", "pkgnames", "linux-source-")
+        numbers = re.findall(r"^linux-source-(\d+)\.(\d+)$", names, re.M)
+        return [
+            ".".join(one) for one in sorted(numbers, key=lambda one: (int(one[0]), int(one[1])))
+        ]
 
     def sources(self, chosen):
         """What the lock says of the sources of packages."""
         wanted = sorted({(package["source"], package["source_version"]) for package in chosen})
         names = sorted({name for name, _ in wanted})
-        known = {
-            (fields["Package"], fields["Version"]): fields
-            for fields in paragraphs(self.ask("apt-cache", "showsrc", "--only-source", *names))
-        }
+        listed = paragraphs(self.ask("apt-cache", "showsrc", "--only-source", *names))
+        known = {(fields["Package"], fields["Version"]): source_files(fields) for fields in listed}
         if missing := [" ".join(source) for source in wanted if source not in known]:
             raise EngineError(f"the mirror has no source of {', '.join(missing)}")
-        return [
-            {"name": source[0], "version": source[1], "files": source_files(known[source])}
-            for source in wanted
-        ]
+        return [{"name": one[0], "version": one[1], "files": known[one]} for one in wanted]
 
 
 def package_entry(fields):

@@ -11,15 +11,9 @@ from netlab.engines.guest.packages import step
 
 # What no run needs. Of usr/share/doc, what the licences ask for stays.
 TRIMMED = (
-    "usr/share/man",
-    "usr/share/locale",
-    "usr/share/info",
-    "usr/share/i18n",
-    "usr/share/bash-completion",
-    "usr/share/lintian",
-    "etc/apt",
-    "var",  # memory, in the guest
-    "dev",  # the kernel fills it
+    *("usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/i18n"),
+    *("usr/share/bash-completion", "usr/share/lintian", "etc/apt"),
+    *("var", "dev"),  # memory, in the guest; the kernel fills it
 )
 MOUNT_POINTS = ("job", "dev", "proc", "sys", "run", "tmp", "var", "root")
 TEXTS = {
@@ -43,13 +37,7 @@ exec /bin/bash /job/boot.sh
 
 
 def build_rootfs(folder, packages):
-    """Make the root file system from package files, in a work folder, and install it.
-
-    Returns
-    -------
-    pathlib.Path
-        Its place in the cache.
-    """
+    """Make the root file system from package files, in a work folder; -> its place in the cache."""
     root, made = folder / "tree", folder / "rootfs"
     unpack(packages, root)
     trim(root)
@@ -100,11 +88,8 @@ def trim(root):
 
 def run_programs_of(root):
     """Run its own ldconfig and Python, by its own loader: that works on any distribution."""
-    inside = [
-        root / "lib64/ld-linux-x86-64.so.2",
-        "--library-path",
-        f"{root}/usr/lib/x86_64-linux-gnu",
-    ]
+    libraries = f"{root}/usr/lib/x86_64-linux-gnu"
+    inside = [root / "lib64/ld-linux-x86-64.so.2", "--library-path", libraries]
     # else the loader probes folders by CPU type
     step("Library cache", [*inside, root / "usr/sbin/ldconfig", "-r", root])
     python = [*inside, root / "usr/bin/python3", "-B", "-S", "-P", "-m", "compileall", "-q", "-f"]

@@ -30,42 +30,12 @@ BOOTED = [HERE.parent / "agent.py", HERE / "boot.sh"]
 ARCHIVE = "root.tar"
 MEMORY_MB = 1024
 # The kernel mixes this text into its random numbers: any change in it changes every result.
+# docs/engine.md says of each word why it is there.
 COMMAND_LINE = [
-    # The guest's memory; the default of 64 MB is too small for 10 Gbit/s.
-    f"mem={MEMORY_MB}M",
-    # The date on which every run begins, in ns; else the host's, and no two runs are alike.
-    "time-travel-start=1700000000000000000",
-    # Programs lie at fixed addresses; else at random ones, which depend on the seed.
-    "norandmaps",
-    # How system calls are caught; the default, ptrace, takes twice as long, with other results.
-    "seccomp=on",
-    # UML's own files go to the guest's folder; else below HOME, and it panics where it may not.
-    "uml_dir=.",
-    # ... under this name; else under a random one.
-    "umid=u",
-    # The root file system is a folder of the host; else there is none, and the kernel panics.
-    "rootfstype=hostfs",
-    # ... the one that the link r in the guest's folder leads to; else /netlab-init is not found.
-    "rootflags=r",
-    # ... mounted read-only; else a run could change the engine in the cache.
-    "ro",
-    # The first program, which starts boot.sh; else a shell waits for a terminal for ever.
-    "init=/netlab-init",
-    # No terminals; else the kernel opens some on the host.
-    "con=null",
-    # But a console that writes to the file "console"; else it reads the socket of the line, too.
-    "con0=null,fd:1",
-    # Errors only; else pages of text hide them in "console".
-    "quiet",
-    # For /netlab-init: where the job folder is, by the link j; else boot.sh is not found.
-    "JOB=j",
-    # The order of Python's sets; else it is random, and depends on the seed.
-    "PYTHONHASHSEED=0",
-    # The same functions of the C library on every CPU; else sin, exp and the like may differ.
-    "GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-FMA4,-POPCNT",
-    # Every system call takes 1000 ns; else a program that polls stops time, and runs do not end.
-    "tt_syscall_ns=1000",
-    # Reading and writing take 1 ns for each 2**4 bytes; else 128 KB take no longer than one byte.
+    *(f"mem={MEMORY_MB}M", "time-travel-start=1700000000000000000", "norandmaps", "seccomp=on"),
+    *("uml_dir=.", "umid=u", "rootfstype=hostfs", "rootflags=r", "ro", "init=/netlab-init"),
+    *("con=null", "con0=null,fd:1", "quiet", "JOB=j", "PYTHONHASHSEED=0"),
+    *("GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-FMA4,-POPCNT", "tt_syscall_ns=1000"),
     "tt_byte_shift=4",
 ]
 HOW_TO_GET_ONE = (
@@ -126,10 +96,8 @@ class Build:
         self.digest = digest_of(record["kernel"], record["rootfs"], *BOOTED, " ".join(COMMAND_LINE))
 
     def __repr__(self):
-        return (
-            f"<Build {self.digest}: Linux {self.about.get('kernel')}, iperf3"
-            f" {self.about.get('iperf3')}>"
-        )
+        about = f"Linux {self.about.get('kernel')}, iperf3 {self.about.get('iperf3')}"
+        return f"<Build {self.digest}: {about}>"
 
 
 def current():

@@ -17,12 +17,7 @@ PER_PACKET = 1_000  # that each piece of a text counts for, besides its length
 class Jail(Guest):
     """A guest with Python and netlab in it, for one program: a file of the jail, such as
     ``/run/netlab/netlab/course/grading/runner.py``, with its arguments, and files (texts by name)
-    in the folder in which it starts. All that is random in it comes from the seed.
-
-    Raises
-    ------
-    EngineError
-        There is no engine here, it does not start, or fewer than two walls hold.
+    in the folder in which it starts. An EngineError where fewer than two walls hold.
     """
 
     booted = (HERE / "warden.py", HERE / "boot.sh", HERE.parent / "agent.py")

@@ -2,12 +2,12 @@
 the parent.
 
 Questions over the line: ``start``: ``program, arguments, files``, once; and ``talk``: ``to,
-packets``, which hands packets to one of the program's two sockets (its standard input and its
-standard output), and waits until it sends one. The answer is ``{"from": 0 or 1, "packet": text}``
-(bytes as Latin-1), or ``{"ended": status, "said": text}``, with what it last wrote to standard
-error. Needs nothing but Python.
+packets``, for one of the program's two sockets (standard input and output). Its answer is
+``{"from": 0 or 1, "packet": text}`` (bytes as Latin-1), or ``{"ended": status, "said": text}``,
+with what it last wrote to standard error. Needs nothing but Python.
 """
 
+import contextlib
 import os
 import resource
 import select
@@ -75,12 +75,10 @@ class Warden:
                 file.write(text)
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)]
         self.sockets, theirs = map(list, zip(*pairs, strict=True))
+        nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+        nobody += ["--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"]
         self.program = subprocess.Popen(
-            [
-                *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
-                *("--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"),
-                *(*PYTHON, program, *arguments),
-            ],
+            [*nobody, *PYTHON, program, *arguments],
             stdin=theirs[0],
             stdout=theirs[1],
             stderr=os.open(OUTPUT, os.O_WRONLY | os.O_CREAT),
@@ -103,12 +101,9 @@ class Warden:
             events = dict(waiting.poll())
             for number, end in enumerate(self.sockets):
                 if events.get(end.fileno(), 0) & select.POLLIN:
-                    try:
-                        packet = end.recv(1 << 18)
-                    except ConnectionResetError:
-                        packet = b""
-                    if packet:
-                        return {"from": number, "packet": packet.decode("latin-1")}
+                    with contextlib.suppress(ConnectionResetError):
+                        if packet := end.recv(1 << 18):
+                            return {"from": number, "packet": packet.decode("latin-1")}
             if any(event != select.POLLOUT for event in events.values()):
                 return self.ended()
             for number, end in enumerate(self.sockets):
