@@ -16,9 +16,7 @@ from netlab.units import short
 
 
 def _checked(read):
-    """What `read` understands, kept as it was written in tc's notation; its message says what is
-    allowed.
-    """
+    """What `read` understands, kept in tc's notation."""
 
     def check(text):
         read(text)
@@ -34,9 +32,7 @@ Size = Annotated[int | str, _checked(units.size_bytes)]
 
 
 def unless_given(default=None, **allowed):
-    """A field that JSON and `repr` leave out where it has its default, so that what was written
-    before the field existed is still the same text.
-    """
+    """A field that JSON and `repr` leave out at its default, so that older texts stay the same."""
     return Field(default=default, exclude_if=lambda value: value == default, **allowed)
 
 
@@ -83,14 +79,7 @@ class Description(BaseModel):
 
     @classmethod
     def from_json(cls, text):
-        """Read what `to_json` wrote.
-
-        Raises
-        ------
-        SpecificationError
-            Not JSON, an unknown key, or a value that is not allowed; or more than two million
-            characters.
-        """
+        """Read what `to_json` wrote, at most two million characters; else SpecificationError."""
         if len(text) > MOST_JSON:
             raise SpecificationError(
                 f"{cls.__name__}: this JSON has {len(text):,} characters, and {MOST_JSON:,} are"
@@ -100,9 +89,7 @@ class Description(BaseModel):
             return cls.model_validate_json(text)
 
     def to_json(self):
-        """As JSON text; what has its default value is written too, so that a record stays true when
-        a default changes; see `unless_given` for the exception.
-        """
+        """As JSON text, with most default values, so that a record stays true when they change."""
         return self.model_dump_json(indent=1) + "\n"
 
     def but(self, **changes):
@@ -146,14 +133,7 @@ class speaking:
     """Turns pydantic's errors into a `SpecificationError` of one line per field: its name, its
     value, what is allowed.
 
-    Parameters
-    ----------
-    name : str
-        Of what has the fields.
-    fields : sequence of str
-        Their names, for who misspelt one.
-    other_names : dict of str
-        What people call a field -> its name.
+    `name` has the fields; `other_names` maps what people call a field to its name.
     """
 
     def __init__(self, name, fields=(), other_names=None):
@@ -165,37 +145,31 @@ class speaking:
     def __exit__(self, kind, error, trace):
         if not isinstance(error, ValidationError):
             return
-        lines, all_found = [], error.errors(include_url=False)
-        above = {one["loc"][:n] for one in all_found for n in range(len(one["loc"]))}
-        for found in all_found:
-            if len(lines) == MOST_TOLD:
-                lines.append(f"and more: {len(all_found)} problems in all")
-                break
-            place = found["loc"]
-            if found["type"] == "too_short" and place in above:
-                continue  # what is too short lacks only those that are refused themselves
-            cause = found.get("ctx", {}).get("error")
-            if isinstance(cause, SpecificationError):
-                lines.append(str(cause))
-                continue
-            field = ".".join([self.name, *(str(part)[:80] for part in place)])
-            problem = str(cause) if cause else found["msg"][0].lower() + found["msg"][1:]
-            if found["type"] == "too_long":
-                problem = "{actual_length} of them, and at most {max_length}".format(**found["ctx"])
-            if found["type"] == "json_invalid":
-                problem = f"this is not JSON: {found['ctx']['error']}"
-            if found["type"] == "missing":
-                lines.append(f"{field} is missing: it is required")
-            elif found["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-                there_are = self.instead_of(place[0]) * (len(place) == 1)
-                lines.append(
-                    f"{field} = {short(found['input'])}: there is no such field{there_are}"
-                )
-            elif not found["loc"]:
-                lines.append(f"{self.name}: {problem}")
-            else:
-                lines.append(f"{field} = {short(found['input'])}: {problem}")
+        found = error.errors(include_url=False)
+        above = {one["loc"][:n] for one in found for n in range(len(one["loc"]))}
+        # what is too short lacks only those that are refused themselves
+        told = [one for one in found if not (one["type"] == "too_short" and one["loc"] in above)]
+        lines = [self.line(one) for one in told[:MOST_TOLD]]
+        if len(told) > MOST_TOLD:
+            lines.append(f"and more: {len(found)} problems in all")
         raise SpecificationError("\n".join(lines)) from None
+
+    def line(self, found):
+        """A line about one of pydantic's errors."""
+        place, type_, context = found["loc"], found["type"], found.get("ctx", {})
+        if isinstance(cause := context.get("error"), SpecificationError):
+            return str(cause)
+        field = ".".join([self.name, *(str(part)[:80] for part in place)])
+        if type_ == "missing":
+            return f"{field} is missing: it is required"
+        problem = str(cause) if cause else found["msg"][0].lower() + found["msg"][1:]
+        if type_ == "too_long":
+            problem = "{actual_length} of them, and at most {max_length}".format(**context)
+        elif type_ == "json_invalid":
+            problem = f"this is not JSON: {cause}"
+        elif type_ in ("extra_forbidden", "unexpected_keyword_argument"):
+            problem = f"there is no such field{self.instead_of(place[0]) * (len(place) == 1)}"
+        return f"{field} = {short(found['input'])}: {problem}" if place else f"{field}: {problem}"
 
     def instead_of(self, name):
         """The field that was probably meant, and all there are."""

@@ -44,25 +44,29 @@ class NetlabError(Exception):
         if shell.InteractiveTB.mode != "Context":  # somebody has asked for another one
             told = type(self), self, self.__traceback__
             return shell.InteractiveTB.structured_traceback(*told, tb_offset=1)
-        lines = [f"\x1b[1m{type(self).__name__}\x1b[0m: {self}", *_notes(self), *_causes(self), ""]
-        lines += _shortened([*_readers_lines(shell, self.__traceback__)])
-        return [*lines, "(netlab's own lines are left out; %xmode Verbose and then %tb show them)"]
+        lines = [*_readers_lines(shell, self.__traceback__)]
+        left_out = len(lines) - 2 * _AT_EACH_END
+        if left_out > 1:  # a long recursion
+            lines[_AT_EACH_END:-_AT_EACH_END] = [f"... {left_out} more lines ..."]
+        lines.append("(netlab's own lines are left out; %xmode Verbose and then %tb show them)")
+        return [
+            f"\x1b[1m{type(self).__name__}\x1b[0m: {self}",
+            *_notes_and_causes(self),
+            "",
+            *lines,
+        ]
 
 
-def _notes(error):
-    """What `add_note` added to an error."""
-    return [str(note) for note in getattr(error, "__notes__", None) or ()]
-
-
-def _causes(error):
-    """A line for each cause of an error that the messages before it do not tell."""
-    said, seen = str(error), {id(error)}
+def _notes_and_causes(error):
+    """The notes of an error, and a line for each cause that the messages before do not tell."""
+    said, seen = str(error), set()
+    yield from map(str, getattr(error, "__notes__", ()))
     while (error := error.__cause__) is not None and id(error) not in seen:
         seen.add(id(error))
         text = " ".join(str(error).split())
         if not text or text not in said:
             yield f"caused by {type(error).__name__}" + f": {text}" * bool(text)
-        yield from _notes(error)
+        yield from map(str, getattr(error, "__notes__", ()))
         said += text
 
 
@@ -76,14 +80,6 @@ def _readers_lines(shell, tb):
         where = " ".join(shell.compile.format_code_name(file) or ("File", file))
         text = linecache.getline(file, number, frame.f_globals).strip()
         yield f"{where}, line {number}:  {text}"
-
-
-def _shortened(lines):
-    """Long recursions have lines that nobody reads."""
-    left_out = len(lines) - 2 * _AT_EACH_END
-    if left_out < 2:
-        return lines
-    return [*lines[:_AT_EACH_END], f"... {left_out} more lines ...", *lines[-_AT_EACH_END:]]
 
 
 class SpecificationError(NetlabError, ValueError):

@@ -53,8 +53,8 @@ class Experiment(Description):
     @field_validator("traffic")
     @classmethod
     def _each_its_own(cls, items):
-        """The same object given twice is two flows, whose outputs must not be mixed up. What only
-        looks on comes last: with and without it, flows have the same numbers, ports and starts.
+        """The same object given twice is two flows. Observers come last: with and without them,
+        flows have the same numbers, ports and starts.
         """
         return tuple(item.model_copy() for item in sorted(items, key=lambda item: item.observes))
 
@@ -88,14 +88,11 @@ class Experiment(Description):
         time drawn from the seed within `stagger`. [s]
         """
         window = units.delay_s(self.stagger)
-        draws = [
-            int.from_bytes(hashlib.sha256(f"{self.seed} {n}".encode()).digest()[:4])
-            for n in range(len(self.traffic))
-        ]
-        return [
-            round(item.starts_after_s + window * draw / 2**32, 6)
-            for item, draw in zip(self.traffic, draws, strict=True)
-        ]
+        starts = []
+        for n, item in enumerate(self.traffic):
+            draw = int.from_bytes(hashlib.sha256(f"{self.seed} {n}".encode()).digest()[:4])
+            starts.append(round(item.starts_after_s + window * draw / 2**32, 6))
+        return starts
 
     def omitted_s(self, host):
         """Time from the start until the totals of all tests that a host sends have begun; 0 where
@@ -110,6 +107,5 @@ class Experiment(Description):
     @property
     def duration_s(self):
         """Virtual seconds that its traffic should take. [s]"""
-        return max(
-            start + item.duration_s for start, item in zip(self.starts_s, self.traffic, strict=True)
-        )
+        tests = zip(self.starts_s, self.traffic, strict=True)
+        return max(start + one.duration_s for start, one in tests)

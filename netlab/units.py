@@ -47,7 +47,6 @@ _TIMES |= dict.fromkeys(("ms", "msec", "msecs"), _MS) | dict.fromkeys(("us", "us
 _SIZES = {"g": 1024**3, "m": 1024**2, "k": 1024, "": 1}
 _SIZES |= {prefix + "b": scale for prefix, scale in _SIZES.items()}
 _SIZES |= {prefix + "bit": 1024**power // 8 for power, prefix in enumerate("kmg", start=1)}
-_PERCENT = {"%": Fraction(1, 100)}
 LARGE = 1e15  # nobody leaves out the unit of such a number
 
 
@@ -60,40 +59,28 @@ class _Kind(NamedTuple):
     usual: str = ""  # the unit that a bare number is likely to have
 
 
-_RATE = _Kind(
-    "rate",
-    _RATES,
-    ("tbit", "gbit", "mbit", "kbit", "bit"),
-    Fraction(8 * (2**64 - 1)),  # get_rate64(): 64-bit bytes per second
+# The largest values are those of iproute2's get_rate64(), of bytes per second, and of tc(8).
+_MOST_BPS, _MOST = Fraction(8 * (2**64 - 1)), Fraction(2**32 - 1)
+_RATE_FORM = (
     "a number above 0 (and below 2^67) with bit, kbit, mbit, gbit or tbit, as in '10gbit' (bps,"
-    " kbps, ... are BYTES/s)",
-    "gbit",
+    " kbps, ... are BYTES/s)"
 )
-_DELAY = _Kind(
-    "delay",
-    _TIMES,
-    ("s", "ms", "us"),
-    (2**32 - 1) * _US,  # tc(8): "we can specify a max time value of 4294967295 usecs"
+_DELAY_FORM = (
     "a number with s, ms or us, from 0 to 4294.967295s, as in '20ms' (tc would read a bare number"
-    " as microseconds)",
-    "ms",
+    " as microseconds)"
 )
-_SHARE = _Kind(
-    "percentage",
-    _PERCENT,
-    ("%",),
-    Fraction(1),
-    "a number with %, from 0% to 100%, as in '0.01%' (tc would read a bare number as percent)",
-    "%",
+_SHARE_FORM = (
+    "a number with %, from 0% to 100%, as in '0.01%' (tc would read a bare number as percent)"
 )
-_SIZE = _Kind(
-    "size",
-    _SIZES,
-    ("gb", "mb", "kb", ""),
-    Fraction(2**32 - 1),  # tc(8): "we can specify a max size of 4294967295 bytes"
+_SIZE_FORM = (
     "whole bytes from 0 to 4294967295, bare or with b, kb, mb, gb (1024s) or kbit, mbit, gbit, as"
-    " in '5mb' or 5000000",
+    " in '5mb' or 5000000"
 )
+_BITS = ("tbit", "gbit", "mbit", "kbit", "bit")
+_RATE = _Kind("rate", _RATES, _BITS, _MOST_BPS, _RATE_FORM, "gbit")
+_DELAY = _Kind("delay", _TIMES, ("s", "ms", "us"), _MOST * _US, _DELAY_FORM, "ms")
+_SHARE = _Kind("percentage", {"%": Fraction(1, 100)}, ("%",), Fraction(1), _SHARE_FORM, "%")
+_SIZE = _Kind("size", _SIZES, ("gb", "mb", "kb", ""), _MOST, _SIZE_FORM)
 
 
 def short(value):
@@ -106,13 +93,8 @@ def short(value):
 
 
 def rate_bps(text):
-    """Read a rate.
-
-    Parameters
-    ----------
-    text : str
-        A number with ``bit``, ``kbit`` ... ``tbit`` (1000s); ``kibit``, ``mibit`` ... (1024s);
-        ``bps``, ``kbps``, ``kibps`` ... (*bytes* per second); or no unit: bits per second.
+    """Read a rate: a number with ``bit``, ``kbit`` ... ``tbit`` (1000s); ``kibit``, ``mibit`` ...
+    (1024s); ``bps``, ``kbps``, ``kibps`` ... (*bytes* per second); or no unit: bits per second.
 
     Returns
     -------
@@ -134,17 +116,8 @@ def rate_bps(text):
 
 
 def delay_s(text):
-    """Read a length of time.
-
-    Parameters
-    ----------
-    text : str
-        A number with ``s``, ``sec``, ``secs``; ``ms``, ``msec``, ``msecs``; ``us`` ... ``usecs``.
-
-    Returns
-    -------
-    float
-        [s]
+    """Read a length of time [s], a float: a number with ``s``, ``sec``, ``secs``; ``ms`` ...
+    ``msecs``; ``us`` ... ``usecs``.
 
     Raises
     ------
@@ -160,22 +133,12 @@ def delay_s(text):
 
 
 def fraction(text):
-    """Read a share in percent, such as netem's loss.
-
-    Parameters
-    ----------
-    text : str
-        A number from 0 to 100 with ``%``.
-
-    Returns
-    -------
-    float
-        From 0 to 1. [1]
+    """Read a share in percent, such as netem's loss, as a float from 0 to 1.
 
     Raises
     ------
     ValueError
-        It is not such a text, has no ``%``, or is above 100 %.
+        It is no number with ``%``, or is above 100 %.
 
     Examples
     --------
@@ -186,18 +149,9 @@ def fraction(text):
 
 
 def size_bytes(size):
-    """Read an amount of data.
-
-    Parameters
-    ----------
-    size : str or int or float
-        A number with ``kb`` or ``k``, ``mb`` or ``m``, ``gb`` or ``g`` (1024s); ``kbit`` ...
-        ``gbit`` (an eighth of those); ``b``, no unit, or not a text: bytes.
-
-    Returns
-    -------
-    int
-        [byte]
+    """Read an amount of data [byte], an int: a number with ``kb`` or ``k``, ``mb`` or ``m``, ``gb``
+    or ``g`` (1024s); ``kbit`` ... ``gbit`` (an eighth of those); ``b``, no unit, or not a text:
+    bytes.
 
     Raises
     ------
@@ -215,8 +169,6 @@ def size_bytes(size):
 def format_rate(bps):
     """Write a rate [bit/s] in the largest unit that keeps it whole; `rate_bps` reads it back.
 
-    Examples
-    --------
     >>> format_rate(1e10), format_rate(2_500_000)
     ('10gbit', '2500kbit')
     """
@@ -226,8 +178,6 @@ def format_rate(bps):
 def format_delay(seconds):
     """Write a time [s] in the largest unit that keeps it whole; `delay_s` reads it back.
 
-    Examples
-    --------
     >>> format_delay(0.02), format_delay(0.0205)
     ('20ms', '20500us')
     """
@@ -235,10 +185,8 @@ def format_delay(seconds):
 
 
 def format_fraction(share):
-    """Write a share from 0 to 1 in percent. `fraction` reads exactly this share back.
+    """Write a share from 0 to 1 in percent; `fraction` reads it back.
 
-    Examples
-    --------
     >>> format_fraction(0.0001)
     '0.01%'
     """
@@ -246,12 +194,8 @@ def format_fraction(share):
 
 
 def format_size(size):
-    """Write an amount of data [byte] as a whole number of the largest possible unit.
+    """Write an amount of data [byte] in the largest whole unit; `size_bytes` reads it back.
 
-    `size_bytes` reads exactly this amount back.
-
-    Examples
-    --------
     >>> format_size(5_242_880), format_size(5_000_000)
     ('5mb', '5000000')
     """
@@ -261,8 +205,6 @@ def format_size(size):
 def tc_text(text):
     """What people write, in tc's notation; any other value as it is.
 
-    Examples
-    --------
     >>> tc_text("10 Gbit/s"), tc_text("20 ms"), tc_text("5mb")
     ('10gbit', '20ms', '5mb')
     """

@@ -50,34 +50,24 @@ def shown(tmp_path_factory):
 
 
 def test_a_notebook_shows_the_message_and_the_reader_s_own_lines(shown):
-    bad_call, in_sweep, *_ = shown
+    bad_call, in_sweep, raised, recursion, told, verbose = shown
     assert bad_call.startswith("SpecificationError: wan.delay = 20: ")
     assert "\nCell In[2], line 1:  path = nl.wan(\n" in bad_call
     assert len(bad_call.splitlines()) == 4 and ".py" not in bad_call
-    assert (
-        "\nCell In[3], line 1:  nl.sweep(lossy, loss=[1])\nCell In[1], line 3:  return" in in_sweep
-    )
-
-
-def test_all_lines_are_shown_to_who_asks_for_them(shown):
-    assert "%xmode Verbose and then %tb" in shown[0]
-    assert "description.py" in shown[-1] and "Cell In[7], line 2" in shown[-1]
-
-
-def test_notes_and_the_cause_are_shown_in_a_line_each(shown):
-    assert shown[2].splitlines()[:5] == [
+    assert "%xmode Verbose and then %tb" in bad_call
+    lines = "\nCell In[3], line 1:  nl.sweep(lossy, loss=[1])\nCell In[1], line 3:  return"
+    assert lines in in_sweep
+    assert raised.splitlines()[:5] == [
         "NetlabError: could not",
         "the file is on the other disk",
         "caused by FileNotFoundError: [Errno 2] No such file or directory: '/nowhere'",
         "",
         "Cell In[4], line 6:  raise error from problem",
     ]
-    assert "caused by" not in shown[4]  # what the message says is not said again
-
-
-def test_a_long_recursion_is_shortened(shown):
-    assert len(shown[3].splitlines()) < 16 and "\n... 92 more lines ...\n" in shown[3]
-    assert "Cell In[5], line 3:  deep(100)\n" in shown[3]
+    assert len(recursion.splitlines()) < 16 and "\n... 92 more lines ...\n" in recursion
+    assert "Cell In[5], line 3:  deep(100)\n" in recursion
+    assert "caused by" not in told  # what the message says is not said again
+    assert "description.py" in verbose and "Cell In[7], line 2" in verbose
 
 
 def test_a_folder_beside_netlab_that_is_named_alike_is_the_reader_s():
@@ -87,25 +77,23 @@ def test_a_folder_beside_netlab_that_is_named_alike_is_the_reader_s():
     exec(compile(code, beside, "exec"), mine)
     with pytest.raises(netlab.NetlabError) as error:
         mine["path"]()
-    shell = InteractiveShell()
-    found = "\n".join(_readers_lines(shell, error.tb))
+    found = "\n".join(_readers_lines(InteractiveShell(), error.tb))
     assert f"File {beside}, line 3" in found and "description.py" not in found
 
 
-def test_in_a_terminal_the_reader_s_lines_are_shown_too(tmp_path):
+def test_in_a_terminal_the_reader_s_lines_are_shown_and_elsewhere_python_s(tmp_path):
+    ipython = ["-m", "IPython", "--simple-prompt", "--colors=NoColor"]
     typed = "import netlab as nl\nnl.wan(delay=20)\n"
-    done = subprocess.run(
-        [sys.executable, "-m", "IPython", "--simple-prompt", "--colors=NoColor"],
-        input=typed,
-        env=os.environ | {"IPYTHONDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
+    shown, printed = (
+        subprocess.run(
+            [sys.executable, *words],
+            input=typed,
+            env=os.environ | {"IPYTHONDIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+        )
+        for words in (ipython, ["-"])
     )
-    assert ", line 1:  nl.wan(delay=20)\n" in re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
-    assert "description.py" not in done.stdout
-
-
-def test_elsewhere_the_traceback_is_python_s():
-    code = "import netlab as nl; nl.wan(delay=20)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "description.py" in done.stderr and "SpecificationError: wan.delay" in done.stderr
+    assert ", line 1:  nl.wan(delay=20)\n" in re.sub(r"\x1b\[[0-9;]*m", "", shown.stdout)
+    assert "description.py" not in shown.stdout
+    assert "description.py" in printed.stderr and "SpecificationError: wan.delay" in printed.stderr

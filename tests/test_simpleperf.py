@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import functools
 import os
 import re
 import resource
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -96,24 +98,19 @@ def serve(tmp_path):
         assert "Traceback" not in one.out + one.err
 
 
-@pytest.mark.parametrize("parallel", [1, 5])
-def test_both_count_each_byte(serve, parallel):
+@pytest.mark.parametrize(
+    ("size", "parallel", "count"),
+    [("3MB", 1, 3_000_000), ("3MB", 5, 3_000_000), ("1B", 1, 1), ("1003B", 1, 1003)],
+)
+def test_both_count_each_byte(serve, size, parallel, count):
     server = serve("-1")
-    client = server.client("-n", "3MB", "-P", parallel)
+    client = server.client("-n", size, "-P", parallel)
     assert client.returncode == 0 and client.stderr == "", client.stderr
     assert server.process.wait(60) == 0 and server.err == ""
-    sent, received = totals(client.stdout), totals(server.out)
-    assert sent.keys() == received.keys() and len(sent) == parallel
-    assert {*sent.values()} == {(3_000_000, "ACK: BYE")}
-    assert {*received.values()} == {(3_000_000, "BYE")}
-
-
-@pytest.mark.parametrize(("size", "count"), [("1B", 1), ("1003B", 1003), ("7KB", 7000)])
-def test_an_amount_is_sent_to_the_byte(serve, size, count):
-    server = serve("-1")
-    assert server.client("-n", size).returncode == 0
-    assert server.process.wait(60) == 0
-    assert [*totals(server.out).values()] == [(count, "BYE")]
+    sent, received = read_simpleperf(client.stdout).streams, read_simpleperf(server.out).streams
+    assert {*sent.port} == {*received.port} and len(sent) == parallel
+    assert {*sent.sent_bytes, *received.received_bytes} == {count}
+    assert sent.acknowledged.all() and received.acknowledged.all()
 
 
 @pytest.mark.parametrize("unit", ["B", "KB", "MB"])
@@ -182,10 +179,6 @@ def test_however_it_is_cut_the_server_counts_what_comes_before_bye(data, cuts):
         assert theirs.recv(100) == b"ACK: BYE"
 
 
-def end(sock):
-    sock.close()
-
-
 def reset(sock):
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
     sock.close()
@@ -193,7 +186,11 @@ def reset(sock):
 
 @pytest.mark.parametrize(
     ("leave", "words"),
-    [(end, "closed without BYE"), (reset, "Connection reset by peer"), (None, "nothing has moved")],
+    [
+        (socket.socket.close, "closed without BYE"),
+        (reset, "Connection reset by peer"),
+        (None, "nothing has moved"),
+    ],
 )
 def test_a_client_that_vanishes_is_reported_and_the_next_is_served(serve, leave, words):
     server = serve("--timeout", "0.3" if leave is None else "60")
@@ -216,16 +213,16 @@ def test_a_server_whose_only_client_broke_off_says_so_in_its_status(serve):
     assert server.process.wait(60) == 5
 
 
-BEHAVIOURS = {
-    "opens and closes": lambda sock: end(sock),
-    "opens and resets": lambda sock: reset(sock),
-    "sends half of BYE and closes": lambda sock: (sock.sendall(b"0" * 500 + b"BY"), end(sock)),
-    "sends some and resets": lambda sock: (sock.sendall(b"0" * 700), reset(sock)),
-    "sends some and stays": lambda sock: sock.sendall(b"0" * 900),
-    "says BYE and hears no answer": lambda sock: (sock.sendall(b"0BYE"), reset(sock)),
-    "sends something else": lambda sock: (sock.sendall(b"GET / HTTP/1.1\r\n\r\n"), end(sock)),
-    "is all right": lambda sock: (sock.sendall(b"0" * 300 + b"BYE"), sock.recv(100), end(sock)),
-}
+BEHAVIOURS = [
+    lambda sock: sock.close(),
+    reset,
+    lambda sock: (sock.sendall(b"0" * 500 + b"BY"), sock.close()),
+    lambda sock: (sock.sendall(b"0" * 700), reset(sock)),
+    lambda sock: sock.sendall(b"0" * 900),  # stays
+    lambda sock: (sock.sendall(b"0BYE"), reset(sock)),  # hears no answer
+    lambda sock: (sock.sendall(b"GET / HTTP/1.1\r\n\r\n"), sock.close()),
+    lambda sock: (sock.sendall(b"0" * 300 + b"BYE"), sock.recv(100), sock.close()),  # all right
+]
 
 
 def test_a_thousand_bad_connections_leave_no_thread_and_no_descriptor(serve):
@@ -237,7 +234,7 @@ def test_a_thousand_bad_connections_leave_no_thread_and_no_descriptor(serve):
         sock = server.connect()
         kept.append(sock)  # otherwise Python closes it
         with contextlib.suppress(ConnectionError):
-            [*BEHAVIOURS.values()][number % len(BEHAVIOURS)](sock)
+            BEHAVIOURS[number % len(BEHAVIOURS)](sock)
         peak = max(peak, server.used) if number % 50 == 0 else peak
         if number % 100 == 99:
             assert server.client("-n", "100KB").returncode == 0  # it serves in between
@@ -245,23 +242,15 @@ def test_a_thousand_bad_connections_leave_no_thread_and_no_descriptor(serve):
     server.wait_for(lambda: server.used == before)
     assert server.client("-n", "1MB").returncode == 0
     server.wait_for(lambda: server.used == before)
-    ends = [how for _, how in totals(server.out).values()]
-    counts = {how: ends.count(how) for how in sorted(set(ends))}
-    print(
-        f"\n1,000 connections, {counts}: threads and descriptors {before} before, {peak} at most,"
-        f" {server.used} after"
-    )
+    counts = Counter(how for _, how in totals(server.out).values())
     assert counts["no BYE"] >= 700 and counts["BYE"] >= 125
     assert peak[0] > 20  # the silent ones are held until their time is over
     for sock in kept:
         sock.close()
 
 
-def few_files():
-    resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))
-
-
 def test_more_connections_than_files_wait_until_there_is_room(serve):
+    few_files = functools.partial(resource.setrlimit, resource.RLIMIT_NOFILE, (20, 20))
     server = serve("--timeout", "1", preexec_fn=few_files)
     before = server.used
     held = [server.connect() for _ in range(30)]
@@ -276,54 +265,48 @@ def test_more_connections_than_files_wait_until_there_is_room(serve):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "one of the arguments -s/--server -c/--client is required"),
-        (["-s", "-c"], "not allowed with argument"),
-        (["-s", "-P", "2"], "-P is an option of the client"),
-        (["-s", "-I", HOST], "-I is an option of the client"),
-        (["-c", "-b", HOST], "-b is an option of the server"),
-        (["-c", "-1"], "-1 is an option of the server"),
-        (["-c", "-n", "10MB", "-t", "5"], "-t and -n: give one of them"),
-        (["-c", "-n", "10mb"], "'10mb': a whole number with B, KB or MB"),
-        (["-c", "-n", "0MB"], "'0MB': a whole number"),
-        (["-c", "-n", "-5MB"], "expected one argument"),
-        (["-c", "-P", "0"], "'0': a whole number from 1 to 128"),
-        (["-c", "-P", "1.5"], "'1.5': a whole number from 1 to 128"),
-        (["-c", "-t", "nan"], "'nan': a number from 0.01"),
-        (["-c", "-t", "0"], "'0': a number from 0.01"),
-        (["-c", "-i", "x"], "'x': a number from 0.01"),
-        (["-c", "-p", "70000"], "'70000': a whole number from 1 to 65535"),
-        (["-c", "-f", "GB"], "invalid choice: 'GB'"),
-        (["-c", "-l", "10.0.5.2"], "the server's address is -I, a capital i"),
-        (["-c", "--serv", HOST], "unrecognized arguments"),
-        (["-c", "-C", "nosuch", "-p", "9"], "-C nosuch: this kernel does not offer it"),
-        (["-c", "-I", "\udcff"], r"'\udcff': an address such as 10.0.5.2"),  # a byte, not UTF-8
-        (["-c", "-I", "ü" * 64], "an address such as 10.0.5.2"),
-        (["-s", "-b", "h1\udcff"], r"'h1\udcff': an address such as 10.0.5.2"),
-        (["-c", "-C", "\udcff"], r"'\udcff': a name such as reno"),
-        (["-c", "-f", "\udcff"], r"invalid choice: '\udcff'"),
+        ("", "one of the arguments -s/--server -c/--client is required"),
+        ("-s -c", "not allowed with argument"),
+        ("-s -P 2", "-P is an option of the client"),
+        (f"-s -I {HOST}", "-I is an option of the client"),
+        (f"-c -b {HOST}", "-b is an option of the server"),
+        ("-c -1", "-1 is an option of the server"),
+        ("-c -n 10MB -t 5", "-t and -n: give one of them"),
+        ("-c -n 10mb", "'10mb': a whole number with B, KB or MB"),
+        ("-c -n 0MB", "'0MB': a whole number"),
+        ("-c -n -5MB", "expected one argument"),
+        ("-c -P 0", "'0': a whole number from 1 to 128"),
+        ("-c -P 1.5", "'1.5': a whole number from 1 to 128"),
+        ("-c -t nan", "'nan': a number from 0.01"),
+        ("-c -t 0", "'0': a number from 0.01"),
+        ("-c -i x", "'x': a number from 0.01"),
+        ("-c -p 70000", "'70000': a whole number from 1 to 65535"),
+        ("-c -f GB", "invalid choice: 'GB'"),
+        ("-c -l 10.0.5.2", "the server's address is -I, a capital i"),
+        (f"-c --serv {HOST}", "unrecognized arguments"),
+        ("-c -C nosuch -p 9", "-C nosuch: this kernel does not offer it"),
+        ("-c -I \udcff", r"'\udcff': an address such as 10.0.5.2"),  # a byte, not UTF-8
+        ("-c -I " + "ü" * 64, "an address such as 10.0.5.2"),
+        ("-s -b h1\udcff", r"'h1\udcff': an address such as 10.0.5.2"),
+        ("-c -C \udcff", r"'\udcff': a name such as reno"),
+        ("-c -f \udcff", r"invalid choice: '\udcff'"),
     ],
 )
 def test_options_that_are_not_valid_are_named(words, said):
-    done = run(*words)
+    done = run(*words.split())
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
 
 
-def test_a_server_that_cannot_listen_says_why(serve):
+def test_who_cannot_listen_or_connect_says_why(serve):
     server = serve()
     done = run("-s", "-b", HOST, "-p", server.port)
     assert done.returncode == 3
     assert f"cannot listen on {HOST}, port {server.port}: Address already in use" in done.stderr
     done = run("-s", "-b", "192.0.2.1")
     assert done.returncode == 3 and "192.0.2.1" in done.stderr and done.stdout == ""
-
-
-def test_a_client_without_a_server_says_why():
-    port = free_port()
-    done = run("-c", "-p", port)
-    assert done.returncode == 4
-    assert done.stderr == (
-        f"simpleperf: cannot connect to 127.0.0.1, port {port}: Connection refused\n"
-    )
+    done = run("-c", "-p", (port := free_port()))
+    said = f"simpleperf: cannot connect to 127.0.0.1, port {port}: Connection refused\n"
+    assert (done.returncode, done.stderr) == (4, said)
 
 
 @contextlib.contextmanager
@@ -388,31 +371,17 @@ def test_ctrl_c_ends_both_with_their_totals(serve):
     other.close()
 
 
-@pytest.fixture(scope="module")
-def interrupted(tmp_path_factory):
-    """What a client of two connections printed that got Ctrl-C when both were sending."""
-    server = Server(tmp_path_factory.mktemp("interrupted"))
-    with sending(server, "-P", "2", "-i", "1") as client:
-        names = set()  # who has printed a first interval
+def test_ctrl_c_ends_a_client_of_two_connections_that_both_send(serve):
+    with sending(serve(), "-P", "2", "-i", "1") as client:
+        names = set()  # of those that have printed a first interval
         while len(names) < 2:
             line = client.stdout.readline()
-            assert line  # it has ended before
+            assert line, "it has ended before"
             names |= {line.split()[0]} if "Mbps" in line else set()
         client.send_signal(signal.SIGINT)
         out, err = client.stdout.read(), client.stderr.read()
-    server.process.kill()
-    server.process.wait()
-    return client.returncode, out, err
-
-
-def test_ctrl_c_ends_a_client(interrupted):
-    status, out, err = interrupted
-    assert status == 130 and "simpleperf: interrupted" in err and "Traceback" not in err
-    assert out.count("total (no ACK: BYE)") >= 1
-
-
-def test_after_ctrl_c_each_connection_has_its_total(interrupted):
-    assert interrupted[1].count("total (no ACK: BYE)") == 2
+    assert client.returncode == 130 and "simpleperf: interrupted" in err and "Traceback" not in err
+    assert out.count("total (no ACK: BYE)") == 2
 
 
 def test_output_that_nobody_reads_ends_it():

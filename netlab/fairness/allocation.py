@@ -11,10 +11,9 @@ def max_min(capacities, routes, demands=None):
     """The max-min fair allocation: no flow can get more unless one with the same or less loses.
 
     By progressive filling (D. Bertsekas, R. Gallager, "Data Networks", 2nd ed., 1992, section
-    6.5.2): all rates grow together until a link is full or a demand is met. The flows concerned
-    stop there, and the others go on growing. In the end each flow has its demand, or passes a
-    *bottleneck*: a full link on which no other flow gets more. Fair queueing comes near to this
-    ideal; TCP gives less to flows with longer RTTs.
+    6.5.2): all rates grow together until a link is full or a demand is met; the flows concerned
+    stop there. In the end each flow has its demand, or passes a *bottleneck*: a full link on which
+    no other flow gets more. Fair queueing comes near to this; TCP gives less to longer RTTs.
 
     Parameters
     ----------
@@ -44,19 +43,16 @@ def max_min(capacities, routes, demands=None):
     for flow, demand in demands.items():
         positive(f"demands: {flow!r}", demand)
         if flow not in routes:
-            raise ValueError(
-                f"demands: {flow!r} is not among the flows {', '.join(map(repr, routes))}"
-            )
+            flows = ", ".join(map(repr, routes))
+            raise ValueError(f"demands: {flow!r} is not among the flows {flows}")
     for flow, links in routes.items():
         if isinstance(links, str) or len(set(links)) < len(links):
             raise ValueError(
                 f"routes: {flow!r} must have a list of links, each once, not {links!r}"
             )
         if unknown := [link for link in links if link not in capacities]:
-            raise ValueError(
-                f"routes: {flow!r} passes {unknown[0]!r}, not among the links"
-                f" {', '.join(map(repr, capacities))}"
-            )
+            known = ", ".join(map(repr, capacities))
+            raise ValueError(f"routes: {flow!r} passes {unknown[0]!r}, not among the links {known}")
         if min([demands[flow], *(capacities[link] for link in links)]) == inf:
             raise ValueError(
                 f"routes: {flow!r} passes no finite link and has no demand: nothing bounds it"
@@ -69,14 +65,8 @@ def max_min(capacities, routes, demands=None):
             if left := len(users) - len(rates.keys() & users):
                 level[link] = (capacity - fsum(rates.get(flow, 0) for flow in users)) / left
         lowest = min([*level.values(), *(demands[flow] for flow in growing)])
-        rates |= {
-            flow: lowest
-            for flow in growing
-            if lowest in (demands[flow], *(level[link] for link in routes[flow]))
-        }
-    return pd.Series(
-        [rates[flow] for flow in routes],
-        pd.Index(routes, tupleize_cols=False),
-        dtype=float,
-        name="bps",
-    )
+        for flow in growing:
+            if lowest in (demands[flow], *(level[link] for link in routes[flow])):
+                rates[flow] = lowest
+    flows = pd.Index(routes, tupleize_cols=False)
+    return pd.Series([rates[flow] for flow in routes], flows, dtype=float, name="bps")

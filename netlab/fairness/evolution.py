@@ -15,18 +15,17 @@ def over_time(intervals, window_s, by="flow"):
     """Throughput of each flow, or stream, in each window of time.
 
     The windows cover the time in which *all* flows (or streams) are sending: from the latest first
-    start to the earliest last end. The last window may be up to 1 % shorter than the others; if
-    more is missing, it is left out. Flows report at different times, so the rate is taken as
-    constant within an interval, and a window counts the part of the interval that it overlaps. A
-    flow without an interval in a window has 0 there. A sender counts what it hands to its kernel,
-    which comes in bursts: choose windows of several intervals and round trips.
+    start to the earliest last end; a last window that lacks more than 1 % is left out. The rate is
+    taken as constant within an interval, and a window counts the part of the interval that it
+    overlaps; a flow without an interval in a window has 0 there. A sender counts what it hands to
+    its kernel, which comes in bursts: choose windows of several intervals and round trips.
 
     Parameters
     ----------
     intervals : DataFrame
         As ``Result.intervals``: ``flow``, ``stream``, ``start_s``, ``end_s`` [s], ``sent_bps``,
-        ``received_bps`` [bit/s], ``omitted``. Where ``received_bps`` is NaN, ``sent_bps`` counts.
-        Omitted intervals do not count.
+        ``received_bps`` [bit/s] (where it is NaN, ``sent_bps`` counts), ``omitted`` (True does not
+        count).
     window_s : float
         Length of a window, above 0. [s]
     by : {"flow", "stream"}

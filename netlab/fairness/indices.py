@@ -30,9 +30,8 @@ def jain_index(throughputs):
     -----
     .. math:: I = \\frac{(\\sum_{i=1}^n T_i)^2}{n \\sum_{i=1}^n T_i^2}
 
-    If k of n flows share everything equally and the others get nothing, the index is k/n. It works
-    for any number of flows, does not depend on the unit, and is continuous. It counts flows, not
-    users, and does not see whether the link was full.
+    If k of n flows share everything equally and the others get nothing, the index is k/n. It does
+    not depend on the unit. It counts flows, not users, and ignores whether the link was full.
 
     References
     ----------
@@ -73,11 +72,10 @@ def shares(throughputs):
 def per_stream_share(n, others=1):
     """The share of a host that opens n streams, if all *streams* at a bottleneck get the same.
 
-    A bottleneck does not know which host a stream belongs to, so parallel streams take bandwidth
-    from other hosts: T. Hacker, B. Athey, B. Noble, "The end-to-end performance effects of parallel
-    TCP sockets on a lossy wide-area network", IPDPS 2002. Holds where all streams always have data
-    to send, and have the same RTT and algorithm. Buffers, or losses elsewhere than in the queue,
-    may limit streams earlier. Compare it with the measured `shares`.
+    Parallel streams take bandwidth from other hosts (T. Hacker, B. Athey, B. Noble, "The end-to-end
+    performance effects of parallel TCP sockets on a lossy wide-area network", IPDPS 2002). Holds
+    where all streams always have data to send, have the same RTT and algorithm, and are limited by
+    nothing but the queue. Compare it with the measured `shares`.
 
     Parameters
     ----------
@@ -97,13 +95,8 @@ def per_stream_share(n, others=1):
     array([0.5 , 0.75, 0.9 ])
     """
     mine, theirs = _floats("n", n), _floats("others", others)
-    if not (
-        (mine >= 1)
-        & (theirs >= 0)
-        & (mine == np.floor(mine))
-        & (mine + theirs < inf)
-        & (theirs == np.floor(theirs))
-    ).all():
+    whole = (mine == np.floor(mine)) & (theirs == np.floor(theirs)) & (mine + theirs < inf)
+    if not (whole & (mine >= 1) & (theirs >= 0)).all():
         raise ValueError(
             f"n must be whole and at least 1, others whole and at least 0, not {n!r} and {others!r}"
         )
@@ -116,20 +109,15 @@ def _allocation(throughputs):
     rates = _floats("throughputs", throughputs)
     if rates.ndim != 1 or rates.size == 0:
         raise ValueError(
-            "throughputs must be one-dimensional with at least one flow, not of shape"
-            f" {rates.shape}"
+            f"throughputs must be a row of at least one flow, not of shape {rates.shape}"
         )
     bad = np.asarray(~np.isfinite(rates) | (rates < 0))
     if bad.any():
         flow = int(bad.argmax())
-        raise ValueError(
-            f"throughputs must be finite and at least 0; flow {flow} (from 0) has"
-            f" {np.asarray(rates)[flow]:g}"
-        )
+        has = f"flow {flow} (from 0) has {np.asarray(rates)[flow]:g}"
+        raise ValueError(f"throughputs must be finite and at least 0; {has}")
     if not rates.any():
-        raise ValueError(
-            "throughputs are all 0: at least one must be above 0, or there is nothing to share"
-        )
+        raise ValueError("throughputs are all 0: at least one must be above 0")
     rates = np.ldexp(rates, -np.frexp(rates.max())[1])
     return rates.rename("share") if isinstance(rates, pd.Series) else rates
 

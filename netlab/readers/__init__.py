@@ -9,29 +9,21 @@ raises :class:`netlab.errors.ReadError`, which says what it is and keeps the tex
 
 from netlab.readers.iperf import IperfOutput, read_iperf
 from netlab.readers.iperf3 import Iperf3Output, read_iperf3
+from netlab.readers.kernel_traces import (
+    QueuesOutput,
+    WindowsOutput,
+    read_queues,
+    read_ss,
+    read_tc,
+    read_windows,
+)
 from netlab.readers.nstat import NstatOutput, read_nstat
 from netlab.readers.ping import PingOutput, read_ping
-from netlab.readers.queues import QueuesOutput, read_queues, read_tc
 from netlab.readers.simpleperf import SimpleperfOutput, read_simpleperf
 from netlab.readers.splitting import split_outputs
-from netlab.readers.windows import WindowsOutput, read_ss, read_windows
 
 __all__ = [
-    "Iperf3Output",
-    "IperfOutput",
-    "NstatOutput",
-    "PingOutput",
-    "QueuesOutput",
-    "SimpleperfOutput",
-    "WindowsOutput",
-    "read_iperf",
-    "read_iperf3",
-    "read_nstat",
-    "read_ping",
-    "read_queues",
-    "read_simpleperf",
-    "read_ss",
-    "read_tc",
-    "read_windows",
-    "split_outputs",
-]
+    "Iperf3Output", "IperfOutput", "NstatOutput", "PingOutput", "QueuesOutput", "SimpleperfOutput",
+    "WindowsOutput", "read_iperf", "read_iperf3", "read_nstat", "read_ping", "read_queues",
+    "read_simpleperf", "read_ss", "read_tc", "read_windows", "split_outputs",
+]  # fmt: skip

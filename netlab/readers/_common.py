@@ -13,42 +13,32 @@ import warnings
 
 from netlab.errors import ReadError, ReadWarning
 
-_TYPES = {
-    "stream": "int64",
-    "seq": "int64",
-    "src": "object",
-    "dst": "object",
-    "congestion": "object",
-    "omitted": "bool",
-}
+NAN = math.nan
 # What to do about a text that no tool printed like this.
 AGAIN = "The text was changed after it was printed, or it is damaged. Run the test again."
-_LOOK = re.compile(r"at (\d+[.,]\d+)")  # bash has the decimal point of its locale
-# No tool here counts with more than 64 bits.
-LIMIT = 2**64 - 1
+LIMIT = 2**64 - 1  # no tool here counts with more than 64 bits
 LARGEST_BYTES = 500_000_000  # of a file that is read
+_TYPES = {"stream": "int64", "seq": "int64", "omitted": "bool"}
+_TYPES |= dict.fromkeys(("src", "dst", "congestion"), "object")
+_LOOK = re.compile(r"at (\d+[.,]\d+)")  # bash has the decimal point of its locale
 _PASSED = re.compile(r"/dev/stdin|/(dev|proc/self)/fd/\d+")  # `|` and `<(...)` of a shell
-_TOLD, _LONGEST = 3, 600  # doubts that a warning names, and characters of each, or of an error
+_TOLD, _LONGEST = 3, 600  # doubts in a warning, and characters of each, or of an error
+_ANY_FAULT = (
+    *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
+)  # fmt: skip
 
 
-def read(source, tool, parse, doubts=()):
-    """What `parse` makes of the text that `source` is, or names; or a ReadError, whatever is wrong
-    with that text. What `parse` has put into `doubts` becomes one warning.
+def read(source, tool, parse):
+    """What `parse(text, doubts)` makes of a source. All that it adds to `doubts` is one warning;
+    all that it raises is a ReadError.
     """
-    text = read_text(source)
+    text, doubts = read_text(source), []
     where = "" if source is text else f"{source}: "
     try:
-        out = parse(text)
+        out = parse(text, doubts)
     except ReadError as error:
         raise ReadError(f"{where}{_short(error)}", text) from error.__cause__
-    except (
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        ArithmeticError,
-        RecursionError,
-    ) as error:
+    except _ANY_FAULT as error:
         raise ReadError(
             f"{where}This lacks what every known {tool} prints ({type(error).__name__}:"
             f" {_short(error, 200)}). Look at the text: it is in this error's raw.",
@@ -67,9 +57,7 @@ def read(source, tool, parse, doubts=()):
 
 
 def _short(said, most=_LONGEST):
-    """What is said of a text, of which a part may be in it: shortened in its middle, and without
-    what a terminal would obey.
-    """
+    """A message, shortened in its middle, without what a terminal would obey."""
     said = str(said)
     if len(said) > most:
         said = f"{said[: most // 2]} ... {said[-most // 2 :]}"
@@ -77,8 +65,8 @@ def _short(said, most=_LONGEST):
 
 
 def read_text(source):
-    """The text that `source` is, or names; of any Unicode encoding, and never refused for a byte
-    that is not text.
+    """The text that `source` is, or names, in any Unicode encoding; bytes that are no text stay as
+    escapes.
     """
     if isinstance(source, Printed):
         return source
@@ -127,10 +115,10 @@ def read_file(path, most_bytes=LARGEST_BYTES, flags=0):
 
 
 def looks(text):
-    """The lines of a tool that was run again and again, each with the time of its look since the
-    first one [s]: lines ``at SECONDS`` come before each look. NaN, where there are none.
+    """The lines of a tool that ran again and again, each with its time since the first run [s], as
+    lines ``at SECONDS`` before each run say; NaN without them.
     """
-    at_s = first_s = math.nan
+    at_s = first_s = NAN
     for line in filter(None, map(str.strip, text.splitlines())):
         if look := _LOOK.fullmatch(line):
             at_s = float(look[1].replace(",", "."))
@@ -140,20 +128,20 @@ def looks(text):
 
 
 def number(printed, name, doubts, least=0, most=LIMIT, unknown=None):
-    """The number under this name in an object of a tool's JSON; NaN where the tool has none (no
-    such name, null, NaN, or its word for `unknown`), or one that cannot be.
+    """A number in an object of a tool's JSON; NaN where the tool has none (no such name, null, NaN,
+    or `unknown`), or one that cannot be.
     """
     value = printed.get(name)
     if value is None or value != value or value == unknown:
-        return math.nan
+        return NAN
     if type(value) not in (int, float) or not least <= value <= most:
         doubts.append(f"{name} = {reprlib.repr(value)} is no number from {least} to {most}: NaN")
-        return math.nan
+        return NAN
     return float(value)
 
 
 def given(printed, name, most=LIMIT):
-    """The number under this name, which the tool always prints."""
+    """A number that the tool always prints."""
     value = number(printed, name, wrong := [], most=most)
     if math.isnan(value):
         what = wrong[0].removesuffix(": NaN") if wrong else f"{name} is missing, or is no number"
@@ -162,7 +150,7 @@ def given(printed, name, most=LIMIT):
 
 
 def word(printed, name):
-    """The text under this name in an object of a tool's JSON."""
+    """A text in an object of a tool's JSON."""
     value = printed[name]
     if not isinstance(value, str) or not "".join(value.split()).isprintable():
         raise ReadError(f"{name} = {reprlib.repr(value)}: this must be a readable text. {AGAIN}")
@@ -170,13 +158,11 @@ def word(printed, name):
 
 
 def one_of(printed, name, *allowed):
-    """The value under this name in an object of a tool's JSON, where few are possible."""
+    """A value in an object of a tool's JSON, where few are possible."""
     value = printed[name]
     if value not in allowed:
-        raise ReadError(
-            f"{name} = {reprlib.repr(value)}: this must be"
-            f" {' or '.join(map(repr, allowed))}. {AGAIN}"
-        )
+        must = " or ".join(map(repr, allowed))
+        raise ReadError(f"{name} = {reprlib.repr(value)}: this must be {must}. {AGAIN}")
     return value
 
 
@@ -199,9 +185,5 @@ def last_of(doubts):
 
 
 def tidy(table, columns):
-    """These columns in this order, each always of one type: a figure, where nothing else is said,
-    is a float.
-    """
-    return table.reindex(columns=columns).astype(
-        {column: _TYPES.get(column, "float64") for column in columns}
-    )
+    """These columns in this order, floats where `_TYPES` names no other type."""
+    return table.reindex(columns=columns).astype({c: _TYPES.get(c, "float64") for c in columns})

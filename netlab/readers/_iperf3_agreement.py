@@ -1,5 +1,6 @@
 """What the figures of one iperf3 report should say about each other, whatever was measured."""
 
+import numpy as np
 import pandas as pd
 
 from netlab.readers._common import number
@@ -26,15 +27,9 @@ def contradictions(streams, intervals, total, omits):
     """A sentence for each kind of figure on one side that others contradict; NaN contradicts
     nothing.
 
-    Parameters
-    ----------
-    streams, intervals : list of dict
-        The rows of the tables; a stream's ``until_s`` is its end by this side's clock, and its
-        ``received_until_s`` the receiver's.
-    total : callable
-        iperf3's own total of ("sent" or "received", back), or None.
-    omits : bool
-        Was a time left out (``-O``)? Each side leaves out its own, so their figures differ.
+    A stream's ``until_s`` is its end by this side's clock, its ``received_until_s`` by the
+    receiver's. ``total("sent" or "received", back)`` is iperf3's own total, or None. With ``-O``
+    each side leaves out its own time, so that their figures differ (`omits`).
     """
     streams, rows = pd.DataFrame(streams).set_index("port", drop=False), pd.DataFrame(intervals)
     of = rows[~rows.omitted].groupby("port")
@@ -51,11 +46,7 @@ def contradictions(streams, intervals, total, omits):
         (rows, "start_s", (rows.start_s - follows_s).abs() > rows.port.map(slack_s)),
         (streams, "until_s", (left_s.abs() > slack_s.reindex(streams.index)) | ends_s.isna()),
         (streams, "rtt_s", streams.rtt_min_s > streams.rtt_s),
-        (
-            streams,
-            "rtt_max_s",
-            (streams.rtt_s > streams.rtt_max_s) | (most.rtt_s > streams.rtt_max_s),
-        ),
+        (streams, "rtt_max_s", np.fmax(streams.rtt_s, most.rtt_s) > streams.rtt_max_s),
         (streams, "rtt_min_s", least.rtt_s < streams.rtt_min_s),
         (streams, "cwnd_bytes", most.cwnd_bytes > streams.cwnd_bytes),
         (streams, "retransmits", (sums.retransmits > streams.retransmits) | (fewer & (not omits))),

@@ -26,14 +26,8 @@ _VERBOSE = re.compile(r"^Control connection MSS [0-9]{1,9}$", re.M)  # of -V -J
 _OWN_ERROR = re.compile(r"^iperf3: (?:error - )?(.*)", re.M)
 
 
-def parse(text, named, doubts):
-    """The report in `text`, which is a file's if it is `named`."""
-    report = _json(text, named, doubts)
-    check(report, doubts)
-    return report
-
-
-def _json(text, named, doubts):
+def parse(text, doubts):
+    """The report in `text`."""
     body = without_nan(text.strip().removeprefix("\ufeff"))
     if not body:
         raise ReadError(
@@ -49,10 +43,10 @@ def _json(text, named, doubts):
     if body[begins] != "{":
         if own:
             raise _own_error(own[1])
-        what = "not iperf3's JSON" if named else "neither iperf3's JSON nor the name of a file"
-        first = body.splitlines()[0][:80]
+        no_file = "" if "\n" in text else ", and there is no file of this name"
         raise ReadError(
-            f"This is {what}, it begins with {first!r}. Run iperf3 with -J, which writes it."
+            f"This is not iperf3's JSON{no_file}. It begins with {body.splitlines()[0][:80]!r}. Run"
+            " iperf3 with -J, which writes it."
         )
     try:
         doc, ends = json.JSONDecoder(object_pairs_hook=last_of(doubts)).raw_decode(body, begins)
@@ -60,18 +54,16 @@ def _json(text, named, doubts):
         raise _broken(error, body, len(text)) from error
     after = body[ends:].strip()
     if isinstance(doc, dict) and "event" in doc:
-        return _of_events(doc, after, doubts)
-    if others := REPORT.findall(after):
-        raise ReadError(
-            f"There are {1 + len(others)} reports of iperf3 here, one after another."
-            " `split_outputs` gives the text of each."
-        )
-    if own and not (isinstance(doc, dict) and _measured(doc)):
+        doc, after = _of_events(doc, after, doubts), ""
+    elif others := REPORT.findall(after):
+        raise _several(f"{1 + len(others)} reports")
+    elif own and not (isinstance(doc, dict) and (doc.get("end") or {}).get("streams")):
         raise _own_error(own[1])
     before = _VERBOSE.sub("", body[:begins]).strip()
     for where, left_out in (("before", before), ("after", after)):
         if left_out:
             doubts.append(f"text {where} iperf3's JSON is left out: {left_out[:80]!r}")
+    check(doc, doubts)
     return doc
 
 
@@ -102,19 +94,22 @@ def _broken(error, body, characters):
     )
 
 
+def _several(what):
+    return ReadError(
+        f"There are {what} of iperf3 here, one after another. `split_outputs` gives the text of"
+        " each."
+    )
+
+
 def _of_events(event, rest, doubts):
-    """The report that the lines of ``--json-stream`` come to: each is an event with its data."""
+    """The report in the lines of ``--json-stream``: each is an event with its data."""
     doc, hook = {"intervals": []}, last_of(doubts)
-    events = [event, *(json.loads(line, object_pairs_hook=hook) for line in rest.splitlines())]
-    for event in events:
-        name, data = event["event"], event["data"]
+    later = [json.loads(line, object_pairs_hook=hook) for line in rest.splitlines()]
+    for name, data in ((one["event"], one["data"]) for one in [event, *later]):
         if name == "interval":
             doc["intervals"].append(data)
         elif name in doc:
-            raise ReadError(
-                f"There is more than one {name} here, so these are several reports of iperf3."
-                " `split_outputs` gives the text of each."
-            )
+            raise _several("several reports")
         else:
             doc[name] = data
     if "end" not in doc and "error" not in doc:
@@ -126,15 +121,9 @@ def _of_events(event, rest, doubts):
 
 
 def _own_error(message):
-    remedy = next(
-        (what for part, what in _REMEDIES.items() if part in message),
-        "Mend that, and run it again.",
-    )
+    remedies = [what for part, what in _REMEDIES.items() if part in message]
+    remedy = (remedies or ["Mend that, and run it again."])[0]
     return ReadError(f"iperf3 says: {message.strip(' :.')}. {remedy}")
-
-
-def _measured(doc):
-    return isinstance(doc.get("end"), dict) and doc["end"].get("streams")
 
 
 def check(doc, doubts):

@@ -2,37 +2,36 @@
 what is wrong with them.
 """
 
-import math
 import re
 
 from netlab.errors import ReadError
-from netlab.readers._common import AGAIN
-
-NAN = math.nan
+from netlab.readers._common import AGAIN, NAN
 
 _N = r"([0-9]{1,18}(?:\.[0-9]{1,6})?)"
+_ID = r"^\[ *\*?([0-9]{1,5})\] "
 _ROLE = re.compile(r"^(Client connecting to|Server listening on) .*?(TCP|UDP) port ([0-9]{1,5})")
 _CONNECTED = re.compile(
-    r"^\[ *\*?([0-9]{1,5})\] local ([0-9A-Za-z.:*_-]+)(?:%\S+)? port ([0-9]{1,5}) connected"
+    rf"{_ID}local ([0-9A-Za-z.:*_-]+)(?:%\S+)? port ([0-9]{{1,5}}) connected"
     r" with ([0-9A-Za-z.:*_-]+)(?:%\S+)? port ([0-9]{1,5})(.*)"
 )
 _RESULT = re.compile(
-    rf"^\[ *\*?([0-9]{{1,5}})\] +{_N} ?- *{_N} +sec +{_N} ([KMGT]?)Bytes +{_N}"
-    r" ([KMGT]?)(bits|Bytes)/sec(?: +(.*))?$"
+    rf"{_ID}+{_N} ?- *{_N} +sec +{_N} ([KMGT]?)Bytes +{_N} ([KMGT]?)(bits|Bytes)/sec(?: +(.*))?$"
 )
 _RECEIVED = re.compile(
     rf"^(?:{_N}|-?nan) ms +([0-9]{{1,18}})/ *([0-9]{{1,18}}) \((-?[0-9.e+]{{1,20}}|-?nan|-?inf)%\)"
 )
-_OF_STREAM = re.compile(r"^\[ *\*?([0-9]{1,5})\] ")
-_LATE = re.compile(rf"^\[ *\*?([0-9]{{1,5}})\] +{_N} ?- *{_N} sec +([0-9]{{1,18}}) datagrams rec")
-_SENT = re.compile(r"^\[ *\*?([0-9]{1,5})\] Sent ([0-9]{1,18}) datagrams")
+_OF_STREAM = re.compile(_ID)
+_REPORT = re.compile(rf"{_ID}Server Report:")
+_UNREADABLE = re.compile(rf"{_ID}(?:local\b|.*\bsec\b)")
+_LATE = re.compile(rf"{_ID}+{_N} ?- *{_N} sec +([0-9]{{1,18}}) datagrams rec")
+_SENT = re.compile(rf"{_ID}Sent ([0-9]{{1,18}}) datagrams")
 _SENDING = re.compile(
     rf"^(?:Send|Receiv)ing ([0-9]{{1,6}}) byte datagrams(?:, IPG target: {_N} us)?"
 )
 _BUFFER = re.compile(rf"^(?:TCP window|UDP buffer) size: +{_N} ([KMGT]?)Byte")
 _CONGESTION = re.compile(r"^TCP congestion control (?:default|using|set to \S+ using) (\S+)", re.M)
 _PROBLEM = re.compile(r"failed|refused|unreachable|No route|not known", re.I)
-# Said of the end of a test that was all right.
+# of the end of a test that was all right
 _HARMLESS = re.compile(r"WARNING: (?:ack of last datagram failed|did not receive ack)|shutdown")
 _BINARY = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
 _DECIMAL = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -63,12 +62,8 @@ def whose(text):
 
 
 def runs(text):
-    """The first lines of a server's runs: where a stream connects after all before it have ended.
-
-    Returns
-    -------
-    list of int
-        Numbers of lines.
+    """Numbers of the lines with which a server's runs begin: a stream connects after all streams
+    before it have ended.
     """
     spans, last = [], {}
     for number, line in enumerate(text.splitlines()):
@@ -88,19 +83,13 @@ def runs(text):
 def lines(text, role, doubts):
     """The streams, each with its lines in order; and what is told of them all."""
     streams, by_id, ports, header = [], {}, set(), ""
-    notes = {
-        "datagram_bytes": NAN,
-        "ipg_s": NAN,
-        "offered_bps": NAN,
-        "buffer_bytes": NAN,
-        "congestion": None,
-        "version": None,
-        "acknowledged": not re.search(r"WARNING: did not receive ack of last datagram", text),
-        "interrupted": "Waiting for server threads to complete" in text,
-    }
+    notes = dict.fromkeys(("datagram_bytes", "ipg_s", "offered_bps", "buffer_bytes"), NAN)
+    notes |= {"congestion": None, "version": None}
+    notes["acknowledged"] = "WARNING: did not receive ack of last datagram" not in text
+    notes["interrupted"] = "Waiting for server threads to complete" in text
     if found := _CONGESTION.search(text):
         notes["congestion"] = found[1]
-    # of 2.2.1, which says nothing of the server's jitter and percentage without -e, but prints 0
+    # 2.2.1 without -e prints 0 for the server's jitter and percentage
     silent = "IPG target: 0.00 us" in text and "Latency" not in text
     heard = "Server Report:" in text  # all was well, whatever came after the last datagram
     for line in map(str.rstrip, text.splitlines()):
@@ -114,12 +103,11 @@ def lines(text, role, doubts):
         elif found := _BUFFER.match(line):
             notes["buffer_bytes"] = float(found[1]) * _BINARY[found[2]]
         elif found := _CONNECTED.match(line):
-            stream = _connected(found, role) | {"silent": silent}
+            streams.append(_connected(found, role) | {"silent": silent})
+            by_id[found[1]] = streams[-1]
+            ports.add(found[5 if role == "client" else 3])
             if (told := re.search(r"\(peer (\S+?)\)", found[6])) and not notes["version"]:
                 notes["version"] = told[1]
-            by_id[found[1]] = stream
-            streams.append(stream)
-            ports.add(found[5 if role == "client" else 3])
             if len(ports) > 1:
                 raise ReadError(
                     "These streams have servers at two ports: this is both sides' text, or of a"
@@ -129,17 +117,17 @@ def lines(text, role, doubts):
             header = line
         elif found := _RESULT.match(line):
             if figures := _figures(found, header, doubts):
-                _of(by_id, found[1], line)["lines"].append(figures)
-        elif (found := _LATE.match(line)) and (lines := _of(by_id, found[1], line)["lines"]):
-            lines[-1]["out_of_order"] = float(found[4])
+                _of(by_id, found)["last"].append(figures)
+        elif (found := _LATE.match(line)) and (before := _of(by_id, found)["last"]):
+            before[-1]["out_of_order"] = float(found[4])
         elif found := _SENT.match(line):
-            _of(by_id, found[1], line)["sent"] = float(found[2])
-        elif re.match(r"^\[ *\*?[0-9]+\] Server Report:", line):
-            stream = _of(by_id, line.strip("[ *").split("]")[0], line)
-            stream["own_lines"] = len(stream["lines"])
-        elif re.match(r"^\[ *\*?[0-9]+\] (?:local\b|.*\bsec\b)", line):
+            _of(by_id, found)["sent"] = float(found[2])
+        elif found := _REPORT.match(line):
+            stream = _of(by_id, found)
+            stream["told"] = stream["last"] = []
+        elif _UNREADABLE.match(line):
             doubts.append(f"{line[:80]!r} is no line of iperf's: it is left out")
-        elif re.match(r"^\[FD", line):
+        elif line.startswith("[FD"):
             raise ReadError("This ran both ways at once. Test one direction at a time.")
     return streams, notes
 
@@ -150,64 +138,52 @@ def _connected(found, role):
     client, server = (here, there) if role == "client" else (there, here)
     if max(int(client[1]), int(server[1])) > 65535:
         raise ReadError(f"Ports go to 65535: {found[0][:100]!r}. {AGAIN}")
-    reverse = "reverse" in found[6]
-    ends = (server[0], client[0]) if reverse else (client[0], server[0])
-    return {
-        "port": float(client[1]),
-        **dict(zip(("src", "dst"), ends, strict=True)),
-        "reverse": reverse,
-        "sends": (role == "client") != reverse,
-        "lines": [],
-        "own_lines": None,
-        "sent": NAN,
-    }
+    reverse, lines = "reverse" in found[6], []
+    src, dst = (server[0], client[0]) if reverse else (client[0], server[0])
+    ends = {"port": float(client[1]), "src": src, "dst": dst, "reverse": reverse}
+    sends = (role == "client") != reverse
+    # `told` are the lines of the server's report, `last` is the list that the next line is of
+    return ends | {"sends": sends, "own": lines, "told": None, "last": lines, "sent": NAN}
 
 
-def _of(by_id, number, line):
-    if number not in by_id:
+def _of(by_id, found):
+    """The stream of a line."""
+    if found[1] not in by_id:
         raise ReadError(
-            f"{line[:100]!r} is of a stream whose beginning is missing. Give all that iperf"
+            f"{found[0][:100]!r} is of a stream whose beginning is missing. Give all that iperf"
             " printed, from its first line on."
         )
-    return by_id[number]
+    return by_id[found[1]]
 
 
 def _figures(found, header, doubts):
-    """One line of results in SI units, whoever counted; None, if it is none."""
-    start_s, end_s = float(found[2]), float(found[3])
-    size, rate = float(found[4]) * _BINARY[found[5]], float(found[6]) * _DECIMAL[found[7]]
-    if found[8] == "Bytes":
-        rate = 8 * float(found[6]) * _BINARY[found[7]]
-    size_off, time_off = _off(found[4]) * _BINARY[found[5]], _off(found[2]) + _off(found[3])
-    rate_off = _off(found[6]) * rate / (float(found[6]) or 1)
-    row = {"start_s": start_s, "end_s": end_s, "off_s": time_off, "bps": rate}
-    row |= {"bytes": size, "off_bytes": size_off}
-    least_s, most_s = max(end_s - start_s - time_off, 1e-9), end_s - start_s + time_off
-    low, high = 8 * (size - size_off) / most_s, 8 * (size + size_off) / least_s
-    rest = found[9] or ""
-    udp = _RECEIVED.match(rest)
+    """One line of results in SI units; None, if it is none."""
+    start_s, end_s, size_unit, rest = float(found[2]), float(found[3]), _BINARY[found[5]], found[9]
+    rate_unit = _DECIMAL[found[7]] if found[8] == "bits" else 8 * _BINARY[found[7]]
+    size, rate, udp = float(found[4]) * size_unit, float(found[6]) * rate_unit, None
+    # half of the last digit of each printed number
+    off_s, off_bytes, off_bps = (
+        sum(0.5 * 10.0 ** -len(found[n].partition(".")[2]) for n in numbers) * unit
+        for numbers, unit in (((2, 3), 1), ((4,), size_unit), ((6,), rate_unit))
+    )
+    if rest:
+        udp = _RECEIVED.match(rest)
     if end_s < start_s or ("Jitter" in header and rest and not udp):
         doubts.append(f"{found[0][:80]!r} is no result of iperf's: it is left out")
         return None
-    if not low * 0.998 - rate_off <= rate <= high * 1.002 + rate_off:
+    low = 8 * (size - off_bytes) / (end_s - start_s + off_s)
+    high = 8 * (size + off_bytes) / max(end_s - start_s - off_s, 1e-9)
+    if not low * 0.998 - off_bps <= rate <= high * 1.002 + off_bps:
         doubts.append(f"the rate in {found[0][:80]!r} is not its bytes by its time: as printed")
+    row = {"start_s": start_s, "end_s": end_s, "off_s": off_s, "bps": rate}
+    row |= {"bytes": size, "off_bytes": off_bytes}
     if udp:
         lost, total = float(udp[2]), float(udp[3])
         if lost > total:
             doubts.append(f"lost_packets = {lost:.0f} of {total:.0f} datagrams: NaN")
             lost = NAN
-        row |= {
-            "jitter_s": float(udp[1] or NAN) / 1e3,
-            "lost_packets": lost,
-            "packets": total,
-            "loss": lost / total if total else NAN,
-            "percent": udp[4],
-        }
-    elif "Rtry" in header and (tcp := re.match(r"[0-9]+/[0-9]+ +([0-9]{1,12})\b", rest)):
+        row |= {"jitter_s": float(udp[1] or NAN) / 1e3, "lost_packets": lost, "packets": total}
+        row |= {"loss": lost / total if total else NAN, "percent": udp[4]}
+    elif "Rtry" in header and (tcp := re.match(r"[0-9]+/[0-9]+ +([0-9]{1,12})\b", rest or "")):
         row["retransmits"] = float(tcp[1])
     return row
-
-
-def _off(printed):
-    """Half of the last digit: how far off a number may be that was printed like this."""
-    return 0.5 * 10.0 ** -len(printed.partition(".")[2])

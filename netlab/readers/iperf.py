@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from netlab.errors import ReadError
-from netlab.readers import _iperf_text as document
-from netlab.readers._common import read, tidy
+from netlab.readers._common import NAN, read, tidy
+from netlab.readers._iperf_text import lines, runs, whose
 
-NAN = math.nan
 _STREAMS = [
     "stream", "port", "src", "dst", "sent_bps", "received_bps", "retransmits", "start_s", "end_s",
     "loss", "jitter_s", "packets", "lost_packets", "out_of_order", "sent_bytes", "received_bytes",
@@ -26,23 +25,20 @@ class IperfOutput:
     Attributes
     ----------
     streams : DataFrame
-        One row per stream: ``stream`` (1, 2, ... as they connected), ``port`` (the client's: both
-        sides' texts have it, so that it says which rows are the same stream), ``src`` and ``dst``
-        (addresses; ``src`` sends), ``sent_bps``, ``received_bps`` [bit/s], ``retransmits`` (TCP's,
-        with ``-e``), ``start_s``, ``end_s`` [s], ``loss`` (a fraction), ``jitter_s`` [s],
-        ``packets`` (as the receiver counts them, else the sender, whose last datagram only says
-        that it is the last), ``lost_packets``, ``out_of_order``, ``sent_bytes``,
-        ``received_bytes`` [byte].
+        One row per stream: ``stream`` (1, 2, ... as they connected), ``port`` (the client's, which
+        both sides' texts have), ``src`` and ``dst`` (addresses; ``src`` sends), ``sent_bps``,
+        ``received_bps`` [bit/s], ``retransmits`` (TCP's, with ``-e``), ``start_s``, ``end_s`` [s],
+        ``loss`` (a fraction), ``jitter_s`` [s], ``packets`` (as the receiver counts them, else the
+        sender), ``lost_packets``, ``out_of_order``, ``sent_bytes``, ``received_bytes`` [byte].
     intervals : DataFrame
         One row per stream and report of ``-i``: the same names, without the bytes.
     meta : dict
         ``role`` ("client" or "server": whose text it is), ``protocol``, ``reverse``, ``streams``,
         ``server`` (its address), ``port`` (its port), ``datagram_bytes``, ``ipg_s`` (the gap
-        between two datagrams that the client aims at), ``offered_bps`` (what that gap comes to),
+        between two datagrams that the client aims at), ``offered_bps`` (the rate of that gap),
         ``buffer_bytes``, ``congestion``, ``version`` (of the *other* side, where it is told),
-        ``acknowledged`` (False: the client has not heard from the server, or the server not from
-        the client) and ``interrupted`` (the server was stopped before the client had ended). What
-        is not told is NaN, or None for texts.
+        ``acknowledged`` (False: one side has not heard from the other) and ``interrupted`` (the
+        server was stopped before the client had ended). What is not told is NaN, or None for texts.
     """
 
     streams: pd.DataFrame
@@ -50,15 +46,14 @@ class IperfOutput:
     meta: dict
 
     def __repr__(self):
-        m = self.meta
         return (
-            f"IperfOutput({m['protocol']}, the {m['role']}'s: {len(self.streams)} streams,"
-            f" {len(self.intervals)} intervals)"
+            f"IperfOutput({self.meta['protocol']}, the {self.meta['role']}'s:"
+            f" {len(self.streams)} streams, {len(self.intervals)} intervals)"
         )
 
 
 def read_iperf(source):
-    """What ``iperf`` printed, of any version from 2.0.5 to 2.2.1: the client's text or the
+    """Read what ``iperf`` printed, of any version from 2.0.5 to 2.2.1: the client's text or the
     server's, TCP or UDP, with or without ``-i``, ``-P``, ``-e``, ``-f`` and ``-R``.
 
     Parameters
@@ -91,14 +86,12 @@ def read_iperf(source):
     :math:`1024^2` bit/s and a small one :math:`10^6`: ``-b 20M`` offers 20.97 Mbit/s, in steps of
     ``IPG target: 560.76 us`` with datagrams of 1470 bytes. (iperf3 has one ``M``, :math:`10^6`.)
 
-    Loss is what is missing in the datagrams' numbers. A datagram that comes late counts as out of
-    order and is taken off the lost ones again; so does one that comes twice, wherefore duplicates
-    hide losses.
+    Loss is what is missing in the datagrams' numbers. A datagram that comes late, or twice, counts
+    as out of order and is taken off the lost ones again, so duplicates hide losses.
 
     Version 2.2.1 prints ``IPG target: 0.00 us``; then ``ipg_s`` and ``offered_bps`` are NaN. And
-    without ``-e`` its clients print the server's jitter and percentage as 0, whatever they were:
-    ``jitter_s`` is NaN there, and ``loss`` comes from the counts, which are right. The server's own
-    text has all.
+    without ``-e`` its clients print the server's jitter and percentage as 0: ``jitter_s`` is NaN
+    there, and ``loss`` comes from the counts, which are right.
 
     Examples
     --------
@@ -116,16 +109,15 @@ def read_iperf(source):
     >>> out.streams[["received_bps", "lost_packets", "jitter_s"]].values.tolist()
     [[20900000.0, 51.0, 0.000858]]
     """
-    doubts = []
-    return read(source, "iperf", lambda text: _output(text, doubts), doubts)
+    return read(source, "iperf", _output)
 
 
 def _output(text, doubts):
-    role, protocol, port = document.whose(text)
-    streams, notes = document.lines(text, role, doubts)
-    if (runs := len(document.runs(text))) > 1:
+    role, protocol, port = whose(text)
+    streams, notes = lines(text, role, doubts)
+    if (count := len(runs(text))) > 1:
         doubts.append(
-            f"these are {runs} runs, one after another, and no parallel streams: `split_outputs`"
+            f"these are {count} runs, one after another, and no parallel streams: `split_outputs`"
             " gives the text of each"
         )
     if not streams:
@@ -133,37 +125,24 @@ def _output(text, doubts):
             f"This {role} measured nothing: no line says that the two sides connected. Give all"
             " that it printed, and look whether the other side ran."
         )
-    rows, parts = [], []
-    for number, one in enumerate(streams, 1):
-        whose = {"stream": number, **{name: one[name] for name in ("port", "src", "dst")}}
-        whole, own = _whole(one, protocol, doubts)
-        rows.append(whose | whole)
-        parts += [whose | part for part in own]
-    ways = {one["reverse"] for one in streams}
-    if len(ways) > 1:
+    rows, intervals = [], []
+    for number, stream in enumerate(streams, 1):
+        ends = {"stream": number} | {name: stream[name] for name in ("port", "src", "dst")}
+        whole, parts = _whole(stream, protocol, doubts)
+        rows.append(ends | whole)
+        intervals += [ends | part for part in parts]
+    first = streams[0]
+    if any(stream["reverse"] != first["reverse"] for stream in streams):
         raise ReadError("Streams go both ways here (-d, -r). Test one direction at a time.")
-    first, reverse = streams[0], ways.pop()
-    client_sends = not reverse
-    meta = {
-        "role": role,
-        "protocol": protocol,
-        "reverse": reverse,
-        "streams": len(streams),
-        "server": first["dst" if client_sends else "src"],
-        "port": port,
-        **notes,
-    }
-    return IperfOutput(tidy(pd.DataFrame(rows), _STREAMS), _table(parts), meta)
-
-
-def _table(parts):
-    return tidy(pd.DataFrame(parts, columns=None if parts else _INTERVALS), _INTERVALS)
+    meta = {"role": role, "protocol": protocol, "reverse": first["reverse"], "streams": len(rows)}
+    meta |= {"server": first["src" if first["reverse"] else "dst"], "port": port, **notes}
+    intervals = pd.DataFrame(intervals, columns=None if intervals else _INTERVALS)
+    return IperfOutput(tidy(pd.DataFrame(rows), _STREAMS), tidy(intervals, _INTERVALS), meta)
 
 
 def _whole(stream, protocol, doubts):
     """A stream's row, and the rows of its intervals."""
-    cut, who = stream["own_lines"], f"the stream from port {stream['port']:.0f}"
-    own, told = stream["lines"][:cut], [] if cut is None else stream["lines"][cut:]
+    own, told, who = stream["own"], stream["told"], f"the stream from port {stream['port']:.0f}"
     counts = protocol == "UDP" and not stream["sends"]
     if any(("packets" in row) != counts for row in own):
         doubts.append(f"a line of {who} lacks its lost datagrams, or has some: it is left out")
@@ -188,29 +167,26 @@ def _whole(stream, protocol, doubts):
             doubts.append(f"{who} does not say how many datagrams it sent: packets is NaN")
         if told:
             row |= _heard(told[-1], stream, doubts)
-        elif cut is not None:
+        elif told is not None:
             doubts.append(f"{who} has no line in its server's report: what it received is NaN")
     return row, [_sided(part, stream["sends"]) for part in parts]
 
 
 def _sum(parts):
     """The line that iperf would have printed at the end of these."""
-    size, seconds = sum(p["bytes"] for p in parts), sum(p["end_s"] - p["start_s"] for p in parts)
-    total = {
-        "start_s": parts[0]["start_s"],
-        "end_s": parts[-1]["end_s"],
-        "off_s": parts[-1]["off_s"],
-    }
-    total |= {"bytes": size, "off_bytes": 0.0, "bps": 8 * size / seconds if seconds else NAN}
-    if "packets" in parts[0]:
-        lost, packets = (sum(p[name] for p in parts) for name in ("lost_packets", "packets"))
-        total |= {"lost_packets": lost, "packets": packets, "jitter_s": parts[-1]["jitter_s"]}
-        total["loss"] = lost / packets if packets else NAN
+    names = ["bytes", *(["lost_packets", "packets"] if "packets" in parts[0] else [])]
+    sums = {name: sum(part[name] for part in parts) for name in names}
+    seconds = sum(part["end_s"] - part["start_s"] for part in parts)
+    last = {name: parts[-1].get(name, NAN) for name in ("end_s", "off_s", "jitter_s")}
+    total = last | sums | {"start_s": parts[0]["start_s"], "off_bytes": 0.0}
+    total["bps"] = 8 * sums["bytes"] / seconds if seconds else NAN
+    if sums.get("packets"):
+        total["loss"] = sums["lost_packets"] / sums["packets"]
     return total
 
 
 def _sided(figures, sends):
-    """A line's figures under the names of who counted them."""
+    """A line's figures under the names of the side that counted them."""
     side = "sent" if sends else "received"
     row = {name: value for name, value in figures.items() if name in _STREAMS}
     if not sends and "packets" in figures:
@@ -219,7 +195,7 @@ def _sided(figures, sends):
 
 
 def _heard(told, stream, doubts):
-    """What the server reported to a client that sends; the client's last datagram, which it sends
+    """What the server reported to a client that sends. The client's last datagram, which it sends
     up to ten times until it hears of the server, counts each time.
     """
     row, sent = _sided(told, sends=False), stream["sent"]
@@ -233,9 +209,8 @@ def _heard(told, stream, doubts):
             f"the client sent {sent:.0f} datagrams, and the server reported of {told_of:.0f} (it"
             f" ended earlier, or the two are versions that count differently): {taken}"
         )
-    if row.get("jitter_s") == 0 == float(told["percent"]) and (
-        stream["silent"] or row["lost_packets"]
-    ):
+    nothing = row.get("jitter_s") == 0 == float(told["percent"])
+    if nothing and (stream["silent"] or row["lost_packets"]):
         row["jitter_s"] = NAN
     if not stream["silent"]:
         _check_percent(told, doubts)
@@ -243,7 +218,7 @@ def _heard(told, stream, doubts):
 
 
 def _check_parts(parts, total, who, doubts):
-    """Doubt intervals that do not follow each other, or come to more than their total."""
+    """Doubt intervals that do not follow each other, or have more than their total."""
     end_s = parts[0]["start_s"] if parts else 0.0
     for part in parts:
         if abs(part["start_s"] - end_s) > part["off_s"] + 1e-3:
@@ -260,10 +235,8 @@ def _check_parts(parts, total, who, doubts):
 
 def _check_percent(row, doubts):
     """Doubt a percentage that is not that of its counts."""
-    if "percent" not in row or math.isnan(row["loss"]):
-        return
-    percent, true = float(row["percent"]), 100 * row["loss"]
-    if not abs(percent - true) <= max(0.06 * true, 1e-3):  # it has two digits
+    true = 100 * row.get("loss", NAN)
+    if not math.isnan(true) and not abs(float(row["percent"]) - true) <= max(0.06 * true, 1e-3):
         doubts.append(
             f"loss = {row['percent'][:12]} %, but {row['lost_packets']:.0f} of"
             f" {row['packets']:.0f} datagrams: their quotient is taken"

@@ -3,16 +3,13 @@ for.
 """
 
 import math
-from collections import defaultdict
 from dataclasses import dataclass
 
 import pandas as pd
 
 from netlab.readers import _iperf3_document as document
-from netlab.readers._common import LIMIT, given, number, one_of, read, tidy, word
+from netlab.readers._common import LIMIT, NAN, given, number, one_of, read, tidy, word
 from netlab.readers._iperf3_agreement import contradictions, signed
-
-NAN = math.nan
 
 # column: (whose figure, iperf3's name at a stream's end, iperf3's name in an interval, its units in
 # one SI unit)
@@ -60,7 +57,7 @@ class Iperf3Output:
     ----------
     streams : DataFrame
         One row per stream: ``stream`` (1, 2, ... as they connected; with ``--bidir`` those back
-        come last), ``src`` and ``dst`` (addresses; ``src`` sends the data, also with ``-R``),
+        come last), ``src`` and ``dst`` (addresses; ``src`` sends, also with ``-R``),
         ``congestion`` (of ``src``), ``sent_bps``, ``received_bps`` [bit/s], ``retransmits``,
         ``start_s``, ``end_s`` [s], ``cwnd_bytes`` (the largest) [byte], ``rtt_s`` (the mean),
         ``rtt_min_s``, ``rtt_max_s`` [s], ``loss`` (a fraction), ``jitter_s`` [s], ``packets`` (as
@@ -87,19 +84,16 @@ class Iperf3Output:
     meta: dict
 
     def __repr__(self):
-        ways = dict.fromkeys(
-            f"{src} -> {dst}" for src, dst in zip(self.streams.src, self.streams.dst, strict=True)
+        ways = (self.streams.src + " -> " + self.streams.dst).unique()
+        return (
+            f"Iperf3Output({self.meta['protocol']}, {', '.join(ways)}: {len(self.streams)} streams,"
+            f" {len(self.intervals)} intervals, iperf3 {self.meta['version']}"
+            f"{', interrupted' * self.meta['interrupted']})"
         )
-        what = (
-            f"{len(self.streams)} streams, {len(self.intervals)} intervals, iperf3"
-            f" {self.meta['version']}"
-        )
-        what += ", interrupted" * self.meta["interrupted"]
-        return f"Iperf3Output({self.meta['protocol']}, {', '.join(ways)}: {what})"
 
 
 def read_iperf3(source):
-    """The report that ``iperf3 -J`` or ``--json-stream`` wrote, of any version from 3.0 on,
+    """Read the report that ``iperf3 -J`` or ``--json-stream`` wrote, of any version from 3.0 on,
     client's or server's.
 
     Parameters
@@ -139,28 +133,25 @@ def read_iperf3(source):
     file is refused.
     """
 
-    doubts = []
+    return read(source, "iperf3", _output)
 
-    def tables(text):
-        doc = document.parse(text, source is not text, doubts)
-        streams, intervals = _side(doc, doubts)
-        if other := doc.get("server_output_json"):
-            document.check(other, doubts)
-            streams, intervals = _fill(streams, intervals, *_side(other, doubts))
-        ports = {port: n for n, port in enumerate(streams.port, 1)}
-        return Iperf3Output(
-            tidy(streams.assign(stream=streams.port.map(ports)), _STREAMS),
-            tidy(intervals.assign(stream=intervals.port.map(ports)), _INTERVALS),
-            _meta(doc, streams, doubts),
-        )
 
-    return read(source, "iperf3", tables, doubts)
+def _output(text, doubts):
+    doc = document.parse(text, doubts)
+    streams, intervals = _side(doc, doubts)
+    if other := doc.get("server_output_json"):
+        document.check(other, doubts)
+        streams, intervals = _fill(streams, intervals, *_side(other, doubts))
+    ports = {port: n for n, port in enumerate(streams.port, 1)}
+    return Iperf3Output(
+        tidy(streams.assign(stream=streams.port.map(ports)), _STREAMS),
+        tidy(intervals.assign(stream=intervals.port.map(ports)), _INTERVALS),
+        _meta(doc, streams, doubts),
+    )
 
 
 def _side(doc, doubts):
-    """What one side measured, and what the other side told it: (streams, intervals), by the
-    client's port.
-    """
+    """What one side measured, and the other side told it: (streams, intervals)."""
     client, test, end = "connecting_to" in doc["start"], doc["start"]["test_start"], doc["end"]
     told = {"sender", "receiver"} if client and "error" not in doc else set()
     totals = {(s.get("udp") or s["sender"])["socket"]: s for s in end["streams"]}
@@ -174,11 +165,9 @@ def _side(doc, doubts):
     streams, intervals, sockets = [], [], {}
     for c in doc["start"]["connected"]:
         entry = totals[c["socket"]].get("udp") or totals[c["socket"]]["sender"]
-        # before 3.7 only the test says it
-        if "sender" in entry:
+        sends = client != bool(test["reverse"])
+        if "sender" in entry:  # from 3.7 on
             sends = one_of(entry, "sender", True, False)
-        else:
-            sends = client != bool(test["reverse"])
         back = sends != client  # from the server to the client
         src, dst = (word(c, "local_host"), word(c, "remote_host"))[:: 1 if sends else -1]
         port = given(c, "local_port" if client else "remote_port", 65535)
@@ -190,21 +179,18 @@ def _side(doc, doubts):
         measured = {"sender", "kernel", "anyone"} if sends else {"receiver", "anyone"}
         sockets[c["socket"]] = stream, measured
 
-    begun, counted = set(), defaultdict(list)
+    counted = {}
     for s in (s for interval in doc["intervals"] for s in interval["streams"]):
         stream, measured = sockets[s["socket"]]
         row = stream | _figures("interval", s, dict.fromkeys(measured, s), doubts)
-        if omits and not s["omitted"] and s["socket"] not in begun:
-            begun.add(s["socket"])
-            row = signed(row, number(s, "seconds", doubts), doubts)
-        intervals.append(row | {"omitted": s["omitted"]})
         if not s["omitted"]:
-            counted[row["port"]].append(row)
+            if omits and s["socket"] not in counted:
+                row = signed(row, number(s, "seconds", doubts), doubts)
+            counted.setdefault(s["socket"], []).append(row)
+        intervals.append(row | {"omitted": s["omitted"]})
     for socket, (stream, measured) in sockets.items():
         ends, known = totals[socket], measured | told
-        if udp := ends.get(
-            "udp"
-        ):  # its rate and bytes are the sender's, its loss and jitter the receiver's
+        if udp := ends.get("udp"):  # rate and bytes are the sender's, the rest is the receiver's
             ends = {"sender": udp, "receiver": {k: udp[k] for k in ("jitter_ms", "lost_packets")}}
         ends |= {"kernel": ends["sender"], "anyone": ends["sender"]}
         row = stream | _figures("end", ends["sender"], {who: ends[who] for who in known}, doubts)
@@ -215,12 +201,10 @@ def _side(doc, doubts):
         if udp and "receiver" in known:
             whole = total("received", row["back"])
             if whole and len(totals) == 1 + both_ways:
-                row |= {
-                    "received_bps": number(whole, "bits_per_second", doubts),
-                    "received_bytes": number(whole, "bytes", doubts),
-                }
+                row["received_bps"] = number(whole, "bits_per_second", doubts)
+                row["received_bytes"] = number(whole, "bytes", doubts)
             elif "receiver" in measured:
-                mine = counted[row["port"]]
+                mine = counted.get(socket, [])
                 row["received_bytes"] = sum(i["received_bytes"] for i in mine)
                 seconds = sum(i["end_s"] - i["start_s"] for i in mine)
                 bits = 8 * row["received_bytes"]
@@ -257,20 +241,18 @@ def _fill(streams, intervals, other_streams, other_intervals):
 
     mine = numbered(intervals)
     other = numbered(other_intervals).reindex(mine.index)
-    near = (mine.end_s - mine.start_s) / 10
-    same = ((mine.start_s - other.start_s).abs() <= near) & (
-        (mine.end_s - other.end_s).abs() <= near
-    )
+    apart_s = (mine[["start_s", "end_s"]] - other[["start_s", "end_s"]]).abs().max(axis=1)
+    same = apart_s <= (mine.end_s - mine.start_s) / 10
     return streams, mine.fillna(other.where(same)).reset_index()
 
 
 def _meta(doc, streams, doubts):
     start, end, test = doc["start"], doc["end"], doc["start"]["test_start"]
     client, clock, first = "connecting_to" in start, start["timestamp"], start["connected"][0]
-    cpu = [
-        number(end.get("cpu_utilization_percent", {}), f"{side}_total", doubts) / 100
-        for side in ("host", "remote")
-    ]
+    milliseconds = "timemillisecs" in clock
+    started_s = given(clock, "timemillisecs") / 1e3 if milliseconds else given(clock, "timesecs")
+    percent = end.get("cpu_utilization_percent", {})
+    cpu = [number(percent, f"{side}_total", doubts) / 100 for side in ("host", "remote")]
     if not client or "error" in doc:
         cpu[1] = NAN
 
@@ -295,18 +277,12 @@ def _meta(doc, streams, doubts):
         "mss_bytes": asked(start, "tcp_mss", "tcp_mss_default"),
         "sndbuf_bytes": asked(start, "sndbuf_actual"),
         "rcvbuf_bytes": asked(start, "rcvbuf_actual"),
-        "congestion": (
-            congestion if isinstance(congestion := streams.congestion.iloc[0], str) else None
-        ),
+        "congestion": streams.congestion.dropna().get(0),
         "sent_bytes": float(streams.sent_bytes.sum(skipna=False)),
         "received_bytes": float(streams.received_bytes.sum(skipna=False)),
         "server": word(first, "remote_host" if client else "local_host"),
         "port": int(given(first, "remote_port" if client else "local_port", 65535)),
-        "started_unix_s": (
-            given(clock, "timemillisecs") / 1000
-            if "timemillisecs" in clock
-            else given(clock, "timesecs")
-        ),
+        "started_unix_s": started_s,
         "title": word(doc, "title") if "title" in doc else None,
         "client_cpu": cpu[0 if client else 1],
         "server_cpu": cpu[1 if client else 0],

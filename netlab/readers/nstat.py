@@ -5,14 +5,12 @@ import reprlib
 from dataclasses import dataclass
 
 from netlab.errors import ReadError
-from netlab.readers._common import AGAIN, LIMIT, last_of, read
+from netlab.readers._common import AGAIN, LIMIT, NAN, last_of, read
 
 REDUCED = (
-    "TcpExtTCPSackRecovery",
-    "TcpExtTCPRenoRecovery",
-    "TcpExtTCPLossProbeRecovery",
-    "TcpExtTCPTimeouts",
-)
+    *("TcpExtTCPSackRecovery", "TcpExtTCPRenoRecovery"),
+    *("TcpExtTCPLossProbeRecovery", "TcpExtTCPTimeouts"),
+)  # fmt: skip
 UNDONE = ("TcpExtTCPFullUndo", "TcpExtTCPDSACKUndo", "TcpExtTCPLossUndo")
 
 
@@ -33,9 +31,8 @@ class NstatOutput:
         """How often a sender reduced its window: fast recoveries, with and without SACK, losses
         that a probe found, and timeouts, without those that it took back. [1]
         """
-        return sum(self.counts[name] for name in REDUCED) - sum(
-            self.counts[name] for name in UNDONE
-        )
+        counts = self.counts
+        return sum(counts[name] for name in REDUCED) - sum(counts[name] for name in UNDONE)
 
     @property
     def halving_rate(self):
@@ -44,13 +41,13 @@ class NstatOutput:
         """
         sent, halvings = self.counts["TcpOutSegs"], self.halvings
         # a reduction before the first reading may be taken back after it
-        return halvings / sent if sent and 0 <= halvings <= sent else float("nan")
+        return halvings / sent if sent and 0 <= halvings <= sent else NAN
 
     def since(self, before):
         """What was counted since an earlier `NstatOutput` of the same host.
 
-        As JSON, nstat prints counters modulo 2**32. Those of octets come there, in 3.4 s at 10
-        Gbit/s; what was counted of them is then known modulo 2**32, too.
+        nstat's JSON has counters modulo 2**32. Those of octets reach that in 3.4 s at 10 Gbit/s;
+        what was counted of them is known modulo 2**32, too.
 
         Raises
         ------
@@ -63,12 +60,8 @@ class NstatOutput:
                     f"nstat's counter {name} fell from {earlier} to {self.counts.get(name, 0)}, and"
                     " counters only grow. Give two outputs of one host, the earlier one as before."
                 )
-        return NstatOutput(
-            {
-                name: (count - before.counts.get(name, 0)) % 2**32
-                for name, count in self.counts.items()
-            }
-        )
+        earlier = before.counts
+        return NstatOutput({k: (n - earlier.get(k, 0)) % 2**32 for k, n in self.counts.items()})
 
     def __repr__(self):
         return (
@@ -78,7 +71,7 @@ class NstatOutput:
 
 
 def read_nstat(source):
-    """What ``nstat -a -z -j`` printed: all counters since the host came up.
+    """Read the counters that ``nstat -a -z -j`` printed: all since the host came up.
 
     Parameters
     ----------
@@ -92,32 +85,29 @@ def read_nstat(source):
     Raises
     ------
     ReadError
-        The text is not what nstat prints as JSON, or lacks one of TCP's counters (without ``-z``,
-        those that are zero), or its counters cannot be.
+        The text is not nstat's JSON, lacks one of TCP's counters (without ``-z``, those that are
+        zero), or its counters cannot be.
 
     Notes
     -----
     The names are the kernel's: see ``nstat(8)`` and the kernel's documentation, "SNMP counter".
     """
-    doubts = []
-    return read(source, "nstat", lambda text: _output(text, doubts), doubts)
+    return read(source, "nstat", _output)
 
 
 def _output(text, doubts):
     try:
         counts = json.loads(text, object_pairs_hook=last_of(doubts))["kernel"]
-        names = list(counts.keys())
-    except ReadError:
-        raise
+        items = list(counts.items())
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ReadError(
             "This is not what `nstat -a -z -j` prints: give all of its JSON text."
         ) from None
-    for name in names:
-        if type(counts[name]) is not int or not 0 <= counts[name] <= LIMIT:
+    for name, count in items:
+        if type(count) is not int or not 0 <= count <= LIMIT:
             raise ReadError(
-                f"nstat's counter {name} = {reprlib.repr(counts[name])} is no whole number"
-                f" from 0 to {LIMIT}. {AGAIN}"
+                f"nstat's counter {name} = {reprlib.repr(count)} is no whole number from 0 to"
+                f" {LIMIT}. {AGAIN}"
             )
     if missing := [name for name in ("TcpOutSegs", *REDUCED, *UNDONE) if name not in counts]:
         raise ReadError(

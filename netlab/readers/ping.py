@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from netlab.errors import ReadError
-from netlab.readers._common import AGAIN, LIMIT, read, tidy
+from netlab.readers._common import AGAIN, LIMIT, NAN, read, tidy
 
 _N = r"([0-9]{1,20}(?:\.[0-9]{1,20})?)"
 _IN_BRACKETS = re.compile(r"\(([^\s()]{1,200})\)(?! bytes)")
@@ -25,6 +25,7 @@ _TIMES = re.compile(rf"min/avg/max\S{{0,20}} = {_N}/{_N}/{_N}(?:/{_N})? ms")
 _ENDS = re.compile(
     r" (?=[0-9]{1,6} bytes from |From |--- |[0-9]{1,20} packets transmitted|(?:rtt|round-trip) min)"
 )
+_BSD = re.compile(r"\): [0-9]{1,6} data bytes|^PING6")
 _ROUTERS = re.compile("ICMP Echos|Success rate is|PING Statistics")
 # ping numbers its probes with 16 bits, and begins anew then.
 _LAST = 65535
@@ -57,7 +58,7 @@ class PingOutput:
 
 
 def read_ping(source):
-    """What ``ping`` printed: that of iputils, busybox, macOS or a BSD, with or without ``-D``.
+    """Read what ``ping`` printed: that of iputils, busybox, macOS or a BSD, with or without ``-D``.
 
     Parameters
     ----------
@@ -98,8 +99,7 @@ def read_ping(source):
     >>> ping.pings.rtt_s.tolist()
     [0.04, nan, 0.02]
     """
-    doubts = []
-    return read(source, "ping", lambda text: _output(text, doubts), doubts)
+    return read(source, "ping", _output)
 
 
 def _output(text, doubts):
@@ -110,48 +110,50 @@ def _output(text, doubts):
     counts = [found for line in lines if (found := _COUNT.search(line))]
     if len(counts) > 1:
         doubts.append(f"there are {len(counts)} lines of statistics: the last is taken")
-    head, dst = heads[0], _dst(heads[0])
+    head, count = heads[0], counts[-1] if counts else None
     # busybox, macOS and the BSDs count from 0
-    if counts:
-        first = 0 if "packets received" in counts[-1][0] else 1
-    else:
-        first = 0 if re.search(r"\): [0-9]{1,6} data bytes|^PING6", head) else 1
-    if not counts and not text.endswith("\n"):  # its last line may lack its end
+    from_0 = "packets received" in count[0] if count else _BSD.search(head)
+    if not count and not text.endswith("\n"):  # its last line may lack its end
         lines = lines[:-1] + [line for line in lines[-1:] if line.endswith((" ms", ")"))]
     answers, times, repeats = _answers(lines, doubts)
-    first = first if counts else min([first, *answers])
-    stated = _statistics(counts, answers, repeats, first, doubts)
+    first = 0 if from_0 else 1
+    if not count:
+        first = min([first, *answers])
+    meta = _statistics(count, answers, repeats, first, doubts)
     printed = next((found for line in reversed(lines) if (found := _TIMES.search(line))), None)
-    low, mean, high, spread = statistics = [
-        math.nan if ms is None else float(f"{ms}e-3")
-        for ms in (printed.groups() if printed and counts else [None] * 4)
-    ]
-    if counts and not printed and stated["received"] and (times or not answers):
+    statistics = [NAN] * 4
+    if count and printed:
+        statistics = [float(f"{ms}e-3") if ms else NAN for ms in printed.groups()]
+        if not _agree(times, *statistics):
+            told = "/".join(f"{1e3 * seconds:.3f}" for seconds in statistics)
+            doubts.append(
+                f"ping's min/avg/max/mdev = {told} ms are not those of its answers: both are taken"
+                " as printed"
+            )
+    elif count and meta["received"] and (times or not answers):
         doubts.append("the line of ping's mean and other times is missing: they are NaN")
-    if counts and printed and not _agree(times, *statistics):
-        doubts.append(
-            f"ping's min/avg/max/mdev = {1e3 * low:.3f}/{1e3 * mean:.3f}/{1e3 * high:.3f}/"
-            f"{1e3 * spread:.3f} ms are not those of its answers: both are taken as printed"
-        )
     names = ("rtt_min_s", "rtt_avg_s", "rtt_max_s", "rtt_mdev_s")
-    meta = stated | dict(zip(names, statistics, strict=True)) | {"dst": dst}
-    took = _TOOK.search(counts[-1][3]) if counts else None
-    if counts and not took and first:
+    meta |= dict(zip(names, statistics, strict=True)) | {"dst": _dst(head), "duration_s": NAN}
+    if count and (took := _TOOK.search(count[3])):
+        meta["duration_s"] = float(f"{took[1]}e-3")
+    elif count and first:
         doubts.append("the total time is missing: duration_s is NaN")
-    meta["duration_s"] = float(f"{took[1]}e-3") if took else math.nan
-    columns = ["seq", "rtt_s", "ttl", "dst"]
-    if not answers and stated["received"]:  # ping was quiet
-        return PingOutput(tidy(pd.DataFrame(columns=columns), columns), meta)
-    last, ends = max(answers, default=0), first + stated["transmitted"]
+    return PingOutput(_rows(answers, first, meta, doubts), meta)
+
+
+def _rows(answers, first, meta, doubts):
+    """A row for each probe, from its answers."""
+    last, ends = max(answers, default=0), first + meta["transmitted"]
+    if not answers and meta["received"]:  # ping was quiet
+        ends = first
     if answers and not first <= min(answers) <= last < ends:
         doubts.append(f"seq is {min(answers)} to {last} in {ends - first} probes: it stays so")
     if ends > last + _LAST + 2:
         ends = last + 1
-        doubts.append(f"transmitted = {stated['transmitted']}: the rows end at the last answer")
-    seqs = sorted({*range(first, ends), *answers})
+        doubts.append(f"transmitted = {meta['transmitted']}: the rows end at the last answer")
     rows = pd.DataFrame.from_dict(answers, orient="index", columns=["rtt_s", "ttl"])
-    rows = rows.reindex(seqs).assign(dst=dst).rename_axis("seq").reset_index()
-    return PingOutput(tidy(rows, columns), meta)
+    rows = rows.reindex(sorted({*range(first, ends), *answers})).rename_axis("seq").reset_index()
+    return tidy(rows.assign(dst=meta["dst"]), ["seq", "rtt_s", "ttl", "dst"])
 
 
 def _not_one(text, number):
@@ -170,13 +172,9 @@ def _not_one(text, number):
         )
     if _ROUTERS.search(text):
         return ReadError("This is what a router's ping prints. Run ping on Linux or macOS.")
-    what = (
-        "ping's beginning is cut off"
-        if any(map(_COUNT.search, text.splitlines()))
-        else "This is not ping's output"
-    )
-    if not text.strip():
-        what = "ping's output is empty"
+    what = "This is not ping's output" if text.strip() else "ping's output is empty"
+    if any(map(_COUNT.search, text.splitlines())):
+        what = "ping's beginning is cut off"
     return ReadError(f"{what}. Give all that one ping printed, from PING to its statistics.")
 
 
@@ -190,26 +188,24 @@ def _dst(head):
 
 
 def _answers(lines, doubts):
-    """The first answer to each probe, as (time, ttl) by its number; each time as printed; and how
-    many more answers there are.
+    """The first answer to each probe, as (time, ttl) by its number; each time with its number of
+    decimals; and how many more answers there are.
     """
     answers, times, repeats, newer, last = {}, [], 0, 0, 0
     carried = any(re.search(r"\btime=[1-9]\.[0-9]{2} ms", line) for line in lines)
-    for line in lines:
-        if not _ANSWER.search(line):
-            continue
+    for line in filter(_ANSWER.search, lines):
         fields = {found[2] or "seq": found[3] for found in _FIELD.finditer(line)}
         if "seq" not in fields:  # a router's message, of a probe that is lost
             continue
         seq, ttl = _whole(fields["seq"], _LAST), _whole(fields.get("ttl", fields.get("hlim")), 255)
         found = _TIME.search(line)
-        rtt_s, decimals = _seconds(found[1], carried) if found else (math.nan, 0)
+        rtt_s, decimals = _seconds(found[1], carried) if found else (NAN, 0)
         if seq is None or rtt_s is None or (not found and "time" in line):
             doubts.append(f"{line[:80]!r} is no answer: it is left out")
             continue
         if ttl is None:
             doubts.append(f"ttl in {line[:80]!r} is no number from 0 to 255: NaN")
-            ttl = math.nan
+            ttl = NAN
         if len(answers) > _LAST // 2 and seq + newer < last - _LAST // 2:
             newer += _LAST + 1
         seq += newer
@@ -223,9 +219,10 @@ def _answers(lines, doubts):
     return answers, times, repeats
 
 
-def _statistics(counts, answers, repeats, first, doubts):
-    """What ping says of all probes, or what its answers do."""
-    if not counts:
+def _statistics(count, answers, repeats, first, doubts):
+    """What ping's line of counts says of all probes, or what its answers do."""
+    names = ("transmitted", "received", "duplicates", "loss")
+    if not count:
         if not answers:
             raise ReadError(
                 "ping's output is cut off: no answers and no statistics. Give all that one ping"
@@ -236,16 +233,15 @@ def _statistics(counts, answers, repeats, first, doubts):
             f"there are no statistics, as of a ping that was killed: transmitted = {sent}, the"
             " number of the last answer, is taken"
         )
-        received = len(answers)
-        loss = 1 - received / sent if sent else math.nan
-        return {"transmitted": sent, "received": received, "duplicates": repeats, "loss": loss}
-    sent, received, notes = int(counts[-1][1]), int(counts[-1][2]), counts[-1][3]
+        loss = 1 - len(answers) / sent if sent else NAN
+        return dict(zip(names, (sent, len(answers), repeats, loss), strict=True))
+    sent, received, notes = int(count[1]), int(count[2]), count[3]
     if not sent:
         raise ReadError("ping sent nothing, says its last line. Let it run for longer.")
     if max(sent, received) > LIMIT:
         raise ReadError(f"ping cannot count {max(sent, received)} packets. {AGAIN}")
-    duplicates = re.search(r"([0-9]{1,18}) duplicates", notes)
-    duplicates = int(duplicates[1]) if duplicates else 0
+    found = re.search(r"([0-9]{1,18}) duplicates", notes)
+    duplicates = int(found[1]) if found else 0
     if answers and (len(answers) != received or repeats != duplicates):
         doubts.append(
             f"ping counts {received} answers to {sent} probes, and {duplicates} duplicates, but"
@@ -254,12 +250,11 @@ def _statistics(counts, answers, repeats, first, doubts):
     if received > sent:
         doubts.append(f"received = {received} of {sent} transmitted: {sent} is taken")
         received = sent
-    loss = 1 - received / sent
-    stated = _LOSS.search(notes)
+    loss, stated = 1 - received / sent, _LOSS.search(notes)
     if not (stated and abs(100 * loss - float(stated[1])) < 1):
         what = f"{stated[1][:20]} %" if stated else "nothing"
         doubts.append(f"packet loss = {what}, but {received} of {sent} were received: these count")
-    return {"transmitted": sent, "received": received, "duplicates": duplicates, "loss": loss}
+    return dict(zip(names, (sent, received, duplicates, loss), strict=True))
 
 
 def _agree(times, low, mean, high, spread):
@@ -273,10 +268,10 @@ def _agree(times, low, mean, high, spread):
         return True
     rtts, digits = np.array(times).T
     cut = np.minimum(10.0 ** -(3 + digits), rtts / 100) + 2e-6
-    agree = not abs(rtts.std() - spread) > cut.max() + margin
-    for of, printed in ((np.min, low), (np.mean, mean), (np.max, high)):
-        agree &= bool(of(rtts - cut) <= printed <= of(rtts + cut))
-    return agree
+    printed = ((np.min, low), (np.mean, mean), (np.max, high))
+    return not abs(rtts.std() - spread) > cut.max() + margin and all(
+        of(rtts - cut) <= seconds <= of(rtts + cut) for of, seconds in printed
+    )
 
 
 def _whole(digits, most):

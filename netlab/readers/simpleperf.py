@@ -1,6 +1,5 @@
 """What simpleperf printed: the text in the client's terminal, or in the server's."""
 
-import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -8,9 +7,8 @@ from decimal import Decimal
 import pandas as pd
 
 from netlab.errors import ReadError
-from netlab.readers._common import AGAIN, read, tidy
+from netlab.readers._common import AGAIN, NAN, read, tidy
 
-NAN = math.nan
 _STREAMS = [
     "stream", "port", "src", "dst", "congestion", "sent_bps", "received_bps", "start_s", "end_s",
     "sent_bytes", "received_bytes",
@@ -50,11 +48,11 @@ class SimpleperfOutput:
     Attributes
     ----------
     streams : DataFrame
-        One row per connection: ``stream`` (1, 2, ... as they connected), ``port`` (the client's:
-        both sides' texts have it, so that it says which rows are the same connection), ``src`` and
-        ``dst`` (addresses; ``src`` is the client, which sends), ``congestion`` (of ``src``),
-        ``sent_bps``, ``received_bps`` [bit/s], ``start_s``, ``end_s`` [s], ``sent_bytes``,
-        ``received_bytes`` [byte], ``acknowledged`` (False: it ended without BYE and ACK: BYE).
+        One row per connection: ``stream`` (1, 2, ... as they connected), ``port`` (the client's,
+        which both sides' texts have), ``src`` and ``dst`` (addresses; ``src`` is the client, which
+        sends), ``congestion`` (of ``src``), ``sent_bps``, ``received_bps`` [bit/s], ``start_s``,
+        ``end_s`` [s], ``sent_bytes``, ``received_bytes`` [byte], ``acknowledged`` (False: it ended
+        without BYE and ACK: BYE).
     intervals : DataFrame
         One row per connection and line of ``-i``: ``stream``, ``port``, ``src``, ``dst``,
         ``start_s``, ``end_s``, ``sent_bps``, ``received_bps``.
@@ -76,15 +74,14 @@ class SimpleperfOutput:
     meta: dict
 
     def __repr__(self):
-        m = self.meta
         return (
-            f"SimpleperfOutput(the {m['role']}'s: {len(self.streams)} connections,"
+            f"SimpleperfOutput(the {self.meta['role']}'s: {len(self.streams)} connections,"
             f" {len(self.intervals)} intervals)"
         )
 
 
 def read_simpleperf(source):
-    """What ``netlab simpleperf`` printed, the client's text or the server's.
+    """Read what ``netlab simpleperf`` printed, the client's text or the server's.
 
     Parameters
     ----------
@@ -115,7 +112,7 @@ def read_simpleperf(source):
     return read(source, "simpleperf", _output)
 
 
-def _output(text):
+def _output(text, doubts):
     lines = [line.strip() for line in text.splitlines()]
     titles = [(n, found) for n, line in enumerate(lines) if (found := _TITLE.fullmatch(line))]
     errors = [line for line in lines if line.startswith("simpleperf: ")]
@@ -136,7 +133,8 @@ def _output(text):
                 raise ReadError(f"{line[:100]!r} is of no connection that was there. {AGAIN}")
             running[name]["rows"].append(_row(row, role))
             if row[9]:
-                ended.append(_checked(running.pop(name), row))
+                ended.append(running.pop(name) | {"acknowledged": not row[8]})
+                _check_sums(ended[-1]["rows"], row)
         elif found := _CONNECTED.fullmatch(line):
             name = found[1], found[2]
             if name in running or bool(found[5]) != (role == "client"):
@@ -165,36 +163,31 @@ def _other(line, role):
 def _row(row, role):
     """A line of the table; its times and its amount exact."""
     from_s, to_s, scale = Decimal(row[3]), Decimal(row[4]), _SCALE[row[6]]
-    count = Decimal(row[5]) * scale
-    digits = len(row[5].partition(".")[2])
-    bps = NAN if row[7] == "-" else float(f"{row[7]}e6")
+    count, no_rate = Decimal(row[5]) * scale, row[7] == "-"
+    bps = NAN if no_rate else float(f"{row[7]}e6")
     # times are rounded to milliseconds, rates to bits per second
     wrong = abs(bps * float(to_s - from_s) - 8 * float(count)) > 0.0011 * bps + 1 + float(to_s)
-    if (
-        digits != len(str(scale)) - 1
-        or from_s > to_s
-        or wrong
-        or (row[7] == "-" and to_s - from_s > Decimal("0.001"))
-        or (row[9] or _GOOD[role]) != _GOOD[role]
-    ):
+    wrong |= no_rate and to_s - from_s > Decimal("0.001")
+    decimals = len(row[5].partition(".")[2])
+    note = row[9] or _GOOD[role]
+    if wrong or from_s > to_s or decimals != len(str(scale)) - 1 or note != _GOOD[role]:
         raise ReadError(f"simpleperf prints no such line: {row[0][:100]!r}. {AGAIN}")
     return {"from_s": from_s, "to_s": to_s, "count": int(count), "bps": bps}
 
 
-def _checked(connection, last):
-    """A connection with its total, which must be what its intervals add up to."""
-    *intervals, total = connection["rows"]
-    edges = [Decimal(0), *(row["to_s"] for row in intervals)]
-    fits = total["from_s"] == 0 and [row["from_s"] for row in intervals] == edges[:-1]
-    if intervals:
+def _check_sums(rows, last):
+    """A connection's intervals must follow one another, and add up to its total."""
+    *parts, total = rows
+    edges = [Decimal(0), *(row["to_s"] for row in parts)]
+    fits = [row["from_s"] for row in rows] == [*edges[:-1], Decimal(0)]
+    if parts:
         fits &= edges[-1] == total["to_s"]
-        fits &= sum(row["count"] for row in intervals) == total["count"]
+        fits &= sum(row["count"] for row in parts) == total["count"]
     if not fits:
         raise ReadError(
             f"The intervals of {last[1]}:{last[2]} do not add up to its total"
             f" ({total['count']} byte in {total['to_s']} s). {AGAIN}"
         )
-    return connection | {"intervals": intervals, "total": total, "acknowledged": not last[8]}
 
 
 def _tables(connections, role, title, errors):
@@ -204,11 +197,14 @@ def _tables(connections, role, title, errors):
         src, port, dst, server_port, congestion, _ = one["connected"].groups()
         if int(port) > 65535 or (server_port, dst) != (title[3], title[2] or dst):
             raise ReadError(f"{one['connected'][0][:100]!r} does not fit its title. {AGAIN}")
-        who = {"stream": one["stream"], "port": int(port), "src": src, "dst": dst}
-        for rows, row in [*((intervals, row) for row in one["intervals"]), (streams, one["total"])]:
-            times = {"start_s": float(row["from_s"]), "end_s": float(row["to_s"])}
-            rows.append(who | times | {f"{way}_bps": row["bps"], f"{way}_bytes": row["count"]})
-        streams[-1] |= {"congestion": congestion or NAN}
+        rows = [
+            {"stream": one["stream"], "port": int(port), "src": src, "dst": dst}
+            | {"start_s": float(row["from_s"]), "end_s": float(row["to_s"])}
+            | {f"{way}_bps": row["bps"], f"{way}_bytes": row["count"]}
+            for row in one["rows"]
+        ]
+        intervals += rows[:-1]
+        streams.append(rows[-1] | {"congestion": congestion or NAN})
     first = connections[0]["connected"]
     meta = {
         "role": role,
@@ -220,11 +216,9 @@ def _tables(connections, role, title, errors):
         "duration_s": max(row["end_s"] for row in streams),
         "errors": errors,
     }
-    acknowledged = [one["acknowledged"] for one in connections]
-    return SimpleperfOutput(
-        tidy(pd.DataFrame(streams), _STREAMS)
-        .astype({"port": int})
-        .assign(acknowledged=acknowledged),
-        tidy(pd.DataFrame(intervals), _INTERVALS).astype({"port": int}),
-        meta,
+    streams, intervals = (
+        tidy(pd.DataFrame(rows), columns).astype({"port": int})
+        for rows, columns in ((streams, _STREAMS), (intervals, _INTERVALS))
     )
+    acknowledged = [one["acknowledged"] for one in connections]
+    return SimpleperfOutput(streams.assign(acknowledged=acknowledged), intervals, meta)

@@ -16,8 +16,8 @@ _EVENT = re.compile(r'^\{\s*"event"\s*:\s*"start"', re.M)
 
 
 def split_outputs(source):
-    """The text of each run in a file that has several, one after another: iperf3's JSON (also as a
-    list, or ``--json-stream``), iperf's, or ping's.
+    """Split a file with several runs of iperf3 (JSON, a list of it, or ``--json-stream``), iperf or
+    ping, one after another.
 
     Parameters
     ----------
@@ -37,16 +37,11 @@ def split_outputs(source):
 
     Examples
     --------
-    >>> from netlab import readers
     >>> one = '''PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.
     ... 64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=40.0 ms
-    ...
-    ... --- 10.0.0.2 ping statistics ---
-    ... 1 packets transmitted, 1 received, 0% packet loss, time 0ms
-    ... rtt min/avg/max/mdev = 40.000/40.000/40.000/0.000 ms
     ... '''
-    >>> [readers.read_ping(text).meta["received"] for text in readers.split_outputs(one + one)]
-    [1, 1]
+    >>> len(split_outputs(one + one))
+    2
     """
     text = read_text(source)
     if iperf3.REPORT.search(text):

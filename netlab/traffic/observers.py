@@ -13,7 +13,7 @@ from netlab.description import Delay
 from netlab.engines.protocol import Watch
 from netlab.errors import SpecificationError
 from netlab.readers import read_queues, read_windows
-from netlab.readers.windows import ENDS, VALUES
+from netlab.readers.kernel_traces import ENDS, VALUES
 from netlab.traffic.base import Program, Traffic, frames
 
 LOOK_S = 0.05  # between two looks, where the engine's kernel does not tell by itself

@@ -9,7 +9,7 @@ import pytest
 import netlab as nl
 from netlab.algorithms import base
 from netlab.engines.guest.control_process import FIELDS, LOSS, SAMPLE, START, TIMEOUT, Window
-from netlab.readers.windows import STATES
+from netlab.readers.kernel_traces import STATES
 
 MSS = 1448
 CLEAN = nl.wan("100mbit", "20ms", limit=200_000, pairs=1)

@@ -29,24 +29,16 @@ def test_each_report_of_iperf3(text, streams):
     assert [len(read_iperf3(part).streams) for part in split_outputs(text)] == streams
 
 
-def test_each_ping():
+def test_each_ping_each_run_of_a_server_and_each_side():
     parts = split_outputs(DATA / "ping" / "odd" / "refused-two-pings.txt")
     assert [read_ping(part).meta["dst"] for part in parts] == ["10.7.0.2", "10.7.0.4"]
-
-
-def test_each_run_of_a_server_and_each_side():
     parts = split_outputs(DATA / "iperf" / "odd" / "2.0.5-server-of-three-runs.txt")
     assert [read_iperf(part).streams.port.tolist() for part in parts] == [[40003], [40004], [40005]]
-    sides = [
-        (DATA / "iperf" / f"2.1.9-udp-1-{side}.txt").read_text() for side in ("client", "server")
-    ]
-    roles = [read_iperf(part).meta["role"] for part in split_outputs("".join(sides))]
-    assert roles == ["client", "server"]
-
-
-def test_parallel_streams_are_one_run():
-    text = (DATA / "iperf" / "2.1.9-udp-2-server.txt").read_text()
-    assert len(split_outputs(text)) == 1
+    sides = ["client", "server"]
+    text = "".join((DATA / "iperf" / f"2.1.9-udp-1-{side}.txt").read_text() for side in sides)
+    assert [read_iperf(part).meta["role"] for part in split_outputs(text)] == sides
+    # parallel streams are one run
+    assert len(split_outputs(DATA / "iperf" / "2.1.9-udp-2-server.txt")) == 1
 
 
 def test_no_output_is_refused():

@@ -10,7 +10,7 @@ import numpy as np
 
 from netlab.algorithms.base import INFINITE
 from netlab.errors import LimitError
-from netlab.readers.windows import STATES
+from netlab.readers.kernel_traces import STATES
 
 MANY = 20_000  # records that are thinned at once: the kernel may tell of a few at a time
 AT_ONCE = 20_000  # that are written at once

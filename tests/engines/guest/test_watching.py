@@ -15,8 +15,7 @@ from netlab.engines.guest import watching
 from netlab.engines.guest.hooks import QUEUE, WINDOW
 from netlab.engines.guest.process import Guest
 from netlab.engines.protocol import Watch
-from netlab.readers.queues import read_queues
-from netlab.readers.windows import read_windows
+from netlab.readers.kernel_traces import read_queues, read_windows
 from netlab.running.progress import told
 from netlab.running.run import so_far
 
