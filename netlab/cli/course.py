@@ -10,8 +10,12 @@ import typer
 
 from netlab.cli.course_demo import demo
 from netlab.cli.output import say, write_all
+from netlab.course import adapters, ids
+from netlab.course.mine import course as course_json
+from netlab.course.sets import source
 from netlab.engines import files
 from netlab.errors import NetlabError
+from netlab.readers._common import read_file
 
 course_app = typer.Typer(
     no_args_is_help=True, help="Problem sets: make them, check them, grade them."
@@ -31,14 +35,7 @@ Secret = Annotated[
 ]
 
 
-class Format(StrEnum):
-    """Where marks can go."""
-
-    nbgrader = "nbgrader"
-    gradescope = "gradescope"
-    otter = "otter"
-    classroom = "classroom"
-    table = "table"
+Format = StrEnum("Format", {one: one for one in adapters.FORMATS})  # where marks can go
 
 
 @course_app.command()
@@ -58,16 +55,14 @@ def release(
     ] = None,
 ):
     """Write a problem set as students get it: without answers and hidden tests."""
-    from netlab.course.sets import source
-
     chosen = secret_of(course, secret)
     digests = roster_of(course, chosen, roster)
     released = source.read(source.find(name, course)).release(chosen)
-    files = {f"{name}.ipynb": source.text(released)}
+    texts = {f"{name}.ipynb": source.text(released)}
     if chosen is not None:
         kept = {"secret": chosen} | ({} if digests is None else {"roster": digests})
-        files["course.json"] = json.dumps(kept) + "\n"
-    put(output, files)
+        texts["course.json"] = json.dumps(kept) + "\n"
+    put(output, texts)
 
 
 @course_app.command()
@@ -86,24 +81,14 @@ def solution(
     secret: Secret = None,
 ):
     """Write a problem set with every answer, and its rubric: for those who teach."""
-    from netlab.course.sets import source
-
     assignment = source.read(source.find(name, course))
-    if student is not None:
+    if student is None:
+        notebook, rubric = source.text(assignment.solution()), assignment.rubric()
+        put(output, {f"{name}.ipynb": notebook, f"{name}-rubric.md": rubric})
+    else:
         from netlab.cli.own_solution import own_solution
 
-        files = own_solution(assignment, student, secret_of(course, secret))
-        write_all(output, {output / name: data for name, data in files.items()})
-        for name in files:
-            say(output / name)
-        return
-    put(
-        output,
-        {
-            f"{name}.ipynb": source.text(assignment.solution()),
-            f"{name}-rubric.md": assignment.rubric(),
-        },
-    )
+        put(output, own_solution(assignment, student, secret_of(course, secret)))
 
 
 @course_app.command()
@@ -164,8 +149,7 @@ def grade(
     """
     from netlab.course.grading import report
     from netlab.course.grading.batch import Batch
-    from netlab.course.grading.work import as_written
-    from netlab.course.sets import source
+    from netlab.course.grading.work import as_written, write_out
     from netlab.engines.guest import walls
 
     if one_wall:
@@ -175,7 +159,7 @@ def grade(
     files.check(output, "--output", as_written(work))
     path, chosen = source.find(name, course), secret_of(course, secret)
     marks = Batch(path, submitted, work, chosen, jobs).grade()
-    report.write(marks, output, work)
+    write_out(work, output, report.table(marks))
     page = report.feedback(marks, work)
     say(f"{len(marks)} students' marks: {output}")
     say(f"all on a page, and one for each student: {page}")
@@ -204,13 +188,9 @@ def export(
     course: Course = None,
 ):
     """Write marks as nbgrader, Gradescope, Otter Grader, Classroom 50 or a table have them."""
-    from netlab.course import adapters
-
     said = []
     written = adapters.export(to.value, name, work, output, course, said.append)
-    say(f"{written} students' marks, in {output}")
-    for text in said:
-        say(text)
+    say(f"{written} students' marks, in {output}", *said)
 
 
 @course_app.command()
@@ -228,7 +208,6 @@ def autograder(
 ):
     """Write the zip file of which Gradescope makes an autograder for a problem set."""
     from netlab.course.adapters.autograder import build
-    from netlab.course.sets import source
 
     chosen = secret_of(course, secret)
     path = build(source.find(name, course), wheels, output, chosen)
@@ -240,11 +219,8 @@ course_app.command()(demo)
 
 def secret_of(course, secret=None):
     """A course's secret: that given, that of course.json in the course folder, or None."""
-    from netlab.course.mine import course as told
-    from netlab.course.sets import source
-
     if secret is None:
-        return told(course or source.COURSE)[0]
+        return course_json(course or source.COURSE)[0]
     if not secret.strip():
         raise NetlabError(f"--secret {secret!r} is empty; give a text that students do not know")
     return secret
@@ -252,14 +228,9 @@ def secret_of(course, secret=None):
 
 def roster_of(course, secret, file=None):
     """The digests of the ids in a file; without one, those of the course folder's course.json."""
-    from netlab.course import ids
-    from netlab.course.mine import course as told
-    from netlab.course.sets import source
-    from netlab.readers._common import read_file
-
     if file is None:
-        kept = told(course or source.COURSE)
-        return kept[1] if kept[0] == secret else None
+        known, roster = course_json(course or source.COURSE)
+        return roster if known == secret else None
     if secret is None:
         raise NetlabError(
             "--roster needs a secret, with which ids are hidden, and the course has none; write"
@@ -271,8 +242,8 @@ def roster_of(course, secret, file=None):
         raise NetlabError(f"--roster {file}: {error}") from None
 
 
-def put(folder, files):
-    """Write texts to a folder, all or none, and say where they are."""
-    write_all(folder, {folder / name: text.encode() for name, text in files.items()})
-    for name in files:
-        say(folder / name)
+def put(folder, contents):
+    """Write texts or bytes to a folder, all or none, and say where they are."""
+    data = {name: one.encode() if isinstance(one, str) else one for name, one in contents.items()}
+    write_all(folder, {folder / name: one for name, one in data.items()})
+    say(*(folder / name for name in data))

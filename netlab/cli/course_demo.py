@@ -11,27 +11,6 @@ from netlab.cli.output import say
 from netlab.engines import files
 from netlab.errors import NetlabError
 
-DONE = {  # what the kinds of `netlab.course.invented` are, for who looks on
-    "right": "everything right",
-    "wrong": "one exercise wrong",
-    "unfinished": "only the first half tried",
-    "untouched": "as it was handed out",
-    "check_changed": "a check cell rewritten, with 1000 points",
-    "duplicated": "an answer cell twice",
-    "deleted": "an answer cell deleted",
-    "endless": "an endless loop",
-    "reordered": "all cells in reverse order",
-    "failing": "a cell of his or her own that fails",
-    "check_deleted": "a check cell deleted",
-    "unreadable": "a file that is no notebook",
-    "capitals": "the id in capitals, with blanks",
-    "decomposed": "another way to write an accent",
-    "mistyped": "another id, and its numbers typed in",
-    "foreign": "imports that the grader does not have",
-    "unseeded": "an exercise's seeds forgotten",
-    "megabits": "right rates, in Mbit/s",
-}
-
 
 def demo(
     output: Annotated[
@@ -75,12 +54,13 @@ def demo(
         for path, text in new.items():
             write_out(work, path, text)
     marks = Batch(assignment, submitted, work).grade()
-    report.write(marks, table, work)
+    write_out(work, table, report.table(marks))
     page = report.feedback(marks, work).absolute()
     given = {one["student"]: one["points"] for one in marks}
     say(f"{'student':<8} {'handed in':<42} {'worth':>6} {'given':>6}")
     for student, kind, work in class_:
-        say(f"{student:<8} {DONE[kind]:<42} {work.points:>6g} {given[student]:>6g}")
+        done = getattr(invented, kind).__doc__.rstrip(".")
+        say(f"{student:<8} {done:<42} {work.points:>6g} {given[student]:>6g}")
     say("", f"The table: {table}", f"All marks on a page: {page}")
     if show:
         open_page(page)

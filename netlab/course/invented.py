@@ -112,15 +112,17 @@ def assignment_points(assignment):
 
 
 def untouched(assignment, student, exercise):
+    """As it was handed out."""
     return Work(assignment, student, solved=False)
 
 
 def right(assignment, student, exercise):
+    """Everything right."""
     return Work(assignment, student)
 
 
 def wrong(assignment, student, exercise):
-    """One exercise has answers that are no answers."""
+    """One exercise wrong."""
     work = right(assignment, student, exercise)
     for cell in work.answer_cells(exercise)[-1:]:
         lines = [f'{name} = "no idea"' for name in exercise.answers]
@@ -130,7 +132,7 @@ def wrong(assignment, student, exercise):
 
 
 def deleted(assignment, student, exercise):
-    """The cells of one answer are gone."""
+    """An answer cell deleted."""
     work = right(assignment, student, exercise)
     for cell in work.answer_cells(exercise):
         work.cells.remove(cell)
@@ -139,14 +141,14 @@ def deleted(assignment, student, exercise):
 
 
 def check_deleted(assignment, student, exercise):
-    """A check cell is gone: the grader puts it back."""
+    """A check cell deleted."""
     work = right(assignment, student, exercise)
     work.notebook["cells"] = [cell for cell in work.cells if work.id(cell) != exercise.id]
     return work
 
 
 def check_changed(assignment, student, exercise):
-    """A check cell praises itself, and says that it is worth 1000 points."""
+    """A check cell rewritten, with 1000 points."""
     work = right(assignment, student, exercise)
     for cell in work.cells:
         if work.id(cell) == exercise.id:
@@ -156,7 +158,7 @@ def check_changed(assignment, student, exercise):
 
 
 def duplicated(assignment, student, exercise):
-    """An answer's cell is there twice."""
+    """An answer cell twice."""
     work = right(assignment, student, exercise)
     for cell in work.answer_cells(exercise)[:1]:
         work.cells.insert(work.cells.index(cell), copy.deepcopy(cell))
@@ -164,13 +166,14 @@ def duplicated(assignment, student, exercise):
 
 
 def reordered(assignment, student, exercise):
+    """All cells in reverse order."""
     work = right(assignment, student, exercise)
     work.cells.reverse()
     return work
 
 
 def failing(assignment, student, exercise):
-    """A cell of the student's own fails; the answers are right."""
+    """A cell of his or her own that fails."""
     work = right(assignment, student, exercise)
     own = {
         "cell_type": "code",
@@ -185,7 +188,7 @@ def failing(assignment, student, exercise):
 
 
 def endless(assignment, student, exercise):
-    """One answer computes for ever."""
+    """An endless loop."""
     work = right(assignment, student, exercise)
     for cell in work.answer_cells(exercise)[-1:]:
         names = " = ".join(exercise.answers)
@@ -195,7 +198,7 @@ def endless(assignment, student, exercise):
 
 
 def unfinished(assignment, student, exercise):
-    """Only the first half of the exercises was tried."""
+    """Only the first half tried."""
     work = Work(assignment, student)
     fresh = {Work.id(cell): cell for cell in assignment.release()["cells"]}
     automatic = [one for one in assignment.exercises if not one.manual]
@@ -207,13 +210,14 @@ def unfinished(assignment, student, exercise):
 
 
 def unreadable(assignment, student, exercise):
+    """A file that is no notebook."""
     work = Work(assignment, student)
     work.points, work.least, work.notebook = 0, 0, {"cells": "lost"}
     return work
 
 
 def capitals(assignment, student, exercise):
-    """The id in capital letters and with blanks, and numbers typed in: they are the right ones."""
+    """The id in capitals, with blanks."""
     work = right(assignment, student, exercise)
     work.name(f"  {student.upper()} ")
     work.type_in(student.upper())
@@ -221,7 +225,7 @@ def capitals(assignment, student, exercise):
 
 
 def decomposed(assignment, student, exercise):
-    """A folder whose name has an accent in a code point of its own, as some systems write it."""
+    """Another way to write an accent."""
     work = right(assignment, f"{student}\u00e9", exercise)
     work.type_in(work.student)
     work.student = unicodedata.normalize("NFD", work.student)
@@ -229,7 +233,7 @@ def decomposed(assignment, student, exercise):
 
 
 def mistyped(assignment, student, exercise):
-    """Another id in the notebook, and what was typed in is right for that."""
+    """Another id, and its numbers typed in."""
     work = right(assignment, student, exercise)
     _, own = work.by_hand(student)
     for other in map(f"{student}-typo{{}}".format, range(100)):
@@ -245,7 +249,7 @@ def mistyped(assignment, student, exercise):
 
 
 def foreign(assignment, student, exercise):
-    """An answer begins with an import of what the grader does not have."""
+    """Imports that the grader does not have."""
     work = right(assignment, student, exercise)
     for cell in work.answer_cells(exercise):
         cell["source"] = f"import matplotlib.pyplot as plt\nimport seaborn\n{cell['source']}"
@@ -254,7 +258,7 @@ def foreign(assignment, student, exercise):
 
 
 def unseeded(assignment, student, exercise):
-    """The seeds of one exercise's runs are forgotten: what does not depend on them is right."""
+    """An exercise's seeds forgotten."""
     work = right(assignment, student, exercise)
     for one in filter(lambda one: not one.manual, assignment.exercises):
         cells = [cell for cell in work.answer_cells(one) if "seed=my.seed" in cell["source"]]
@@ -267,7 +271,7 @@ def unseeded(assignment, student, exercise):
 
 
 def megabits(assignment, student, exercise):
-    """One exercise's rates are right, but in Mbit/s: a quarter of its points."""
+    """Right rates, in Mbit/s."""
     work = right(assignment, student, exercise)
     for one in filter(lambda one: not one.manual, assignment.exercises):
         if [(spec.get("unit"), "cases" in spec) for spec in one.answers.values()] != [
@@ -282,7 +286,7 @@ def megabits(assignment, student, exercise):
     return work
 
 
-KINDS = (
+KINDS = (  # whose texts say to people what was handed in
     *(right, wrong, unfinished, untouched, check_changed, duplicated, deleted, endless, reordered),
     *(failing, check_deleted, unreadable, capitals, decomposed, mistyped, foreign, unseeded),
     megabits,

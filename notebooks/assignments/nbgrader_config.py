@@ -4,7 +4,7 @@ formgrader and `nbgrader generate_feedback` work as ever; grading is `netlab cou
 
 from nbgrader.converters import GenerateAssignment
 
-from netlab.course.adapters.steps import Contents, Refuse
+from netlab.course.adapters.nbgrader import Contents, Refuse
 
 c = get_config()  # noqa: F821
 c.GenerateAssignment.preprocessors = [*GenerateAssignment.preprocessors.default(), Contents]

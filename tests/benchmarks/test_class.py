@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from netlab.course import adapters, invented
-from netlab.course.adapters.classroom import FROM_RUNNER, HUNDREDTHS
+from netlab.course.adapters.results import FROM_RUNNER, HUNDREDTHS
 from netlab.course.grading import report
 from netlab.course.grading.batch import Batch, filed
 from netlab.course.grading.work import PARTS

@@ -11,7 +11,6 @@ import warnings
 import pytest
 from typer.testing import CliRunner
 
-from netlab.cli import course_demo
 from netlab.cli.commands import app
 from netlab.cli.pages import POLICY
 from netlab.course import invented, mine
@@ -139,9 +138,9 @@ def test_the_demonstration_gives_what_the_work_is_worth(tmp_path, course, monkey
     assert found.exit_code == 0, found.output
     head, ada, bela, *rest = found.output.splitlines()
     assert head.split() == ["student", "handed", "in", "worth", "given"]
-    assert ada.split() == ["ada", "everything", "right", *2 * [f"{small.POINTS:g}"]]
+    assert ada.split() == ["ada", "Everything", "right", *2 * [f"{small.POINTS:g}"]]
     worth, given = map(float, bela.split()[-2:])
-    assert bela.startswith("bela     one exercise wrong ")
+    assert bela.startswith("bela     One exercise wrong ")
     assert worth == given < small.POINTS
     page = folder / "ps1-marks/class.html"
     assert rest[-1] == f"All marks on a page: {page}"
@@ -169,7 +168,7 @@ def test_the_demonstration_overwrites_nobody(tmp_path, course):
 
 
 def test_every_kind_of_invented_work_is_told_in_words():
-    assert {kind.__name__ for kind in invented.KINDS} == {*course_demo.DONE}
+    assert all(0 < len(kind.__doc__) < 42 for kind in invented.KINDS)
 
 
 @pytest.mark.parametrize("display", ["", ":9"])

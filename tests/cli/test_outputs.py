@@ -90,7 +90,7 @@ def left_by_grading(folder, students=("ada", "bob")):
         for one in EVERYBODY:
             path = folder / "marks" / f"{filed(one['student'])}.json"
             path.write_text(json.dumps(of_ps1(one)))
-        keep_class(folder, {f"{filed(one)}.json": [] for one in students})
+        keep_class(folder, {f"{filed(one)}.json": ([], []) for one in students})
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """A small problem set, ps0, for tests that need a source."""
 
-import copy
-
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -42,39 +40,51 @@ The window is the model answer's limit.
 ### END SOLUTION"""
 
 
-def said(name, points=None, grade=False, solution=False, locked=False):
+LOCKED = {"locked": True}
+CHECK = {"grade": True, "locked": True}
+
+
+def said(name, points=None, of="ps0", **flags):
     """nbgrader's metadata of a cell."""
-    about = {"schema_version": 3, "grade_id": f"ps0-{name}", "task": False}
-    about |= {"grade": grade, "solution": solution, "locked": locked}
+    about = {"schema_version": 3, "grade_id": f"{of}-{name}", "task": False}
+    about |= {"grade": False, "solution": False, "locked": False} | flags
     return {"nbgrader": about | ({"points": points} if points else {})}
+
+
+def notebook(cells):
+    """A notebook of nbformat, from the kind, the source and the metadata of its cells."""
+    make = {"code": new_code_cell, "markdown": new_markdown_cell}
+    made = [make[kind](text, metadata=metadata) for kind, text, metadata in cells]
+    for number, cell in enumerate(made):
+        cell["id"] = f"cell-{number}"
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return new_notebook(cells=made, metadata={"kernelspec": kernel})
 
 
 def source():
     """The source of ps0, as a notebook of nbformat."""
-    text, code = new_markdown_cell, new_code_cell
-    cells = [
-        text("# A first set\n\nAbout 30 minutes. Hand in ps0.ipynb.", metadata={}),
-        code('student = ""  # <- your student id', metadata=said("name")),
-        code("import numpy as np\n40 + 2", metadata=said("setup", locked=True)),
-        text("## The pipe\n\nWrite `bdp_bytes`.", metadata=said("bdp-text", locked=True)),
-        code(BDP, metadata=said("bdp", solution=True)),
-        code(BDP_CHECK, metadata=said("bdp-check", 3, grade=True, locked=True)),
-        text("## A flow\n\nRead it off.", metadata=said("rate-text", locked=True)),
-        code(RATE, metadata=said("rate", solution=True)),
-        code(RATE_CHECK, metadata=said("rate-check", 3.5, grade=True, locked=True)),
-        text("## Why?\n\nThree sentences.", metadata=said("explain-text", locked=True)),
-        text(EXPLAIN, metadata=said("explain", 4, grade=True, solution=True)),
-    ]
-    for number, cell in enumerate(cells):
-        cell["id"] = f"cell-{number}"
-    cells[4].outputs = [new_output("stream", text="a solution's stored output\n")]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return copy.deepcopy(new_notebook(cells=cells, metadata={"kernelspec": kernel}))
+    made = notebook(
+        [
+            ("markdown", "# A first set\n\nAbout 30 minutes. Hand in ps0.ipynb.", {}),
+            ("code", 'student = ""  # <- your student id', said("name")),
+            ("code", "import numpy as np\n40 + 2", said("setup", **LOCKED)),
+            ("markdown", "## The pipe\n\nWrite `bdp_bytes`.", said("bdp-text", **LOCKED)),
+            ("code", BDP, said("bdp", solution=True)),
+            ("code", BDP_CHECK, said("bdp-check", 3, **CHECK)),
+            ("markdown", "## A flow\n\nRead it off.", said("rate-text", **LOCKED)),
+            ("code", RATE, said("rate", solution=True)),
+            ("code", RATE_CHECK, said("rate-check", 3.5, **CHECK)),
+            ("markdown", "## Why?\n\nThree sentences.", said("explain-text", **LOCKED)),
+            ("markdown", EXPLAIN, said("explain", 4, grade=True, solution=True)),
+        ]
+    )
+    made.cells[4].outputs = [new_output("stream", text="a solution's stored output\n")]
+    return made
 
 
-def write(folder):
-    """A course folder with the source of ps0; -> the source's path."""
-    path = folder / "source" / "ps0" / "ps0.ipynb"
+def write(folder, name="ps0", made=None):
+    """A course folder with the source of ps0, or of another; -> the source's path."""
+    path = folder / "source" / name / f"{name}.ipynb"
     path.parent.mkdir(parents=True)
-    nbformat.write(source(), path)
+    nbformat.write(made or source(), path)
     return path

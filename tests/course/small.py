@@ -3,7 +3,10 @@ gets, and what a good student hands in.
 """
 
 import copy
-import json
+from functools import partial
+
+from tests.course import problem_set
+from tests.course.problem_set import CHECK, LOCKED
 
 CODE = {
     "number": (
@@ -41,51 +44,34 @@ SECRET_OF_SOLUTION = "canary-of-the-solution"
 POINTS = sum(points for points, *_ in CODE.values())
 
 
-def about(name, points=None, **flags):
-    """nbgrader's metadata of a cell."""
-    said = {"schema_version": 3, "grade_id": f"ps1-{name}", "task": False}
-    said |= {"grade": False, "solution": False, "locked": False} | flags
-    return {"nbgrader": said | ({"points": points} if points else {})}
+about = partial(problem_set.said, of="ps1")
 
 
 def source():
-    """The source, as plain data."""
+    setup = 'import netlab as nl\nmy = nl.course.mine("ps1", student)\nmy'
     cells = [
         ("markdown", "# A small set\n\nAbout 5 minutes.", {}),
         ("code", 'student = ""  # <- your student id', about("name")),
-        (
-            "code",
-            'import netlab as nl\nmy = nl.course.mine("ps1", student)\nmy',
-            about("setup", locked=True),
-        ),
+        ("code", setup, about("setup", **LOCKED)),
     ]
     for name, (points, given, solution, check, hidden) in CODE.items():
         solution = f"# {SECRET_OF_SOLUTION}\n{solution}"
         text = f"{given}\n### BEGIN SOLUTION\n{solution}\n### END SOLUTION".strip()
-        cells.append(("markdown", f"## {name}\n\nWrite it.", about(f"{name}-text", locked=True)))
-        cells.append(("code", text, about(name, solution=True)))
-        text = f"{check}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
-        cells.append(("code", text, about(f"{name}-check", points=points, grade=True, locked=True)))
-    text = (
-        "### BEGIN SOLUTION\nThe window.\n\n**Rubric.**\n- 4 points: the window\n### END SOLUTION"
-    )
-    cells.append(("markdown", text, about("why", points=4, grade=True, solution=True)))
-    made = [
-        {"id": f"cell-{number}", "cell_type": kind, "metadata": metadata, "source": text}
-        | ({"outputs": [], "execution_count": None} if kind == "code" else {})
-        for number, (kind, text, metadata) in enumerate(cells)
-    ]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    metadata = {"kernelspec": kernel}
-    return {"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+        hidden = f"{check}\n### BEGIN HIDDEN TESTS\n{hidden}\n### END HIDDEN TESTS"
+        cells += [
+            ("markdown", f"## {name}\n\nWrite it.", about(f"{name}-text", **LOCKED)),
+            ("code", text, about(name, solution=True)),
+            ("code", hidden, about(f"{name}-check", points, **CHECK)),
+        ]
+    text = "The window.\n\n**Rubric.**\n- 4 points: the window"
+    text = f"### BEGIN SOLUTION\n{text}\n### END SOLUTION"
+    cells.append(("markdown", text, about("why", 4, grade=True, solution=True)))
+    return problem_set.notebook(cells)
 
 
 def write(folder):
     """A course folder with the source in it; -> the source's path."""
-    path = folder / "source" / "ps1" / "ps1.ipynb"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(source()))
-    return path
+    return problem_set.write(folder, "ps1", source())
 
 
 def handed_out(assignment):

@@ -14,6 +14,7 @@ import pytest
 
 from netlab.course.grading import report
 from netlab.course.grading.batch import Batch
+from netlab.course.grading.work import write_out
 from netlab.course.sets import source
 from netlab.engines.cache import cache_folder
 from tests.course import attacks, small
@@ -267,7 +268,7 @@ def test_no_secret_comes_out(graded):
 def test_pages_and_table_are_written_whatever_the_names(graded, tmp_path):
     everybody = list(graded.marks.values())
     report.feedback(everybody, tmp_path)
-    report.write(everybody, tmp_path / "marks.csv", tmp_path / "work")
+    write_out(tmp_path / "work", tmp_path / "marks.csv", report.table(everybody))
     pages = [one.read_text() for one in (tmp_path / "feedback").iterdir()]
     assert len(pages) == len(everybody)
     assert not any(secret in page for page in pages for secret in (CANARY, ENVIRONMENT))

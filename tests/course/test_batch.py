@@ -1,7 +1,8 @@
-"""A class, graded: every kind of trouble gets what it deserves, twice the same, whatever happens in
-between, and neighbours' numbers are found.
+"""A class, graded: every kind of trouble gets what it deserves, also those over which other graders
+of notebooks have stumbled; twice the same, whatever happens in between.
 """
 
+import copy
 import csv
 import io
 import json
@@ -26,21 +27,117 @@ from netlab.errors import NetlabError
 from tests.course import small
 
 
+class Watched(Workers):
+    """Workers that remember for whom the solution was worked out, and how many work at once."""
+
+    def __init__(self, workers):
+        super().__init__(workers.module, workers.wall_limit_s)
+        self.solved, self.now, self.most = [], 0, 0
+
+    def work_on(self, job, times=1):
+        self.solved += [job["students"]] if "students" in job else []
+        self.now += 1
+        self.most = max(self.most, self.now)
+        try:
+            return super().work_on(job, times)
+        finally:
+            self.now -= 1
+
+
+def twice(notebook):
+    cell = small.cell(notebook, "number")
+    again = copy.deepcopy(cell)
+    again["source"] = "seventh = 0"
+    notebook["cells"].append(again)
+
+
+def gone(notebook):
+    notebook["cells"].remove(small.cell(notebook, "bdp"))
+    notebook["cells"].remove(small.cell(notebook, "table-check"))
+
+
+def overloaded(notebook):
+    small.cell(notebook, "number")["source"] = """
+class Everything(float):
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __sub__(self, other): return 0.0
+    __rsub__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
+    __hash__ = float.__hash__
+    def __float__(self): return Everything(0)
+    def __abs__(self): return 0.0
+seventh = Everything(0)
+"""
+
+
+def patched(notebook):
+    """The traceback of a failing cell is made to look like success."""
+    small.cell(notebook, "number")["source"] = """
+import sys, traceback
+from IPython import get_ipython
+shell = get_ipython()
+shell.showtraceback = lambda *_, **__: print("seventh is right")
+shell.set_custom_exc((Exception,), lambda *_: ["right"])
+sys.excepthook = traceback.print_exc = lambda *_: None
+raise AssertionError("seventh is right")
+"""
+
+
+def forged(notebook):
+    """Nothing is answered, and the stored outputs and metadata claim that all was."""
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            text = {"text/plain": "Right."}
+            cell["outputs"] = [{"output_type": "display_data", "data": text, "metadata": {}}]
+            cell["execution_count"] = 1
+        if cell["metadata"].get("nbgrader", {}).get("solution"):
+            cell["source"] = "pass"
+        cell["metadata"]["netlab"] = {"points": 100, "verdict": "right"}
+    notebook["metadata"]["netlab"] = {"points": 100, "marks": {"points": 100}}
+
+
+def raising(notebook):
+    small.cell(notebook, "run")["source"] = "received_bps = 12.5\nraise ValueError('no')"
+
+
+TROUBLES = twice, gone, overloaded, patched, forged, raising
+
+
+def hand_in(folder, student, notebook):
+    path = folder / student / "ps1" / "ps1.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(notebook))
+
+
+def grade(path, submitted, work, jobs=None):
+    """A batch that has been graded, and the marks by student."""
+    batch = Batch(path, submitted, work, jobs=jobs)
+    batch.workers = Watched(batch.workers)
+    return batch, {one["student"]: one for one in batch.grade()}
+
+
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A course with a small set, and what its class of one of each kind has handed in."""
+    """A small set, what a class has handed in, and what that is: one of each kind, one of each
+    trouble.
+    """
     folder = tmp_path_factory.mktemp("course")
     path = small.write(folder)
-    assignment = source.read(path)
-    intended = invented.write(assignment, folder / "submitted", len(invented.KINDS))
-    return path, folder / "submitted", intended
+    assignment, submitted = source.read(path), folder / "submitted"
+    intended = invented.write(assignment, submitted, len(invented.KINDS))
+    for trouble in TROUBLES:
+        notebook = assignment.solution()
+        trouble(notebook)
+        hand_in(submitted, trouble.__name__, notebook)
+    return path, submitted, intended
 
 
 @pytest.fixture(scope="module")
 def graded(course, tmp_path_factory):
     path, submitted, _ = course
-    work = tmp_path_factory.mktemp("work")
-    return work, Batch(path, submitted, work).grade()
+    batch, marks = grade(path, submitted, tmp_path_factory.mktemp("work"), jobs=2)
+    report.feedback([*marks.values()], batch.work)
+    return batch, marks
 
 
 def files(work):
@@ -48,12 +145,16 @@ def files(work):
 
 
 def test_every_mark_is_as_intended(course, graded):
-    assert invented.misjudged(graded[1], course[2]) == {}
+    marks, intended = graded[1], course[2]
+    assert invented.misjudged([marks[student] for student in intended], intended) == {}
 
 
-def test_troubles_are_told(graded):
-    flags = dict(zip([kind.__name__ for kind in invented.KINDS], graded[1], strict=True))
-    flags = {kind: set(one["flags"]) for kind, one in flags.items()}
+def test_troubles_are_told(course, graded):
+    kinds = [kind.__name__ for kind in invented.KINDS]
+    flags = {
+        kind: set(graded[1][student]["flags"])
+        for kind, student in zip(kinds, course[2], strict=True)
+    }
     assert flags["right"] == set()
     assert "cell copied" in flags["duplicated"]
     assert "cell deleted" in flags["deleted"] & flags["check_deleted"]
@@ -65,47 +166,74 @@ def test_troubles_are_told(graded):
     assert typo.startswith("other id in the notebook: ")
 
 
+def lost(marks):
+    """The exercises without points."""
+    return {one["id"].split("-")[1] for one in marks["exercises"] if not one["points"]}
+
+
+@pytest.mark.parametrize(
+    ("trouble", "exercises", "flag"),
+    [
+        ("twice", set(), "cell copied"),  # nbgrader #1083
+        ("gone", {"bdp"}, "cell deleted"),  # nbgrader #1682: an answer, and a check
+        ("overloaded", {"number"}, None),  # inducer/relate #295
+        ("patched", {"number"}, None),  # nbgrader #1324
+        ("forged", {*small.CODE}, None),  # stored outputs and metadata
+        ("raising", {"run"}, None),
+    ],
+)
+def test_a_known_trouble_costs_its_own_points(graded, trouble, exercises, flag):
+    marks = graded[1][trouble]
+    assert lost(marks) == exercises and marks["max_points"] == small.POINTS
+    assert flag is None or flag in marks["flags"]
+    if trouble == "patched":
+        assert "failed" in marks["exercises"][0]["answers"][0]["hint"]
+
+
+def test_grading_is_not_serial(graded):  # nbgrader #174
+    assert graded[0].workers.most == 2
+
+
 def test_the_table_has_a_row_for_each_in_the_columns_that_were_promised(graded):
-    rows = list(csv.DictReader(io.StringIO(report.table(graded[1]))))
+    rows = list(csv.DictReader(io.StringIO(report.table(graded[1].values()))))
     names = ["student", "assignment", "points", "max_points", "flags", "reason"]
     assert list(rows[0]) == names
     assert [row["student"] for row in rows] == sorted(row["student"] for row in rows)
     assert {row["max_points"] for row in rows} == {str(small.POINTS)}
 
 
+def times(work):
+    """When the marks were written of those who could be graded."""
+    found = [*(work / "marks").iterdir()]
+    return {one: one.stat().st_mtime_ns for one in found if json.loads(one.read_text())["key"]}
+
+
 def test_what_is_graded_stays_graded(course, graded):
     path, submitted, _ = course
-    work, marks = graded
-    before = {one: one.stat().st_mtime_ns for one in (work / "marks").iterdir()}
-    again = Batch(path, submitted, work).grade()
-    assert again == marks
-    assert {
-        one: one.stat().st_mtime_ns
-        for one in before
-        if json.loads(one.read_text())["key"] is not None
-    } == {one: at for one, at in before.items() if json.loads(one.read_text())["key"] is not None}
+    work = graded[0].work
+    before = times(work)
+    assert grade(path, submitted, work)[1] == graded[1]
+    assert times(work) == before
 
 
 def test_a_batch_that_is_interrupted_goes_on_and_ends_with_the_same_marks(course, graded, tmp_path):
     path, submitted, intended = course
-    code = f"""
-import sys
-from netlab.course.grading.batch import Batch
-from netlab.course.grading.work import filed, held
-Batch({str(path)!r}, {str(submitted)!r}, {str(tmp_path)!r}).grade()
-"""
+    for student in [*intended][:6]:
+        shutil.copytree(submitted / student, tmp_path / "some" / student)
+    work = tmp_path / "work"
+    batch = f"Batch({str(path)!r}, {str(tmp_path / 'some')!r}, {str(work)!r}).grade()"
+    code = f"from netlab.course.grading.batch import Batch\n{batch}"
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
-    place = tmp_path / "marks"
-    while process.poll() is None and not (place.is_dir() and any(place.glob("*.json"))):
+    while process.poll() is None and not [*work.glob("marks/*.json")]:
         time.sleep(0.05)
     os.kill(process.pid, signal.SIGINT)
     assert b"KeyboardInterrupt" in process.communicate(timeout=120)[1]
-    first = {one.name: one.stat().st_mtime_ns for one in place.glob("*.json")}
-    assert 0 < len(first) < len(intended)
-    Batch(path, submitted, tmp_path).grade()
-    assert files(tmp_path) == files(graded[0])  # a second time, in another folder: the same
-    kept = [name for name in first if json.loads((place / name).read_text())["key"]]
-    assert all((place / name).stat().st_mtime_ns == first[name] for name in kept)
+    first = times(work)
+    assert 0 < len(first) < 6
+    Batch(path, tmp_path / "some", work).grade()
+    here, there = files(work), files(graded[0].work)  # a second time, in another folder: the same
+    assert len(here) == 6 and here.items() <= there.items()
+    assert times(work).items() >= first.items()
 
 
 def test_a_broken_table_of_numbers_is_no_students_fault(course, tmp_path, monkeypatch):
@@ -118,18 +246,15 @@ def test_a_broken_table_of_numbers_is_no_students_fault(course, tmp_path, monkey
 
 def test_copied_mistyped_and_rounded_numbers_are_found(course, graded, tmp_path):
     path, _, _ = course
-    assignment, work = source.read(path), graded[0]
+    assignment, work = source.read(path), graded[0].work
     kept = json.loads((work / "reference" / "ada.json").read_text())["answers"]
     ada = kept["ps1-number-check"]["seventh"]["value"]
-    own = Batch(path, course[1], work)  # for its neighbours' numbers: the whole class
     numbers = {"copies": ada, "mistypes": ada * 1.1, "ada": float(f"{ada:.3g}")}
     for student, value in numbers.items():
         notebook = small.handed_out(assignment)
         small.cell(notebook, "number")["source"] = f"seventh = {value!r}"
-        place = tmp_path / student / "ps1" / "ps1.ipynb"
-        place.parent.mkdir(parents=True)
-        place.write_text(json.dumps(notebook))
-    marks = {one["student"]: one for one in Batch(own.path, tmp_path, tmp_path / "work").grade()}
+        hand_in(tmp_path / "some", student, notebook)
+    _, marks = grade(path, tmp_path / "some", tmp_path / "work")
     assert "number of ada: seventh" in marks["copies"]["flags"]
     assert not any("number of" in flag for flag in marks["mistypes"]["flags"])
     assert marks["copies"]["points"] == marks["mistypes"]["points"] == 0
@@ -140,13 +265,19 @@ def test_copied_mistyped_and_rounded_numbers_are_found(course, graded, tmp_path)
 
 
 def test_feedback_is_a_page_for_each_and_escapes_what_students_wrote(graded, tmp_path):
-    marks = [dict(one) for one in graded[1]]
-    marks[0]["manual"] = [{"id": "x", "max_points": 4, "text": "<script>alert(1)</script>\x1b[31m"}]
-    page = report.feedback(marks, tmp_path)
-    assert len(list((tmp_path / "feedback").iterdir())) == len(marks)
+    ada, *others = (dict(one) for one in graded[1].values())
+    ada["manual"] = [{"id": "x", "max_points": 4, "text": "<script>alert(1)</script>\x1b[31m"}]
+    page = report.feedback([ada, *others], tmp_path)
+    assert len(list((tmp_path / "feedback").iterdir())) == len(others) + 1
     text = (tmp_path / "feedback" / "ada.html").read_text()
     assert "&lt;script&gt;" in text and "<script" not in text and "\x1b" not in text
     assert "feedback/ada.html" in page.read_text()
+
+
+def test_feedback_has_no_hidden_tests(graded):  # nbgrader #1363
+    page = (graded[0].work / "feedback" / "raising.html").read_text()
+    for hidden in ("flows.sent_bps", "cases", "mistakes", small.SECRET_OF_SOLUTION):
+        assert hidden not in page
 
 
 def test_a_solution_that_fails_is_refused_before_anybody_is_graded(course, tmp_path):
@@ -156,17 +287,6 @@ def test_a_solution_that_fails_is_refused_before_anybody_is_graded(course, tmp_p
     with pytest.raises(NetlabError, match="ZeroDivisionError"):
         Batch(broken, course[1], tmp_path / "work").grade()
     assert not list((tmp_path / "work" / "marks").iterdir())
-
-
-class Listed(Workers):
-    """Workers that remember for whom the solution was worked out."""
-
-    solved = ()
-
-    def work_on(self, job, times=1):
-        if "students" in job:
-            self.solved = [*self.solved, job["students"]]
-        return super().work_on(job, times)
 
 
 E_ACUTE = "e\u0301"  # in two code points
@@ -194,12 +314,8 @@ def troubled(tmp_path_factory):
         work = invented.right(assignment, said, None)
         seed = parameters("ps1", said, SECRET).seed
         small.cell(work.notebook, "number")["source"] = f"seventh = {seed / 7!r}"
-        place = submitted / student / "ps1" / "ps1.ipynb"
-        place.parent.mkdir(parents=True)
-        place.write_text(work.text.decode())
-    batch = Batch(path, submitted, folder / "work", jobs=1)
-    batch.workers = Listed(batch.workers.module, batch.workers.wall_limit_s)
-    marks = {one["student"]: one for one in batch.grade()}
+        hand_in(submitted, student, work.notebook)
+    batch, marks = grade(path, submitted, folder / "work", jobs=1)
     report.feedback(list(marks.values()), folder)
     return folder, batch, marks
 
@@ -305,13 +421,13 @@ def test_pages_and_tables_are_utf_8_whatever_the_locale(tmp_path):
     """In the POSIX locale, Python's own encoding would be ASCII."""
     code = (
         "import pathlib\n"
-        "from netlab.course.grading import report\n"
+        "from netlab.course.grading import report, work\n"
         "from netlab.course.sets import source\n"
         "from netlab.course.grading.marking import without_marks\n"
         f"assignment = source.read(pathlib.Path({str(small.write(tmp_path))!r}))\n"
         "marks = [without_marks('j\\xf8rn', assignment, 'unreadable', '\\u2014')]\n"
         f"folder = pathlib.Path({str(tmp_path)!r})\n"
-        "report.write(marks, folder / 'marks.csv', folder)\n"
+        "work.write_out(folder, folder / 'marks.csv', report.table(marks))\n"
         f"report.feedback(marks, pathlib.Path({str(tmp_path)!r}))\n"
     )
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from netlab.cli.commands import app
-from netlab.course.adapters import READERS
+from netlab.course.adapters import FORMATS
 from netlab.course.sets import source
 from netlab.course.sets.specification import KEYS
 
@@ -66,7 +66,7 @@ def test_every_command_in_the_pages_exists():
         options = re.findall(r"(?<!\S)(--?[a-z]+)", options)
         text = CliRunner().invoke(app, ["course", command, "--help"]).output
         assert [one for one in options if one not in text] == []
-    assert set(re.findall(r"--to (\w+)", pages)) == set(READERS)
+    assert set(re.findall(r"--to (\w+)", pages)) == set(FORMATS)
 
 
 def test_links_of_the_sets_page_lead_somewhere():

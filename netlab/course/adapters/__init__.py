@@ -1,14 +1,13 @@
-"""Marks for others: for each gradebook one module, which says the same marks in its format.
+"""Marks for others: the marks of `netlab course grade` in other programs' formats.
 
 What students or their notebooks wrote, and what names other students, is handled here once: texts
 are `printable`, and flags, which may name somebody, go to instructors only.
 """
 
-import contextlib
 import json
 import math
 import re
-from importlib import import_module
+import textwrap
 from pathlib import Path
 
 from netlab.course.checks.verdicts import printable
@@ -16,22 +15,15 @@ from netlab.course.grading.work import read_class
 from netlab.engines import files
 from netlab.errors import NetlabError
 
-READERS = ("nbgrader", "gradescope", "otter", "classroom", "table")
+FORMATS = ("nbgrader", "gradescope", "otter", "classroom", "table")
+WIDTH = 100  # characters of a line of a text that is shown as code
 
 
 def read(work, assignment, say=lambda text: None):
     """The marks of the last `netlab course grade` of a problem set, by their files, in the order of
-    the students' ids, with the flags about neighbours. Those of earlier gradings are left out.
-
-    Parameters
-    ----------
-    work : path
-        The folder with marks/ in it. One without the list of its class, class.json, was made by an
-        earlier netlab: all marks in it are taken.
-    assignment : str
-        The problem set's name.
-    say : callable
-        Called with a text: how many marks were left out.
+    the students' ids, with the flags about neighbours. Those of earlier gradings are left out, and
+    `say` is called with a text that says how many. A folder without the list of its class was made
+    by an earlier netlab: all marks in it are taken.
 
     Raises
     ------
@@ -70,19 +62,18 @@ def read(work, assignment, say=lambda text: None):
 
 def sound(marks):
     """Whether marks have what every gradebook needs, in the right types."""
-    parts = [*marks["exercises"], {"points": marks["points"], "max_points": marks["max_points"]}]
-    points = [each[key] for each in parts for key in ("points", "max_points")]
-    points += [each["max_points"] for each in marks["manual"]]
-    texts = [marks["student"], marks["assignment"], marks["reason"], *marks["flags"]]
-    texts += marks.get("notices", ())
-    texts += [each[key] for each in marks["manual"] for key in ("id", "text")]
-    for exercise in marks["exercises"]:
-        texts.append(exercise["id"])
-        texts += [each[key] for each in exercise["answers"] for key in ("name", "verdict", "hint")]
+    exercises, manual = marks["exercises"], marks["manual"]
+    points = [each[key] for each in [marks, *exercises] for key in ("points", "max_points")]
+    points += [each["max_points"] for each in manual]
+    texts = [marks["student"], marks["assignment"], marks["reason"]]
+    texts += [*marks["flags"], *marks["notices"], *(each["id"] for each in exercises)]
+    texts += [each[key] for each in manual for key in ("id", "text")]
+    rows = [row for each in exercises for row in each["answers"]]
+    texts += [row[key] for row in rows for key in ("name", "verdict", "hint")]
     return (
         all(type(each) in (int, float) and math.isfinite(each) and each >= 0 for each in points)
         and all(isinstance(each, str) for each in texts)
-        and math.isclose(sum(each["points"] for each in marks["exercises"]), marks["points"])
+        and math.isclose(sum(each["points"] for each in exercises), marks["points"])
     )
 
 
@@ -94,12 +85,9 @@ def title(exercise):
 
 def feedback(exercise):
     """What is said to a student about an exercise: a line for each answer."""
-    if not exercise["answers"]:
-        return "No answer was found."
-    return "\n".join(
-        printable(f"{each['name']}: {each['verdict']}. {each['hint']}")
-        for each in exercise["answers"]
-    )
+    rows = exercise["answers"]
+    lines = [printable(f"{each['name']}: {each['verdict']}. {each['hint']}") for each in rows]
+    return "\n".join(lines) or "No answer was found."
 
 
 def remarks(marks):
@@ -113,19 +101,32 @@ def remarks(marks):
     return "\n".join(filter(None, lines))
 
 
+def as_text(text):
+    """A text as a block of code in Markdown, in which nothing is marked up: its lines, with long
+    ones broken, each behind four blanks.
+    """
+    keep = dict.fromkeys(("drop_whitespace", "expand_tabs", "replace_whitespace"), False)
+    wrapper, lines = textwrap.TextWrapper(WIDTH, break_on_hyphens=False, **keep), []
+    for line in text.split("\n"):
+        line = "".join(one if one.isprintable() else " " for one in line)
+        lines += wrapper.wrap(line) or [""]
+    return "\n".join(f"    {line}" for line in lines)
+
+
 def export(to, assignment, work, output, course=None, say=lambda text: None):
     """Write the marks of a problem set in another program's format; -> how many students'.
 
     Parameters
     ----------
     to : str
-        One of `READERS`.
+        One of `FORMATS`.
     assignment : str
         The problem set's name.
     work : path
         What `netlab course grade` left.
     output : path
-        What is written: see the module of that name.
+        What is written: a CSV file (table), a course folder (nbgrader), result.json (classroom),
+        or a folder in which each student has a file.
     course : path, optional
         nbgrader's course folder with the source.
     say : callable
@@ -135,43 +136,47 @@ def export(to, assignment, work, output, course=None, say=lambda text: None):
     ------
     NetlabError
     """
-    if to not in READERS:
-        raise NetlabError(f"to {to!r}: allowed are {', '.join(READERS)}")
-    module = import_module(f"{__name__}.{to}")
-    marks = read(work, assignment, say)
+    if to not in FORMATS:
+        raise NetlabError(f"to {to!r}: allowed are {', '.join(FORMATS)}")
+    from netlab.course.adapters import results  # which imports from here
+
+    marks, output = read(work, assignment, say), Path(output)
     try:
-        written = module.write(marks, Path(output), course)
+        if to == "nbgrader":
+            from netlab.course.adapters import nbgrader
+
+            nbgrader.write(marks, output, course)
+        elif to == "table":
+            results.write_table(marks, output)
+        elif to == "classroom":
+            results.write_classroom(marks, output)
+            return 1
+        else:
+            write = {"gradescope": results.write_gradescope, "otter": results.write_otter}[to]
+            for_each(marks, lambda path, one: write(path, one, output))
     except OSError as error:
         raise NetlabError(f"--output {output}: {error.strerror}; name another place") from error
-    return len(marks) if written is None else written
+    return len(marks)
 
 
-class Failures:
-    """The students whose marks could not be written: those of the others are."""
-
-    def __init__(self):
-        self.why = {}
-
-    @contextlib.contextmanager
-    def of(self, student):
-        """Around what is done for one student. That a file cannot be written ends all."""
+def for_each(marks, write):
+    """``write(path, marks)`` for each student; a `NetlabError` names those for whom that failed,
+    once those of the others are written. That a file cannot be written ends all.
+    """
+    lines = []
+    for path, one in marks.items():
         try:
-            yield
+            write(path, one)
         except OSError:
             raise
         except Exception as error:
             if isinstance(error.__cause__, OSError):  # so did `files.write`
                 raise
             said = error if isinstance(error, NetlabError) else type(error).__name__
-            self.why[student] = printable(f"{said}")
-
-    def tell(self, count):
-        """Name them, if there are any, in a `NetlabError`."""
-        if self.why:
-            lines = [f"- {printable(student)}: {why}" for student, why in self.why.items()]
-            raise NetlabError(
-                "\n".join([f"{len(lines)} of {count} students' marks were not written:", *lines])
-            )
+            lines.append(f"- {printable(one['student'])}: {printable(f'{said}')}")
+    if lines:
+        head = f"{len(lines)} of {len(marks)} students' marks were not written:"
+        raise NetlabError("\n".join([head, *lines]))
 
 
 def write_json(path, data):

@@ -11,7 +11,8 @@ import traceback
 import zipfile
 from pathlib import Path
 
-from netlab.course.adapters import gradescope, write_json
+from netlab.course.adapters import write_json
+from netlab.course.adapters.results import gradescope
 from netlab.course.mine import course
 from netlab.engines import files
 from netlab.errors import NetlabError
@@ -60,11 +61,6 @@ def build(path, wheels, output, secret=None):
     output : path
     secret : str, optional
         The course's.
-
-    Raises
-    ------
-    NetlabError
-        A wheel is missing, or there are several; or the file cannot be written.
     """
     path, output = Path(path), Path(output)
     members = {"setup.sh": SETUP.encode(), "run_autograder": RUN.encode()}
@@ -101,15 +97,21 @@ def run(home):
     """Grade what is in HOME/submission with HOME/source; leave HOME/results/results.json."""
     home = Path(home)
     target = home / "results" / "results.json"
-    write_json(target, gradescope.failed(UNFINISHED))
+    write_json(target, failed(UNFINISHED))
     try:
-        said = gradescope.results(grade(home))
+        said = gradescope(grade(home))
     except NetlabError as error:
-        said = gradescope.failed(f"{error}")
+        said = failed(f"{error}")
     except Exception:  # a student must never see an empty page
         traceback.print_exc()
-        said = gradescope.failed(f"The autograder stumbled. {TELL}")
+        said = failed(f"The autograder stumbled. {TELL}")
     write_json(target, said)
+
+
+def failed(why):
+    """What results.json says where nothing could be graded."""
+    marks = {"student": "", "points": 0, "flags": [], "exercises": [], "manual": []}
+    return gradescope(marks | {"reason": f"This was not graded. {why}"})
 
 
 def grade(home):

@@ -1,6 +1,7 @@
 """Marks for nbgrader: into gradebook.db of a course folder, and the notebooks as they were graded
 into autograded/, so that its formgrader shows both, people can mark the manual exercises there, and
-`nbgrader export` and `nbgrader generate_feedback` work.
+`nbgrader export` and `nbgrader generate_feedback` work. And two steps of nbgrader's, which
+notebooks/assignments/nbgrader_config.py puts among its own.
 
 The problem set is recorded as generate_assignment records it. What people have marked by hand in
 the formgrader stays.
@@ -15,9 +16,10 @@ import os
 import sys
 from pathlib import Path
 
-from netlab.course.adapters import Failures, feedback, remarks
+from netlab.course.adapters import as_text, feedback, for_each, remarks
 from netlab.course.handed_in import repair
-from netlab.course.sets import source
+from netlab.course.mine import mark_of, secret
+from netlab.course.sets import regions, source
 from netlab.engines import files
 from netlab.errors import NetlabError, needs_notebooks
 
@@ -25,6 +27,7 @@ with needs_notebooks("course", "what makes and grades problem sets"):
     import nbformat
     from nbgrader import preprocessors as of_nbgrader
     from nbgrader.api import Gradebook
+    from nbgrader.converters.base import NbGraderException
     from nbgrader.utils import parse_utc
     from sqlalchemy.exc import SQLAlchemyError
 
@@ -38,10 +41,9 @@ RECORDING = [  # of generate_assignment, up to where it records what it found, i
 ]
 KEPT = "timestamp.txt", "submission_secret.txt"  # of `collect`, for `release_feedback`
 PLACE = "{stage}/{student}/{name}"
-WIDTH = 100  # characters of a line of a student's text
 
 
-def write(marks, output, course=None):
+def write(marks, output, course):
     """Write marks into nbgrader's course folder `output`; `course` is the one with the source, this
     one if not given.
     """
@@ -61,16 +63,16 @@ def write(marks, output, course=None):
             database.unlink(missing_ok=True)
         why = " ".join(str(error.__cause__ or error).split())
         raise NetlabError(f"--output {database}: {why}; name another place") from error
-    failures = Failures()
     with Gradebook(url) as gradebook:
-        for path, one in marks.items():
-            with failures.of(one["student"]):
-                try:
-                    write_one(gradebook, assignment, path, one, output)
-                except BaseException:
-                    gradebook.db.rollback()
-                    raise
-    failures.tell(len(marks))
+
+        def write_whole(path, one):
+            try:
+                write_one(gradebook, assignment, path, one, output)
+            except BaseException:
+                gradebook.db.rollback()
+                raise
+
+        for_each(marks, write_whole)
 
 
 def write_one(gradebook, assignment, path, marks, output):
@@ -181,26 +183,6 @@ def autograded(assignment, cells, marks):
     return copy.deepcopy(notebook | {"cells": new})
 
 
-def as_text(text):
-    """A text as a block of code in Markdown, in which nothing is marked up: its lines, with long
-    ones broken, each behind four blanks.
-    """
-    lines = [
-        "".join(one if one.isprintable() else " " for one in line) for line in text.split("\n")
-    ]
-    return "\n".join(f"    {part}" for line in lines for part in broken(line))
-
-
-def broken(line):
-    """A line in parts of at most `WIDTH` characters, ended at a blank where there is one."""
-    at = 0
-    while len(line) - at > WIDTH:
-        end = line.rfind(" ", at + 1, at + WIDTH) + 1 or at + WIDTH
-        yield line[at:end]
-        at = end
-    yield line[at:]
-
-
 def enter(gradebook, assignment, marks, cells, when):
     """Enter a student's marks, as autograde does."""
     name, student = assignment.name, marks["student"]
@@ -223,3 +205,35 @@ def enter(gradebook, assignment, marks, cells, when):
             comment.auto_comment = "No response." if untouched else None
         grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
     gradebook.db.commit()
+
+
+class Contents(of_nbgrader.NbGraderPreprocessor):
+    """The last step of `nbgrader generate_assignment`: what a released notebook says of itself, as
+    with `netlab course release`, so that `netlab course check` can look whether it is all there.
+    """
+
+    def preprocess(self, notebook, resources):
+        said = [(cell, cell.metadata.get("nbgrader")) for cell in notebook.cells]
+        notebook.metadata["netlab"] = {
+            "assignment": resources["nbgrader"]["assignment"],
+            "cells": [
+                [about["grade_id"], regions.checksum(cell.source, cell.cell_type, about)]
+                for cell, about in said
+                if about
+            ],
+            "secret": mark_of(secret(resources["metadata"]["path"])),
+        }
+        return notebook, resources
+
+
+class Refuse(of_nbgrader.NbGraderPreprocessor):
+    """The first step of `nbgrader autograde`, which would give every check that raises no error
+    full points.
+    """
+
+    def preprocess(self, notebook, resources):
+        name = resources["nbgrader"]["assignment"]
+        raise NbGraderException(
+            f"{name} is graded by `netlab course grade {name} submitted --course .`; then"
+            f" `netlab course export {name} {name}-marks --to nbgrader -o .` shows the marks here"
+        )

@@ -75,57 +75,49 @@ class Batch:
         students = self.students()
         parameters(self.assignment.name, "anybody", SECRET)  # a broken table is no student's fault
         with held(self.work):
-            return self.grade_all(students)
-
-    def grade_all(self, students):
-        """Grade these students, in a folder that nobody else works in."""
-        handed_in = {student: self.taken(student) for student in students}
-        todo = [one for one in students if not self.done(one, handed_in[one])]
-        with ThreadPoolExecutor(self.jobs) as pool:
-            try:
-                failures = self.references([one for one in todo if handed_in[one][0]], pool)
-                with line(total=len(todo), desc="Graded", disable=not shown()) as bar:
-                    futures = [
-                        pool.submit(self.one, one, *handed_in[one], failures.get(one))
-                        for one in todo
-                    ]
-                    for future in as_completed(futures):
-                        future.result()
-                        bar.update()
-            except BaseException:
-                self.workers.stop()
-                pool.shutdown(cancel_futures=True)
-                raise
-        places = [self.marks(student) for student in students]
-        marks = [json.loads(place.read_text(encoding="utf-8")) for place in places]
-        own = [(len(one["flags"]), len(one["notices"])) for one in marks]
-        self.compare_neighbours(marks)
-        flags, notices = {}, {}
-        for place, one, (flag, notice) in zip(places, marks, own, strict=True):
-            flags[place.name], notices[place.name] = one["flags"][flag:], one["notices"][notice:]
-        keep_class(self.work, flags, notices)
+            handed_in = {student: self.taken(student) for student in students}
+            todo = [one for one in students if not self.done(one, handed_in[one])]
+            with ThreadPoolExecutor(self.jobs) as pool:
+                try:
+                    failures = self.references([one for one in todo if handed_in[one][0]], pool)
+                    with line(total=len(todo), desc="Graded", disable=not shown()) as bar:
+                        futures = [
+                            pool.submit(self.one, one, *handed_in[one], failures.get(one))
+                            for one in todo
+                        ]
+                        for future in as_completed(futures):
+                            future.result()
+                            bar.update()
+                except BaseException:
+                    self.workers.stop()
+                    pool.shutdown(cancel_futures=True)
+                    raise
+            places = [self.place("marks", student) for student in students]
+            marks = [json.loads(place.read_text(encoding="utf-8")) for place in places]
+            found = self.compare_neighbours(marks)
+            for one, (flags, notices) in zip(marks, found, strict=True):
+                one["flags"] += flags
+                one["notices"] += notices
+            keep_class(self.work, dict(zip((place.name for place in places), found, strict=True)))
         return marks
 
     def students(self):
-        """The names of the folders in `submitted`.
-
-        Raises
-        ------
-        NetlabError
-            There is no such folder, or nobody in it.
-        """
+        """The names of the folders in `submitted`; a `NetlabError` where there are none."""
         try:
             found = sorted(one.name for one in os.scandir(self.submitted) if one.is_dir())
         except OSError as error:
             raise NetlabError(f"{self.submitted}: {error.strerror}") from None
-        found = [name for name in found if not name.startswith(".")]
-        if not found:
-            name = self.assignment.name
-            raise NetlabError(
-                f"{self.submitted} has no student's folder: give the folder in which"
-                f" STUDENT/{name}/{name}.ipynb lie, such as nbgrader's submitted/"
-            )
-        return found
+        if found := [name for name in found if not name.startswith(".")]:
+            return found
+        name = self.assignment.name
+        raise NetlabError(
+            f"{self.submitted} has no student's folder: give the folder in which"
+            f" STUDENT/{name}/{name}.ipynb lie, such as nbgrader's submitted/"
+        )
+
+    def place(self, what, student):
+        """Where something of a student's is kept."""
+        return self.work / what / f"{filed(student)}.{'ipynb' if what == 'handed-in' else 'json'}"
 
     def taken(self, student):
         """Copy what a student handed in; -> its place and its key, or None and what is wrong."""
@@ -140,143 +132,127 @@ class Batch:
             return None, f"{name}.ipynb cannot be read: {error.strerror}"
         except NetlabError as error:
             return None, f"the name of the folder is no student id: {error}"
-        place = self.work / "handed-in" / f"{filed(student)}.ipynb"
+        place = self.place("handed-in", student)
         files.write(place, data)
         return place, marking.identity(self.key, student, data)
-
-    def marks(self, student):
-        return self.work / "marks" / f"{filed(student)}.json"
 
     def done(self, student, handed_in):
         """Is this very submission graded?"""
         with contextlib.suppress(OSError, ValueError):
-            kept = json.loads(self.marks(student).read_text(encoding="utf-8"))
+            kept = json.loads(self.place("marks", student).read_text(encoding="utf-8"))
             return handed_in[0] is not None and kept["key"] == handed_in[1]
         return False
 
-    def reference(self, student):
-        return self.work / "reference" / f"{filed(student)}.json"
-
     def references(self, students, pool):
         """Work out the solution's answers for those who have none yet; -> by student, why that
-        failed, twice.
-
-        Raises
-        ------
-        NetlabError
-            It fails for everybody: then the set is broken, or this machine.
+        failed, twice. A `NetlabError` where it fails for everybody: then the set is broken, or this
+        machine.
         """
-        lacking = [one for one in students if self.lacks(one)]
+        lacking, failures = [one for one in students if self.lacks(one)], {}
         size = max(1, min(CHUNK, -(-len(lacking) // self.jobs)))
         chunks = [lacking[at : at + size] for at in range(0, len(lacking), size)]
         with line(total=len(lacking), desc="Solutions", disable=not shown()) as bar:
-            failures = {}
             for future in as_completed([pool.submit(self.solve, chunk) for chunk in chunks]):
                 tried, failed = future.result()
                 if len(failed) == len(tried) and all(map(self.lacks, students)):
-                    self.refuse_a_broken_set()
+                    for failure in self.solve([NOBODY])[1].values():
+                        raise NetlabError(
+                            f"the solution could not be worked out for any student: {failure}."
+                            " Mend the set, or see with `netlab doctor` whether engines work here"
+                        )
                 failures |= failed
-                bar.update(len(tried) - len(failed))
-            again = [pool.submit(self.solve, [one]) for one in failures]
-            failures = {}
-            for future in as_completed(again):
-                failures |= future.result()[1]
-                bar.update()
-        return failures
-
-    def refuse_a_broken_set(self):
-        """Raise, if the solution fails for an id that nobody has, too."""
-        _, failed = self.solve([NOBODY])
-        for failure in failed.values():
-            raise NetlabError(
-                f"the solution could not be worked out for any student: {failure}. Mend the set, or"
-                " see with `netlab doctor` whether engines work here"
-            )
+                bar.update(len(tried))
+        again = pool.map(lambda one: self.solve([one])[1], failures)
+        return {student: why for failed in again for student, why in failed.items()}
 
     def solve(self, students):
         """Have a process run the solution for some; -> them, and by student why it failed."""
-        places = {one: self.reference(one) for one in students}
+        places = {one: self.place("reference", one) for one in students}
         for place in places.values():
             place.unlink(missing_ok=True)
         to = {one: str(place) for one, place in places.items()}
-        said = self.work_on(len(students), students=students, to=to)
-        failure = said.splitlines()[-1] if said else ""  # of a traceback: the error
-        if self.workers.stopped:
-            raise NetlabError("the batch was stopped")
+        failure = last_line(self.work_on(len(students), students=students, to=to))
         return students, {one: why for one in students if (why := self.lacks(one, failure))}
 
-    def lacks(self, student, why="it was not worked out"):
+    def lacks(self, student, why=""):
         """Why a student has no answers of the solution; "" for who has."""
+        why = why or "it was not worked out"
         try:
-            kept = json.loads(self.reference(student).read_text(encoding="utf-8"))
+            kept = json.loads(self.place("reference", student).read_text(encoding="utf-8"))
             return "" if kept.get("key") == self.key else kept.get("failure", why)
         except (OSError, ValueError):
-            return why or "it was not worked out"
+            return why
 
     def one(self, student, place, key, failure=None):
         """Grade one student, unless the solution fails; whatever happens, there are marks."""
+        to = self.place("marks", student)
         if place is None:
             marks = marking.without_marks(student, self.assignment, "nothing to grade", key)
-            return files.write(self.marks(student), json.dumps(marks | {"key": None}))
-        self.marks(student).unlink(missing_ok=True)
-        failure = failure and f"the solution fails with this student's numbers: {failure}"
-        for _ in range(0 if failure else TRIES):
-            failure = self.work_on(
-                student=student,
-                notebook=str(place),
-                reference=str(self.reference(student)),
-                to=str(self.marks(student)),
-                key=key,
-            )
-            if self.workers.stopped:
-                raise NetlabError("the batch was stopped")
-            if not failure:
-                return None
-            if at_limit(failure):
-                break
-        why = failure.splitlines()[-1]  # of a traceback: the error
-        marks = marking.pending(student, self.assignment, why, evidence=failure)
-        return files.write(self.marks(student), json.dumps(marks | {"key": None}))
+        else:
+            to.unlink(missing_ok=True)
+            failure = failure and f"the solution fails with this student's numbers: {failure}"
+            for _ in range(0 if failure else TRIES):
+                failure = self.work_on(
+                    student=student,
+                    notebook=str(place),
+                    reference=str(self.place("reference", student)),
+                    to=str(to),
+                    key=key,
+                )
+                if not failure:
+                    return
+                if at_limit(failure):
+                    break
+            marks = marking.pending(student, self.assignment, last_line(failure), failure)
+        files.write(to, json.dumps(marks | {"key": None}))
 
     def work_on(self, times=1, **job):
         """Have a process do a job, in so many times the time for one; -> what went wrong, or "" """
         job = {"key": self.key, "source": str(self.path), "secret": self.secret} | job
-        job["runs"] = str(self.work / "runs")
-        return self.workers.work_on(job, times)
+        said = self.workers.work_on(job | {"runs": str(self.work / "runs")}, times)
+        if self.workers.stopped:
+            raise NetlabError("the batch was stopped")
+        return said
 
     def compare_neighbours(self, marks):
-        """Flag wrong answers that are right for somebody else, and notebooks that are the same."""
-        owners, twins = {}, {}
+        """For each student, flags and notices about others: wrong answers that are right for
+        somebody else, notebooks that are the same, ids that mean the same.
+        """
+        owners, twins, folders, found = {}, {}, {}, []
         for one in marks:
-            for cell, answer in answers(one):
-                place = cell, answer["name"], answer["right"]
-                owners.setdefault(place, set()).add(one["student"])
-            place = self.work / "handed-in" / f"{filed(one['student'])}.ipynb"
-            if one.get("key") and one["points"]:
-                digest = hashlib.sha256(place.read_bytes()).digest()  # not 300 whole files
-                twins.setdefault(digest, []).append(one["student"])
-        folders = {}
-        for one in marks:
+            for place, answer in answers(one):
+                owners.setdefault((place, answer["right"]), set()).add(one["student"])
             folders.setdefault(ids.compared(one["student"]), []).append(one["student"])
+            if one.get("key") and one["points"]:
+                data = self.place("handed-in", one["student"]).read_bytes()
+                digest = hashlib.sha256(data).digest()  # not 300 whole files
+                twins.setdefault(digest, []).append(one["student"])
+        same = {student: students for students in twins.values() for student in students}
         for one in marks:
-            own, named = ids.compared(one["student"]), ids.compared(one.get("named", ""))
+            student, flags = one["student"], []
+            own, named = ids.compared(student), ids.compared(one.get("named", ""))
             if named != own and named in folders:
-                one["flags"].append(f"copied name: {printable(folders[named][0])}")
-            for other in folders[own]:
-                if other != one["student"]:
-                    one["flags"].append(f"same id as {printable(other)}")
-                    one["notices"].append(SAME_ID)
-            for cell, answer in answers(one):
-                whose = owners.get((cell, answer["name"], answer["given"]), set())
-                if answer["given"] and answer["share"] < 1 and whose - {one["student"]}:
-                    other = printable(min(whose - {one["student"]}))
-                    one["flags"].append(f"number of {other}: {answer['name']}")
-        for same in twins.values():
-            for one in marks if len(same) > 1 else ():
-                if one["student"] in same:
-                    other = next(name for name in same if name != one["student"])
-                    one["flags"].append(f"same file as {printable(other)}")
+                flags.append(f"copied name: {printable(folders[named][0])}")
+            others = [other for other in folders[own] if other != student]
+            flags += [f"same id as {printable(other)}" for other in others]
+            for place, answer in answers(one):
+                whose = owners.get((place, answer["given"]), set()) - {student}
+                if answer["given"] and answer["share"] < 1 and whose:
+                    flags.append(f"number of {printable(min(whose))}: {answer['name']}")
+            twin = [other for other in same.get(student, ()) if other != student]
+            flags += [f"same file as {printable(other)}" for other in twin[:1]]
+            found.append((flags, [SAME_ID] * len(others)))
+        return found
 
 
 def answers(marks):
-    return [(one["id"], answer) for one in marks["exercises"] for answer in one["answers"]]
+    return [
+        ((one["id"], answer["name"]), answer)
+        for one in marks["exercises"]
+        for answer in one["answers"]
+    ]
+
+
+def last_line(text):
+    """Of a traceback, the error."""
+    return text.splitlines()[-1] if text else ""

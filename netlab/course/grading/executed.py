@@ -16,31 +16,18 @@ MOST_LISTS = 1_000_000  # and objects of a message: each takes far more memory t
 
 @dataclass
 class Executed:
-    """What came out of a notebook.
+    """What came out of a notebook."""
 
-    Attributes
-    ----------
-    answers : dict
-        By check cell, the answers by name, as forms (see `netlab.course.checks.forms`); those of
-        mistakes are named ``answer, line break, hint``. None where the name was never assigned.
-    errors : dict of str
-        By cell, what went wrong in it.
-    ended : str
-        Why it was ended before its end; "" where it was not.
-    over_time : bool
-        It was ended as its experiments took too long on this machine.
-    at_limit : bool
-        It was ended at this limit or another, as it would be again.
-    evidence : str
-        All that is known of that end, for who teaches: a notebook may have written it.
-    """
-
+    # by check cell, forms of the answers by name (see `netlab.course.checks.forms`), None where the
+    # name was never assigned; those of mistakes are named "answer, line break, hint"
     answers: dict = field(default_factory=dict)
-    errors: dict = field(default_factory=dict)
-    ended: str = ""
-    over_time: bool = False
-    at_limit: bool = False
-    evidence: str = ""
+    errors: dict = field(default_factory=dict)  # by cell, what went wrong in it
+    ended: str = ""  # why it was ended before its end
+    over_time: bool = False  # it was, as its experiments took too long on this machine
+    at_limit: bool = False  # it was at this limit or another, as it would be again
+    evidence: str = (
+        ""  # all that is known of that end, for who teaches: a notebook may be its author
+    )
 
 
 def execute(cells, students, assignment, runs, secret=None, mistakes=False):
@@ -52,8 +39,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     cells : list of dict
         ``id``, ``kind``, ``source``, and ``answers``: specifications by name, in check cells.
     students : list of str
-        Whose parameters `netlab.course.mine` gives. More than one only for a notebook that is
-        trusted: they share a jail.
+        More than one only for a notebook that is trusted: they share a jail.
     assignment : str
     runs : netlab.course.grading.runs.Runs
     secret : str, optional

@@ -36,15 +36,8 @@ SIGNIFICANT = 9  # digits, for the question whether two answers are the same
 
 
 def reference(assignment, students, runs, secret=None):
-    """What the solution answers for these students.
-
-    Yields
-    ------
-    student : str
-    answers : dict
-        By check cell, as `Executed` has them.
-    failure : str
-        Where the solution fails for this student, or lacks an answer; "" where it does not.
+    """What the solution answers for these students; -> of each, the id, the answers by check cell
+    (`Executed.answers`), and why the solution fails for this student, "" where it does not.
     """
     cells, waiting = to_run(assignment, assignment.cells, "solved"), list(students)
     while waiting:

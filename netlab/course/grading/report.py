@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from netlab.course import spreadsheet
 from netlab.course.checks.verdicts import printable
-from netlab.course.grading.work import filed, write_out
+from netlab.course.grading.work import filed
 from netlab.engines import files
 from netlab.errors import needs_notebooks
 
@@ -16,37 +16,13 @@ TEMPLATE = Path(__file__).with_name("feedback.html")
 
 def table(marks):
     """The class as CSV, one row for each student."""
-    rows = [[*COLUMNS]]
-    rows += [
-        [*(one[name] for name in COLUMNS[:4]), "; ".join(one["flags"]), one["reason"]]
-        for one in marks
-    ]
-    return spreadsheet.text(rows)
-
-
-def write(marks, path, work):
-    """Write the table to a CSV file, in place of an earlier table of this folder of marks.
-
-    Raises
-    ------
-    NetlabError
-        It cannot be written; or another file is there, or a table that somebody has changed.
-    """
-    write_out(work, path, table(marks))
+    rows = [one | {"flags": "; ".join(one["flags"])} for one in marks]
+    return spreadsheet.text([COLUMNS, *([row[name] for name in COLUMNS] for row in rows)])
 
 
 def feedback(marks, folder):
-    """Write a page for each student to ``folder/feedback``, and one of all, for who teaches.
-
-    Parameters
-    ----------
-    marks : list of dict
-    folder : pathlib.Path
-
-    Returns
-    -------
-    pathlib.Path
-        The page with all.
+    """Write a page for each student to ``folder/feedback``, and one of all, for who teaches; -> its
+    path.
     """
     with needs_notebooks("course", "what makes and grades problem sets"):
         import jinja2

@@ -32,19 +32,11 @@ class OverTime(LimitError):
 
 
 class Runs:
-    """Runs experiments for notebooks, whoever wrote them.
+    """Runs experiments for notebooks, whoever wrote them, and keeps their results in a folder: the
+    same experiment on the same engine is not run again.
 
     What a notebook is refused depends on its experiments only: their number, virtual seconds and
     output count, whether they are run or were kept from somebody else's notebook.
-
-    Parameters
-    ----------
-    folder : path, optional
-        Where results are kept: the same experiment on the same engine is not run again.
-
-    Attributes
-    ----------
-    engine : netlab.engines.jail.JailedEngine
     """
 
     def __init__(self, folder=None):
@@ -52,7 +44,8 @@ class Runs:
         self.engine = JailedEngine()
 
     def answer(self, text, spent):
-        """Run a requested experiment; return the reply.
+        """Run a requested experiment; return the reply: ``raw, commands, provenance``; or ``error``
+        and its ``kind``, a name of `netlab.errors`.
 
         Parameters
         ----------
@@ -61,12 +54,6 @@ class Runs:
         spent : dict
             What this notebook's experiments have taken so far, which grows: ``runs``,
             ``virtual_s``, ``raw`` [byte], and ``wall_s``, the time from question to reply.
-
-        Returns
-        -------
-        dict
-            ``raw, commands, provenance``; or ``error`` and its ``kind``, a name of
-            `netlab.errors`.
 
         Raises
         ------

@@ -23,13 +23,9 @@ LONGEST_NAME = 150  # characters of a file's, where it is that of a student
 
 @contextlib.contextmanager
 def held(work):
-    """The folder, made where it is missing, for one grader at a time.
-
-    Raises
-    ------
-    NetlabError
-        Another grader is at work there, it cannot be made, or it is somebody else's: it has some
-        of the names above, and is not such a folder.
+    """The folder, made where it is missing, for one grader at a time. A `NetlabError` where another
+    grader is at work there, it cannot be made, or it is somebody else's: it has some of the names
+    above, and is not such a folder.
     """
     work = Path(work)
     try:
@@ -44,12 +40,16 @@ def held(work):
             f"--work {work}: {error.strerror}; name a new or an empty folder"
         ) from error
     try:
-        with contextlib.suppress(OSError):  # of a file system without locks
-            if is_locked(lock):
-                raise NetlabError(
-                    f"--work {work}: another `netlab course grade` is at work there; wait for it,"
-                    " or name another folder"
-                )
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise NetlabError(
+            f"--work {work}: another `netlab course grade` is at work there; wait for it, or name"
+            " another folder"
+        ) from None
+    except OSError:  # of a file system without locks
+        pass
+    try:
         yield work
     finally:
         os.close(lock)
@@ -58,15 +58,6 @@ def held(work):
 def is_free(path):
     """Is there nothing, or an empty folder?"""
     return not os.path.lexists(path) or (path.is_dir() and not any(path.iterdir()))
-
-
-def is_locked(descriptor):
-    """Does another process hold this lock? Otherwise this one does now."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    return False
 
 
 def filed(student):
@@ -83,21 +74,17 @@ def filed(student):
     return name
 
 
-def keep_class(work, flags, notices=None):
-    """Write the list of a class: the file of each student's marks, with the flags about others, and
+def keep_class(work, found):
+    """Write the list of a class: by the file of each student's marks, the flags about others, and
     what the student is told because of them.
     """
-    kept = {"marks": flags, "notices": notices or {}}
-    files.write(Path(work, CLASS), json.dumps(kept, indent=1))
+    flags, notices = ({name: one[part] for name, one in found.items()} for part in (0, 1))
+    files.write(Path(work, CLASS), json.dumps({"marks": flags, "notices": notices}, indent=1))
 
 
 def read_class(work):
-    """What `keep_class` wrote: (flags, notices) by file; None in a folder of an earlier netlab.
-
-    Raises
-    ------
-    NetlabError
-        The list is damaged.
+    """What `keep_class` wrote; None in a folder of an earlier netlab. A `NetlabError` where it is
+    damaged.
     """
     path = Path(work, CLASS)
     try:
@@ -132,13 +119,9 @@ def noted(work):
 
 
 def write_out(work, path, data):
-    """Write a file that is made of this folder's marks, as bytes or a text, for ``--output``. One
-    that was written so before, and is as it was, is replaced.
-
-    Raises
-    ------
-    NetlabError
-        It cannot be written; or there is another file, or one that somebody has worked in.
+    """Write a file that is made of this folder's marks, as bytes or a text, for ``--output``, also
+    in place of one that was written so before, and is as it was. A `NetlabError` where there is
+    another file, or one that somebody has worked in, or it cannot be written.
     """
     # a surrogate, of a file name that is not UTF-8, is escaped
     data = data if isinstance(data, bytes) else data.encode(errors="backslashreplace")

@@ -26,20 +26,8 @@ COMMON = {  # what often stands behind an error
 
 @submitted.whatever_it_is()
 def examine(path):
-    """The findings on a notebook that is about to be handed in; none, if it is ready.
-
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    list of netlab.course.handed_in.submitted.Finding
-
-    Raises
-    ------
-    NetlabError
-        It is no notebook at all, or cannot be read.
+    """The findings on a notebook that is about to be handed in; none, if it is ready. A
+    `NetlabError` where it is no notebook at all, or cannot be read.
     """
     path = Path(path)
     data = submitted.own_file(path)

@@ -22,36 +22,17 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Repaired:
-    """A submission that can be graded.
+    """A submission that can be graded."""
 
-    Attributes
-    ----------
-    cells : list of Cell
-        In the source's order; a student's own cells follow the cells that they followed.
-    findings : list of netlab.course.handed_in.submitted.Finding
-    student : str or None
-        Whom the notebook names: "" where the name was left empty, None where nothing names one.
-    """
-
-    cells: list
+    cells: list  # in the source's order; a student's own follow the cells that they followed
     findings: list
-    student: str | None
+    student: str | None  # whom it names: "" where that was left empty, None where nothing does
 
 
 @submitted.whatever_it_is()
 def examine(data, assignment):
-    """A submission as the grader takes it, and what was wrong with it.
-
-    Parameters
-    ----------
-    data : bytes
-        Anything that a student may hand in.
-    assignment : netlab.course.sets.source.Assignment
-
-    Raises
-    ------
-    NetlabError
-        It is no notebook, or one without any cell of this problem set.
+    """A submission's bytes as the grader takes them, `Repaired`. A `NetlabError` where it is no
+    notebook, or one without any cell of this problem set.
     """
     handed, _, findings = submitted.read(data)
     expected = {cell.id: cell for cell in assignment.cells if cell.id}

@@ -24,50 +24,25 @@ STUDENT = re.compile(r"""^[ \t]*student[ \t]*=[ \t]*(["'])(.*?)\1""", re.M)
 
 @dataclass(frozen=True)
 class Finding:
-    """Something about a submission that its author should know.
+    """Something about a submission that its author should know, and what to do about it."""
 
-    Attributes
-    ----------
-    flag : str
-        A short name that stays the same: "cell deleted".
-    cell : str
-        A grade_id, or "cell 7"; "" for the whole notebook.
-    text : str
-        What it is, and what to do.
-    """
-
-    flag: str
-    cell: str
+    flag: str  # a short name that stays the same: "cell deleted"
+    cell: str  # a grade_id, or "cell 7"; "" for the whole notebook
     text: str
 
 
 @dataclass
 class Handed:
-    """A cell that somebody handed in, with types that can be relied on.
+    """A cell that somebody handed in, with types that can be relied on."""
 
-    Attributes
-    ----------
-    number : int
-        The first is 1.
-    id, own : str
-        Its grade_id, and Jupyter's id of the cell; "" for none.
-    kind, source : str
-    said : dict
-        nbgrader's metadata, of which values may be anything.
-    count : int or None
-        The number that Jupyter shows beside a cell that ran.
-    outputs : list
-        The dictionaries among its outputs.
-    """
-
-    number: int
-    id: str
-    own: str
+    number: int  # the first is 1
+    id: str  # its grade_id; "" for none
+    own: str  # Jupyter's id of the cell; "" for none
     kind: str
     source: str
-    said: dict
-    count: int | None
-    outputs: list
+    said: dict  # nbgrader's metadata, of which values may be anything
+    count: int | None  # the number that Jupyter shows beside a cell that ran
+    outputs: list  # the dictionaries among its outputs
 
     @property
     def name(self):
@@ -99,16 +74,8 @@ def own_file(path):
 
 
 def read(data):
-    """The cells of a notebook's bytes, its metadata, and what there is to say about damaged cells.
-
-    Returns
-    -------
-    tuple of (list of Handed, dict, list of Finding)
-
-    Raises
-    ------
-    NetlabError
-        It is too large, nested too deeply, or no notebook.
+    """The cells of a notebook's bytes (list of `Handed`), its metadata, and findings on damaged
+    cells. A `NetlabError` where it is too large, nested too deeply, or no notebook.
     """
     notebook, handed, findings = parsed(data), [], []
     cells = notebook.get("cells")
@@ -185,14 +152,8 @@ def clean(number, raw):
 def structure(copies, order, changed):
     """The findings on cells that are gone, there more than once, elsewhere or changed.
 
-    Parameters
-    ----------
-    copies : dict
-        Lists of `Handed` by grade_id; the first counts.
-    order : iterable of str
-        The grade_ids of the problem set.
-    changed : callable
-        ``changed(grade_id, cell)``: does the cell belong to the course, and say something else?
+    `copies` has lists of `Handed` by grade_id, of which the first counts; `order` the grade_ids of
+    the problem set. ``changed(grade_id, cell)`` says whether a cell of the course's is another.
     """
     last, above, moved = 0, "", False
     for name in order:
@@ -253,14 +214,8 @@ def title(text):
 
 
 def under(cells, names):
-    """By name, the first cell's heading, in words, as Jupyter shows no ids; "" above the first.
-
-    Parameters
-    ----------
-    cells : iterable
-        With `kind` and `source`, in their order.
-    names : iterable of str
-        Of the same cells.
+    """By the names of cells, which stand in their order: the heading above each, in words, as
+    Jupyter shows no ids; "" above the first.
     """
     heading, found = "", {}
     for cell, name in zip(cells, names, strict=True):

@@ -1,0 +1,179 @@
+"""Marks as other programs' files of results: Gradescope's, Otter Grader's and Classroom 50's JSON,
+and a CSV for any course's system.
+"""
+
+import os
+import re
+from datetime import UTC, datetime
+
+from netlab.course import ids, spreadsheet
+from netlab.course.adapters import as_text, feedback, json_text, remarks, title, write_json
+from netlab.course.grading.work import write_out
+from netlab.engines import files
+from netlab.errors import NetlabError
+
+HUNDREDTHS = 100  # scores are whole numbers in Classroom 50, and points need not be
+FROM_RUNNER = {  # what Classroom 50 is told of who is graded, in its runner's environment
+    "classroom": "CLASSROOM",
+    "assignment": "ASSIGNMENT",
+    "owner": "USERNAME",
+    "submission": "SUBMISSION_TAG",
+    "commit": "COMMIT_URL",
+    "release": "RELEASE_URL",
+}
+
+
+def write_gradescope(path, marks, output):
+    """STUDENT/results.json."""
+    to = output / path.stem / "results.json"
+    write_out(path.parents[1], to, json_text(gradescope(marks)))
+
+
+def gradescope(marks):
+    """What results.json says, as Gradescope's "Autograder Specifications" describe it. Flags are in
+    `extra_data`, which students do not see.
+    """
+    return {
+        "output_format": "text",
+        "score": marks["points"],
+        "output": remarks(marks),
+        "visibility": "visible",
+        "stdout_visibility": "hidden",
+        "tests": [
+            {
+                "name": title(each),
+                "name_format": "text",
+                "score": each["points"],
+                "max_score": each["max_points"],
+                "status": "passed" if each["points"] >= each["max_points"] else "failed",
+                "output": feedback(each),
+                "output_format": "text",
+                "visibility": "visible",
+            }
+            for each in marks["exercises"]
+        ],
+        "extra_data": {"student": marks["student"], "flags": marks["flags"]},
+    }
+
+
+def write_otter(path, marks, output):
+    """STUDENT.json."""
+    write_out(path.parents[1], output / f"{path.stem}.json", json_text(otter(marks)))
+
+
+def otter(marks):
+    """The JSON of results that Otter's `GradingResults.from_ottr_json` reads.
+
+    A test case of Otter's passes or fails. So each exercise has two: one that passes and is worth
+    the points that were given, and one that fails and is worth those that were not.
+    """
+    found = [("remarks", [case("remarks", 0, True, remarks(marks))])]
+    for each in marks["exercises"]:
+        given, said = each["points"], feedback(each)
+        lost = round(each["max_points"] - given, 6)
+        cases = [case("given", given, True, said)] if given or not lost else []
+        cases += [case("not given", lost, False, said)] if lost > 0 else []
+        found.append((each["id"], cases))
+    return {
+        "test_file_results": [
+            {"filename": f"{name}.py", "points": None, "test_case_results": cases}
+            for name, cases in found
+        ]
+    }
+
+
+def case(name, points, passed, said):
+    """A test case of Otter's, and how it ended."""
+    return {
+        "test_case": {
+            "name": name,
+            "code": "",
+            "hidden": False,
+            "points": points,
+            "success_message": said if passed else None,
+            "failure_message": None if passed else said,
+        },
+        "passed": passed,
+        "error": "" if passed else said,
+    }
+
+
+def write_classroom(marks, output):
+    """result.json, and release-body.md beside it, of the student whose repository this is."""
+    missing = [name for name in FROM_RUNNER.values() if not os.environ.get(name)]
+    if missing:
+        raise NetlabError(
+            f"to classroom: {', '.join(missing)} not set in the environment: write this in"
+            " Classroom 50's autograder.py, whose runner sets them"
+        )
+    owner = os.environ["USERNAME"]
+    same = ids.compared(owner).lower()
+    own = [one for one in marks.values() if ids.compared(one["student"]).lower() == same]
+    if len(own) != 1:
+        several = f"is the id of {len(own)} folders here: decide which counts, and grade that one"
+        raise NetlabError(
+            f"to classroom: USERNAME {owner!r} {several if own else 'has no marks here'}"
+        )
+    write_json(output, classroom(own[0], os.environ))
+    is_page = files.begins_as(re.compile(rb"\S+ of \S+ points\n").match)
+    files.write(output.with_name("release-body.md"), release_body(own[0]), "--output", is_page)
+
+
+def classroom(marks, environment):
+    """What result.json says, in the format "classroom50/result/v1", which follows GitHub
+    Classroom.
+    """
+    said = {key: environment[name] for key, name in FROM_RUNNER.items()}
+    tests = [
+        {
+            "test-name": title(each),
+            "passed": each["points"] >= each["max_points"],
+            "score": round(HUNDREDTHS * each["points"]),
+            "max-score": round(HUNDREDTHS * each["max_points"]),
+            "message": feedback(each),
+        }
+        for each in marks["exercises"]
+    ]
+    return {
+        "schema": "classroom50/result/v1",
+        **said,
+        "assignment_type": environment.get("ASSIGNMENT_TYPE") or "individual",
+        "review": environment.get("REVIEW_URL") or said["commit"],
+        "datetime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "score": round(HUNDREDTHS * marks["points"]),
+        "max-score": round(HUNDREDTHS * marks["max_points"]),
+        "tests": tests,
+    }
+
+
+def release_body(marks):
+    """The page that the student reads: text only, whatever is in it."""
+    parts = [f"{marks['points']:g} of {marks['max_points']:g} points", as_text(remarks(marks))]
+    for each in marks["exercises"]:
+        head = f"{title(each)}: {each['points']:g} of {each['max_points']:g} points"
+        parts.append(as_text(f"{head}\n{feedback(each)}"))
+    return "\n\n".join(parts) + "\n"
+
+
+def write_table(marks, output):
+    work = next(iter(marks)).parents[1]
+    write_out(work, output, spreadsheet.text(table(marks.values())))
+
+
+def table(marks):
+    """A row for each student, a column for each exercise; those of manual ones are empty, to be
+    filled in. The first row has the names of the columns.
+    """
+    marks = list(marks)
+    automatic, manual = {}, {}
+    for one in marks:
+        automatic |= {each["id"]: each["max_points"] for each in one["exercises"]}
+        manual |= {each["id"]: each["max_points"] for each in one["manual"]}
+    columns = automatic | manual
+    names = [f"{name} (of {points:g})" for name, points in columns.items()]
+    yield ["student", "points", "max_points", *names, "flags", "reason"]
+    for one in marks:
+        points = {each["id"]: each["points"] for each in one["exercises"]}
+        row = [points.get(name, "") for name in columns]
+        head = [one["student"], one["points"], one["max_points"]]
+        yield [*head, *row, "; ".join(one["flags"]), one["reason"]]
