@@ -16,7 +16,8 @@ from tests.course import small
 TELL = "def tell(*found):\n    raise RuntimeError(repr(found)[:450])\n"
 PARENT = 'from netlab import engines\nparent = engines.ENGINES["guest"]().parent\n'
 TRIED = """
-found = []
+import ctypes, gc, glob, itertools, mmap, os, signal, socket, subprocess, sys, threading, time
+libc, found = ctypes.CDLL(None, use_errno=True), []
 def attempt(act, *arguments):
     try:
         found.append(act(*arguments))
@@ -27,13 +28,11 @@ RIGHT = "bdp_bytes = lambda rate, rtt: rate * rtt / 8\n"  # for a cell that come
 
 READING = {
     "reads files": """
-import glob, os
 paths = ["@CANARY@", "/proc/self/root@CANARY@", "/job/../..@CANARY@", "/run/netlab/../..@CANARY@",
          "/proc/1/root@CANARY@", "/proc/1/cwd/..@CANARY@", "/run/python/../../../..@CANARY@"]
 tell([open(path).read() for path in paths if os.path.exists(path)], glob.glob("/tmp/*/*"))
 """,
     "walks about": """
-import os
 for top in ("/job", "/root", "/home", "/srv", "/mnt", "/media", "/var", "/run/netlab", "/tmp"):
     for folder, _, names in os.walk(top):
         for name in names:
@@ -41,7 +40,6 @@ for top in ("/job", "/root", "/home", "/srv", "/mnt", "/media", "/var", "/run/ne
 tell([one[max(0, one.find("anary-") - 9):][:99] for one in found if "anary-" in one])
 """,
     "reads processes": """
-import glob
 for path in glob.glob("/proc/[0-9]*/*"):
     if path.endswith(("environ", "cmdline", "maps", "stat")):
         attempt(lambda: open(path, "rb").read())
@@ -49,7 +47,6 @@ found = b" ".join(one for one in found if type(one) is bytes)
 tell(found[found.find(b"anary"):][:99] if b"anary" in found else "none", b"netlab.course.grading.worker" in found)
 """,
     "reads memory": """
-import glob
 def read(path, at):
     with open(path, "rb", 0) as file:
         file.seek(at)
@@ -60,19 +57,16 @@ for path in ("/dev/mem", "/dev/kmem", "/proc/kcore", "/proc/1/mem", "/dev/ubda",
 tell(found)
 """,
     "reads descriptors": """
-import os
 for number in range(3, 64):
     attempt(lambda: (number, os.readlink(f"/proc/self/fd/{number}"), os.pread(number, 99, 0)))
 tell([one for one in found if type(one) is tuple])
 """,
     "walks the heap": """
-import gc
 texts = [one for held in gc.get_objects() if type(held) in (dict, list) and len(held) < 10_000
          for one in (held.values() if type(held) is dict else held) if type(one) is str]
 tell([one for one in texts if any(word in one for word in ("anary-of", "BEGIN SOLUTION", "rtt_s / 8"))][:5])
 """,
     "walks the frames": """
-import sys
 frame, found = sys._getframe(), []
 while frame:
     found.append((frame.f_code.co_name, [one for one in frame.f_locals if one in ("order", "specs")],
@@ -82,7 +76,6 @@ while frame:
 tell([one for one in found if one[1]])
 """,
     "reads the kernel's log": """
-import subprocess
 attempt(subprocess.check_output, ["dmesg"])
 attempt(lambda: open("/dev/kmsg").read(999))
 tell(found)
@@ -90,7 +83,6 @@ tell(found)
 }
 WRITING = {
     "writes files": """
-import os
 for path in ("@CANARY@", "/proc/self/root@CANARY@", "/job/x", "/run/netlab/netlab/x", "/run/x", "/x",
              "/run/python/bin/python3", "/etc/passwd", "/proc/1/mem", "/proc/sys/kernel/core_pattern"):
     for flags in (os.O_WRONLY, os.O_WRONLY | os.O_CREAT | os.O_TRUNC):
@@ -99,8 +91,6 @@ attempt(os.remove, "@CANARY@")
 tell([one for one in found if "/" in str(one)])
 """,
     "mounts": """
-import ctypes, os
-libc = ctypes.CDLL(None, use_errno=True)
 found = [libc.unshare(flags) for flags in (0x10000000, 0x10020000, 0x00020000)]
 os.makedirs("/tmp/m", exist_ok=True)
 for options in (b"", b"hostfs=/", b"hostfs=r", b"hostfs=..", b"/"):
@@ -118,13 +108,11 @@ for path in os.listdir("/dev"):
 tell([one[0] for one in found if type(one) is tuple])
 """,
     "opens the line": """
-import os
 for flags in (os.O_RDWR, os.O_RDONLY, os.O_WRONLY):
     attempt(os.open, "/dev/netlab", flags)
 tell(found)
 """,
     "uses programs of root": """
-import subprocess
 for line in ("su -c id", "mount -o remount,rw /", "ping -c1 -W1 10.0.0.1", "sudo -n id", "newgrp root",
              "find / -xdev -perm -4000 -exec {} \\\\; 2>&1 | head -c 300", "reboot -f", "halt -f -p"):
     attempt(lambda: subprocess.run(line, shell=True, capture_output=True, timeout=9, stdin=-3).stdout)
@@ -133,7 +121,6 @@ tell(found)
 }
 NETWORK = {
     "connects": """
-import socket
 for host in ("127.0.0.1", "10.0.2.2", "172.17.0.1", "192.168.0.1", "8.8.8.8", "::1", "localhost"):
     attempt(lambda: socket.create_connection((host, @PORT@), 1) and "connected")
 tell(found)
@@ -150,10 +137,9 @@ tell([one for one in found if one == "connected" or type(one) is bytes])
 """,
 }
 TAKING = {
-    "forks": "import os\nwhile True:\n    os.fork()",
+    "forks": "while True:\n    os.fork()",
     "takes memory with numpy": "import numpy as np\nfound = [np.ones(1 << 24) for _ in range(99)]",
     "takes all memory": """
-import mmap, os
 for _ in range(30):
     if not os.fork():
         held = mmap.mmap(-1, 900 << 20)
@@ -179,13 +165,11 @@ attempt(make)
     "displays much": "from IPython.display import display, HTML\ndisplay(HTML('x' * 200_000_000))\n'y' * 99_000_000",
     "fails at length": 'raise RuntimeError("no " * 30_000_000)',
     "writes to every descriptor": """
-import os
 for number in range(1, 20):
     for _ in range(100):
         attempt(os.write, number, b"x" * 100_000)
 """,
     "takes descriptors and threads": """
-import os, threading, time
 for _ in range(2000):
     attempt(os.pipe)
     attempt(lambda: threading.Thread(target=time.sleep, args=(1e6,)).start())
@@ -193,10 +177,9 @@ for _ in range(2000):
     "takes two answers' worth": "seventh = [0.5] * 90_000_000",
 }
 LOOPS = {
-    "sleeps": "import time\ntime.sleep(1e6)",
+    "sleeps": "time.sleep(1e6)",
     "recurses": "def f():\n    return f()\nf()",
     "recurses in C": """
-import sys
 sys.setrecursionlimit(10**9)
 one = []
 for _ in range(10**6):
@@ -205,7 +188,6 @@ repr(one)
 """,
     "computes a number": "10 ** 10 ** 10",
     "catches its end": """
-import itertools
 for _ in itertools.repeat(None, 4):
     try:
         while True:
@@ -239,7 +221,6 @@ seventh, table = Seventh(), [Seventh()] * 99
 bdp_bytes = lambda *_: Seventh()
 """,
     "sends a dead clock": """
-import signal
 signal.setitimer(signal.ITIMER_REAL, 0)
 signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
 signal.setitimer = signal.signal = print
@@ -248,11 +229,10 @@ while True:
 """,
 }
 ENDING = {
-    "exits": "import os\nos._exit(0)",
+    "exits": "os._exit(0)",
     "leaves": "raise SystemExit(0)",
-    "ends everybody": "import os\nfor one in (1, -1, os.getppid(), 0):\n    attempt(os.kill, one, 9)",
+    "ends everybody": "for one in (1, -1, os.getppid(), 0):\n    attempt(os.kill, one, 9)",
     "ends the grader": """
-import os, signal
 for number in [@PARENT@, *range(1, 400)]:
     for each in (signal.SIGTERM, signal.SIGSEGV, signal.SIGUSR1, signal.SIGKILL):
         if number != os.getpid():
@@ -260,31 +240,24 @@ for number in [@PARENT@, *range(1, 400)]:
 tell([one for one in found if one is None])
 """,
     "traces": """
-import ctypes, os
-libc = ctypes.CDLL(None)
 found = [libc.ptrace(16, number, 0, 0) for number in (1, os.getppid(), @PARENT@)]
 data = (ctypes.c_char * 99)()
 found += [libc.syscall(310, number, ctypes.byref(data), 1, data, 1, 0) for number in (1, @PARENT@)]
 tell(found, libc.prctl(4, 1), libc.ptrace(0, 0, 0, 0))
 """,
     "reboots": """
-import ctypes
-libc = ctypes.CDLL(None)
 for word in (0x4321fedc, 0x1234567, 0xcdef0123, 0x45584543):
     libc.reboot(word)
 attempt(lambda: open("/proc/sysrq-trigger", "w").write("c"))
 tell(found)
 """,
     "calls what there is": """
-import ctypes
-libc = ctypes.CDLL(None)
 for number in range(335):
     if number not in (0, 7, 15, 23, 34, 35, 58, 57, 56, 60, 61, 130, 202, 231, 232, 247, 270, 271, 281):
         libc.syscall(number, -1, -1, -1, -1, -1, -1)
 """,
-    "crashes": "import ctypes\nctypes.string_at(0)",
+    "crashes": "ctypes.string_at(0)",
     "jumps": """
-import ctypes, mmap
 page = mmap.mmap(-1, 4096, prot=7)
 page.write(bytes.fromhex("0f0b") + bytes.fromhex("cd80") + b"\\x0f\\x05")
 ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))()
@@ -302,7 +275,7 @@ builtins.isinstance = builtins.issubclass = builtins.all = builtins.any = lambda
 builtins.len = builtins.abs = lambda *_: 0
 json.dumps = lambda *_, **__: '{"answers": {"seventh": {"kind": "right"}}, "share": 1}'
 """,
-    "takes modules away": "import sys\nsys.modules.clear()",
+    "takes modules away": "sys.modules.clear()",
     "patches IPython": """
 from IPython import get_ipython
 shell = get_ipython()
@@ -314,7 +287,6 @@ shell.user_ns = Names(shell.user_ns)
 """,
     "registers hooks": """
 from IPython import get_ipython
-import sys
 get_ipython().events.register("pre_run_cell", lambda *_: 1 / 0)
 sys.settrace(lambda *_: 1 / 0)
 sys.addaudithook(lambda *_: 1 / 0)
