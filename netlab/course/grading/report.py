@@ -26,26 +26,23 @@ def feedback(marks, folder):
     """
     with needs_notebooks("course", "what makes and grades problem sets"):
         import jinja2
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, finalize=shown
+    )
     page, listed = environment.from_string(TEMPLATE.read_text(encoding="utf-8")), []
     for one in marks:
         name = f"feedback/{filed(one['student'])}.html"
-        shown = shortened(one)
-        title = f"{one['assignment']}: {printable(one['student'])}"
-        files.write(folder / name, page.render(title=title, marks=shown, words=WORDS))
-        listed.append(shown | {"page": quote(name)})
+        title = f"{one['assignment']}: {one['student']}"
+        files.write(folder / name, page.render(title=title, marks=one, words=WORDS))
+        listed.append(one | {"page": quote(name)})
     index = folder / "class.html"
     title = f"{marks[0]['assignment']}: all marks" if marks else "no marks"
     files.write(index, page.render(title=title, students=listed))
     return index
 
 
-def shortened(value):
-    """The same with texts that are safe to print; lines stay where a student wrote them."""
-    if isinstance(value, dict):
-        return {key: shortened(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [shortened(one) for one in value]
-    if isinstance(value, str):
-        return "\n".join(printable(line, most=2000) for line in value.split("\n"))
-    return value
+def shown(value):
+    """A text that is safe to print; lines stay where a student wrote them."""
+    if type(value) is not str:  # a number, or markup of the page's own
+        return value
+    return "\n".join(printable(line, most=2000) for line in value.split("\n"))
