@@ -3,7 +3,7 @@
 `CELLS` are attacks that stand in the first answer cell of an otherwise empty notebook: name ->
 its lines. ``@CANARY@``, ``@PORT@`` and ``@PARENT@`` stand for a file outside, a port that somebody
 listens on outside, and the process id of the grader. `OF_FILES` change the whole file. None
-deserves a point, but for those in `DESERVED`.
+deserves a point.
 """
 
 # ruff: noqa: E501 (cells of students are as wide as they are)
@@ -549,10 +549,6 @@ CELLS = {
     f"{kind}, {name}": TELL + TRIED + lines.lstrip("\n")
     for kind, attacks in KINDS.items()
     for name, lines in attacks.items()
-}
-DESERVED = {
-    "forged, takes it back": 0,  # the first word counts
-    "answers, is nothing": 0,
 }
 
 

@@ -7,7 +7,6 @@ import os
 import re
 import socket
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -26,14 +25,7 @@ HONEST = "ada", "=cmd()", "zoë " + "ø" * 40
 LONG = "\N{PILE OF POO}" * 60  # 240 bytes, and 720 when each is written as %F0
 SAME_NAMES = {"=cmd()\n": "=cmd()", " ada": "ada", "\u202eada": "ada"}  # by the id they write
 BAD_NAMES = [
-    *(
-        "a\nb",
-        "\u200b",
-        "x" * 240,
-        "\x1b[2J",
-        "x\x7f..",
-        "\\..\\x",
-    ),
+    *("a\nb", "\u200b", "x" * 240, "\x1b[2J", "x\x7f..", "\\..\\x"),
     os.fsdecode(b"\xff\xfe"),
 ]
 MOST_FILE_BYTES = 20_000_001  # a notebook, as it was handed in
@@ -174,9 +166,7 @@ class Class:
         self.batch = Batch(self.folder / "source/ps1/ps1.ipynb", self.submitted, work)
         watch = Watch(work, self.folder / "tmp")
         watch.start()
-        self.began_s = time.time()
         self.marks = {one["student"]: one for one in self.batch.grade()}
-        self.ended_s = time.time()
         watch.done.set()
         watch.join()
         self.watch, self.work = watch, work
@@ -229,12 +219,8 @@ def test_the_honest_have_their_points(graded, student):
 
 
 def test_nobody_has_undeserved_points(graded):
-    wrong = {
-        name: graded.marks[name]["points"]
-        for name in graded.attackers
-        if graded.marks[name]["points"] != attacks.DESERVED.get(name, 0)
-    }
-    assert wrong == {}
+    points = {name: graded.marks[name]["points"] for name in graded.attackers}
+    assert points == dict.fromkeys(points, 0)
 
 
 def test_another_spelling_of_an_id_is_told(graded):
