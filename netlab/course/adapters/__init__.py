@@ -152,14 +152,13 @@ def export(to, assignment, work, output, course=None, say=lambda text: None):
             results.write_classroom(marks, output)
             return 1
         else:
-            write = {"gradescope": results.write_gradescope, "otter": results.write_otter}[to]
-            for_each(marks, lambda path, one: write(path, one, output))
+            for_each(marks, lambda path, one: results.write(to, path, one, output))
     except OSError as error:
         raise NetlabError(f"--output {output}: {error.strerror}; name another place") from error
     return len(marks)
 
 
-def for_each(marks, write):
+def for_each(marks, write, undo=lambda: None):
     """``write(path, marks)`` for each student; a `NetlabError` names those for whom that failed,
     once those of the others are written. That a file cannot be written ends all.
     """
@@ -167,10 +166,9 @@ def for_each(marks, write):
     for path, one in marks.items():
         try:
             write(path, one)
-        except OSError:
-            raise
         except Exception as error:
-            if isinstance(error.__cause__, OSError):  # so did `files.write`
+            undo()
+            if isinstance(error, OSError) or isinstance(error.__cause__, OSError):
                 raise
             said = error if isinstance(error, NetlabError) else type(error).__name__
             lines.append(f"- {printable(one['student'])}: {printable(f'{said}')}")

@@ -12,6 +12,7 @@ of theirs do nothing in a teacher's browser, and pictures that they pasted are n
 
 import contextlib
 import copy
+import functools
 import os
 import sys
 from pathlib import Path
@@ -64,18 +65,11 @@ def write(marks, output, course):
         why = " ".join(str(error.__cause__ or error).split())
         raise NetlabError(f"--output {database}: {why}; name another place") from error
     with Gradebook(url) as gradebook:
-
-        def write_whole(path, one):
-            try:
-                write_one(gradebook, assignment, path, one, output)
-            except BaseException:
-                gradebook.db.rollback()
-                raise
-
-        for_each(marks, write_whole)
+        put = functools.partial(write_one, gradebook, assignment, output)
+        for_each(marks, put, gradebook.db.rollback)
 
 
-def write_one(gradebook, assignment, path, marks, output):
+def write_one(gradebook, assignment, output, path, marks):
     """Write one student's marks and notebook."""
     name, student = assignment.name, marks["student"]
     if student in (".", "..") or set("/\\\0<>&\"'") & set(student):

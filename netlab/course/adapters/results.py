@@ -23,10 +23,13 @@ FROM_RUNNER = {  # what Classroom 50 is told of who is graded, in its runner's e
 }
 
 
-def write_gradescope(path, marks, output):
-    """STUDENT/results.json."""
-    to = output / path.stem / "results.json"
-    write_out(path.parents[1], to, json_text(gradescope(marks)))
+def write(to, path, marks, output):
+    """A student's file for Gradescope, or for Otter."""
+    if to == "gradescope":
+        file, said = output / path.stem / "results.json", gradescope(marks)
+    else:
+        file, said = output / f"{path.stem}.json", otter(marks)
+    write_out(path.parents[1], file, json_text(said))
 
 
 def gradescope(marks):
@@ -54,11 +57,6 @@ def gradescope(marks):
         ],
         "extra_data": {"student": marks["student"], "flags": marks["flags"]},
     }
-
-
-def write_otter(path, marks, output):
-    """STUDENT.json."""
-    write_out(path.parents[1], output / f"{path.stem}.json", json_text(otter(marks)))
 
 
 def otter(marks):

@@ -2,6 +2,7 @@
 nothing is run, and neither the source nor nbgrader is needed.
 """
 
+import contextlib
 import json
 import re
 from itertools import pairwise
@@ -32,8 +33,8 @@ def examine(path):
     path = Path(path)
     data = submitted.own_file(path)
     handed, metadata, findings = submitted.read(data)
-    name, expected = contents(metadata)
-    if expected is None:
+    name, checksums = contents(metadata)
+    if checksums is None:
         text = "The notebook does not say what was in it when it was given out, so it cannot be"
         text += " told whether all is still there. Copy your answers into a fresh copy of the set."
         findings.append(Finding("not a problem set", "", text))
@@ -42,7 +43,7 @@ def examine(path):
             text = f"Your course looks for {name}.ipynb: rename the file."
             findings.append(Finding("wrong file name", "", text))
         findings += other_secret(metadata["netlab"].get("secret"), path.parent)
-    checksums = dict(expected or ())
+    checksums = checksums or {}
     findings += submitted.structure(
         submitted.by_id(handed), checksums, lambda *one: changed(checksums, *one)
     )
@@ -88,20 +89,14 @@ def named(student, cell, folder):
 
 
 def contents(metadata):
-    """A released notebook's name, and its cells as [grade_id, checksum]; None for another's."""
-    said = metadata.get("netlab")
-    name, cells = (said.get("assignment"), said.get("cells")) if isinstance(said, dict) else ("", 0)
-    if not is_name(name):
-        return "", None
-    sound = isinstance(cells, list) and 0 < len(cells) <= submitted.MOST_CELLS
-    for cell in cells if sound else ():
-        sound &= isinstance(cell, list) and len(cell) == 2 and type(cell[1]) is str
-        sound = sound and is_name(cell[0])
-    return name, cells if sound else None
-
-
-def is_name(text):
-    return isinstance(text, str) and bool(re.fullmatch(r"[\w-]{1,80}", text, re.A))
+    """A released notebook's name, and nbgrader's checksums by grade_id; None for another's."""
+    with contextlib.suppress(LookupError, TypeError, ValueError):  # it may say anything
+        name, cells = (metadata["netlab"][key] for key in ("assignment", "cells"))
+        checksums = {grade_id: str(checksum) for grade_id, checksum in cells}
+        few = 0 < len(checksums) <= submitted.MOST_CELLS
+        if few and all(re.fullmatch(r"[\w-]{1,80}", one, re.A) for one in (name, *checksums)):
+            return name, checksums
+    return "", None
 
 
 def other_secret(mark, folder):
