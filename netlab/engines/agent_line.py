@@ -1,7 +1,7 @@
 """The parent's end of the line to an agent: one question, many events, one answer.
 
 While nobody has asked anything the agent waits in one blocking read. In a guest that read holds the
-whole kernel, so virtual time stands still between two calls of `Line.ask`, for as long as it takes.
+whole kernel, so virtual time stands still between two calls of `Line.ask`.
 """
 
 import contextlib

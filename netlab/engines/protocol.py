@@ -135,7 +135,7 @@ class Engine(Protocol):
     at_once: int
 
     def connect(self, seed: int, clock: str, wall_limit_s: float) -> Connection:
-        """Start a network that is still to be asked ``up``.
+        """Start a network that is still to be asked ``up``; an EngineError where it cannot be.
 
         Parameters
         ----------
@@ -145,18 +145,9 @@ class Engine(Protocol):
             One of `clocks`.
         wall_limit_s : float
             What all answers together may take; the time between two questions does not count. [s]
-
-        Raises
-        ------
-        EngineError
-            It cannot be started here.
         """
 
     def recall(self, experiment: Any) -> Record | None:
-        """What this experiment left when it was run earlier; None means: run it.
-
-        Raises
-        ------
-        EngineError
-            This engine runs nothing, and has no record of the experiment.
+        """What this experiment left when it was run earlier; None means: run it. An EngineError
+        where this engine runs nothing, and has no record of it.
         """

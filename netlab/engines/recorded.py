@@ -23,12 +23,9 @@ HOW_TO_GET_ONE = (
     "`netlab engine build` or `netlab engine import FILE` gives you an engine that runs it; `netlab"
     " doctor` says if it will"
 )
-
 PARTS = ("experiment", "commands", "provenance", "raw")
 # Digest of the reference run's output on each published engine (`netlab doctor`)
 PUBLISHED = Path(__file__).parent / "guest" / "reference.json"
-
-
 SECOND = "second-kernel"
 _parts = []  # of the folder, see `within`
 

@@ -138,12 +138,11 @@ class Hooks:
 
 
 class Control:
-    """A process that answers for some algorithms (`netlab.algorithms.source.Algorithm`), in the
-    order of their names in the kernel; an AlgorithmError where one cannot even be begun.
+    """A process that answers for some algorithms, in the order of their names in the kernel; an
+    AlgorithmError where one cannot even be begun.
 
-    The kernel asks it directly, on the socket `kernel`; on its own `socket` it tells what it
-    prints, and what has gone wrong. The guest and it take turns, so both run on one CPU: handing
-    over to another takes several times as long.
+    The kernel asks it directly, on the socket `kernel`; on its own `socket` it tells what it prints
+    and what has gone wrong. Both take turns on one CPU: handing over to another takes longer.
     """
 
     def __init__(self, algorithms, seed, kernel, cpu=None):

@@ -38,22 +38,15 @@ def findings():
     if version == (4, 4):
         older = "this is gVisor, which the guest does not run on"
     yield judge(version >= (5, 11), "kernel", f"Linux {release}", older)
-    yield judge(
+    traps, refused = (
         in_child(seccomp_trap) == -signal.SIGSYS,
-        "seccomp filters",
-        "allowed",
-        "refused here: the guest cannot catch its programs' system calls",
+        "refused here: the guest cannot catch",
     )
-    if machine.fixed_layout():
-        yield Finding("ok", "address layout", "randomisation can be switched off")
-    else:
-        yield judge(
-            can_set_break(),
-            "address layout",
-            "randomisation cannot be switched off; its one effect is undone",
-            "randomisation cannot be switched off: results may differ from run to run",
-            "note",
-        )
+    yield judge(traps, "seccomp filters", "allowed", f"{refused} its programs' system calls")
+    layout, fixed = "randomisation cannot be switched off", machine.fixed_layout()
+    undone = "randomisation can be switched off" if fixed else f"{layout}; its one effect is undone"
+    differ = f"{layout}: results may differ from run to run"
+    yield judge(fixed or can_set_break(), "address layout", undone, differ, "note")
     limit = memory_limit_bytes()
     text = f"{limit >> 20} MB may be used"
     yield judge(limit >= 512 << 20, "memory", text, f"only {text}; 512 are needed")

@@ -1,7 +1,7 @@
 """Are an engine's files those that it was made with?
 
-Hashing all of them takes a second, so it is done only when one of them looks different (mode, size,
-times) from when the hashes were last right: a stamp beside the engine keeps that.
+Hashing them takes a second, so it is done only when one of them looks different (mode, size, times)
+from when the hashes were last right.
 """
 
 import contextlib

@@ -30,22 +30,14 @@ def bill_of_materials(build):
         linux = component("operating-system", kernel, licence, files)
     else:  # built with --kernel-source
         tarball = {"path": build.about["source"], "sha256": build.record["source_sha256"]}
-        linux = {
-            "type": "operating-system",
-            "name": "linux",
-            "version": build.about["kernel"],
-            "externalReferences": [
-                reference("source-distribution", tarball),
-                {"type": "license", "url": licence},
-            ],
-        }
-    changes = [path for path in store.KERNEL_RECIPE if path.suffix == ".patch"]
-    linux["pedigree"] = {
-        "patches": [
-            {"type": "unofficial", "diff": {"text": {"content": path.read_text(encoding="utf-8")}}}
-            for path in changes
-        ]
-    }
+        where = [reference("source-distribution", tarball), {"type": "license", "url": licence}]
+        linux = {"type": "operating-system", "name": "linux", "version": build.about["kernel"]}
+        linux["externalReferences"] = where
+    texts = [
+        path.read_text(encoding="utf-8") for path in store.KERNEL_RECIPE if path.suffix == ".patch"
+    ]
+    patches = [{"type": "unofficial", "diff": {"text": {"content": text}}} for text in texts]
+    linux["pedigree"] = {"patches": patches}
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",

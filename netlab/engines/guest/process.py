@@ -27,13 +27,9 @@ from netlab.engines.protocol import ignore
 from netlab.errors import GuestError, LimitError
 
 CLOCKS = {
-    # The clock jumps to the next event whenever nothing is left to compute, and computing takes no
-    # time; without it a run takes as long as it lasts, and no two are alike.
-    "virtual": ["time-travel=inf-cpu"],
-    # Waiting is skipped, computing takes the time it takes here; no two runs are alike.
-    "cpu": ["time-travel"],
-    # The clock on the wall.
-    "real": [],
+    "virtual": ["time-travel=inf-cpu"],  # waiting is skipped, and computing takes no time
+    "cpu": ["time-travel"],  # waiting is skipped, computing takes the time it takes here
+    "real": [],  # the clock on the wall
 }
 COUNT_S = 1.0  # between two counts of its processes
 LEAST_DESCRIPTORS = 256  # each process in a guest takes some

@@ -33,11 +33,12 @@ def renew(series=None):
         folder = Path(name)
         apt = Apt(folder)
         chosen, kernel, moment = apt.resolve(requested), apt.kernel(series), apt.moment()
+        (package,) = packages.fetch([kernel], folder, moment, "Kernel download")
         lock = {
             "snapshot": moment,
             "requested": requested,
             "packages": chosen,
-            "kernel": kernel | {"tarball_sha256": hash_of(tarball(kernel, moment, folder))},
+            "kernel": kernel | {"tarball_sha256": hash_of(tarball_in(package, folder))},
             "sources": apt.sources([*chosen, kernel]),
         }
     files.write(packages.LOCK, text_of(lock))
@@ -48,12 +49,6 @@ def text_of(lock):
     """JSON with a line for each package and each file."""
     text = json.dumps(lock, indent=1)
     return re.sub(r"[\[{][^\[\]{}]*[\]}]", lambda found: " ".join(found[0].split()), text) + "\n"
-
-
-def tarball(kernel, moment, folder):
-    """The source tarball in a kernel's package."""
-    (package,) = packages.fetch([kernel], folder, moment, "Kernel download")
-    return tarball_in(package, folder)
 
 
 class Apt:

@@ -9,6 +9,7 @@ import base64
 import contextlib
 import gzip
 import hashlib
+import io
 import json
 import lzma
 import os
@@ -187,18 +188,16 @@ def write_wheel(folder):
     path. Errors as of `export`.
     """
     build = store.current()
-    with tempfile.TemporaryFile() as work:
-        with lzma.open(work, "wb", preset=XZ_LEVEL) as packed:
-            write_archive(build, packed)
-        work.seek(0)
-        archive = work.read()
+    archive = io.BytesIO()
+    with lzma.open(archive, "wb", preset=XZ_LEVEL) as packed:
+        write_archive(build, packed)
     name = f"{PACKAGE}-{version('netlab')}+{build.digest}"
     tag = f"py3-none-manylinux_2_{glibc_minor(build)}_x86_64"
     about = {**build.record, "digest": build.digest}
     contents = {
         f"{PACKAGE}/__init__.py": b'"""The engine of netlab, which unpacks it into its cache."""\n',
         f"{PACKAGE}/{ABOUT}": json.dumps(about, indent=1, sort_keys=True).encode(),
-        f"{PACKAGE}/{ARCHIVE}": archive,
+        f"{PACKAGE}/{ARCHIVE}": archive.getvalue(),
         f"{name}.dist-info/METADATA": (
             f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {name.partition('-')[2]}\n"
             f"Summary: The engine of netlab: Linux {build.about['kernel']}, iperf3"
@@ -209,10 +208,15 @@ def write_wheel(folder):
         ).encode(),
     }
     record = f"{name}.dist-info/RECORD"
-    hashes = [f"{path},{recorded_hash(data)},{len(data)}\n" for path, data in contents.items()]
-    contents[record] = "".join([*hashes, f"{record},,\n"]).encode()
+    lines = [f"{record},,\n"]
+    for path, data in contents.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+        lines.append(f"{path},sha256={digest},{len(data)}\n")
+    contents[record] = "".join(lines).encode()
     path = Path(folder, f"{name}-{tag}.whl")
-    with replacing(path, "FOLDER", begins_as(is_wheel)) as file:
+    with replacing(
+        path, "FOLDER", begins_as(lambda head: head[30:].startswith(PACKAGE.encode()))
+    ) as file:
         with zipfile.ZipFile(file, "w") as wheel:
             for member, data in contents.items():
                 wheel.writestr(zipfile.ZipInfo(member), data)  # of 1980, as no date is given
@@ -220,17 +224,7 @@ def write_wheel(folder):
     return path
 
 
-def is_wheel(head):
-    """Does a file begin as those of `write_wheel` do?"""
-    return head.startswith(b"PK") and head[30:].startswith(PACKAGE.encode())
-
-
 def glibc_minor(build):
     """The kernel is an ordinary program, for the C library 2.N or later: -> N."""
     binaries = build.linux.read_bytes() + build.shim.read_bytes()
     return max(map(int, re.findall(rb"GLIBC_2\.(\d+)", binaries)))
-
-
-def recorded_hash(data):
-    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest())
-    return f"sha256={digest.decode().rstrip('=')}"

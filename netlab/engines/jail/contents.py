@@ -140,7 +140,7 @@ def copy_python(folder, packages):
 
 
 def open_to_all(folder):
-    """Let nobody read it, who runs in the jail: its maker may have a umask, or private sources."""
+    """Let nobody, who runs in the jail, read it, whatever the umask of its maker."""
     for path, _, names in os.walk(folder):
         os.chmod(path, 0o755)
         for name in names:
