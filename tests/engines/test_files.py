@@ -1,6 +1,7 @@
-"""Files are whole or absent, and what netlab did not make stays."""
+"""Files are whole or absent, what netlab did not make stays, and evidence is kept."""
 
 import os
+import signal
 import time
 from types import SimpleNamespace
 
@@ -31,6 +32,13 @@ def fill(folder, names=FOREIGN):
 
 def mine(folder):
     return sum(path.read_text() == "mine" for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """Where the cache is to be."""
+    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 NAMED_ALIKE = (  # by a student: what netlab would remove from a cache of its own
@@ -120,3 +128,45 @@ def test_only_what_is_old_and_has_the_name_is_pruned(tmp_path):
         os.utime(tmp_path / name, (time.time() - age_s,) * 2)
     files.prune(tmp_path, "[a-z]{2}", older_s=50)
     assert {path.name for path in tmp_path.iterdir()} == {"bb", "other"}
+
+
+def test_evidence_is_kept_to_the_byte(home):
+    said = evidence.save("today-1", {"a.txt": "naïve \ud800", "b": b"\0\xff"})
+    place = home / "evidence" / "today-1"
+    assert said == f"Everything it left is in {place}" and evidence.folder("today-1") == place
+    assert (place / "b").read_bytes() == b"\0\xff"
+    assert (place / "a.txt").read_text() == "naïve \\ud800"
+    assert "could not be kept" in evidence.save("today-1", {"b": "second"})
+    assert (place / "b").read_bytes() == b"\0\xff"
+
+
+def test_a_full_disk_is_said_and_nothing_half_is_left(home):
+    with full_disk():
+        said = evidence.save("today-1", {"short": "x", "long": "x" * 200})
+    assert said == f"It could not be kept in {home / 'evidence' / 'today-1'}: File too large"
+    assert not (home / "evidence" / "today-1").exists()
+
+
+def test_a_cache_that_cannot_be_written_does_not_hide_why_the_guest_died(home):
+    with pytest.MonkeyPatch.context() as outside:
+        outside.delenv("NETLAB_CACHE")
+        engine = nl.engines.pick("guest")
+    home.write_text("a file, and no folder")
+    net = nl.Network(nl.wan("100mbit", "20ms"), engine=engine)
+    os.killpg(net._agent.process.pid, signal.SIGKILL)
+    with pytest.raises(nl.GuestError, match=r"the guest died") as died:
+        net.run("h1", "true")
+    assert f"It could not be kept in {home}" in str(died.value)
+    assert "Not a directory" in str(died.value) and died.value.evidence is None
+
+
+def test_of_what_is_too_long_the_end_is_kept(home, monkeypatch):
+    monkeypatch.setattr(evidence, "MOST_BYTES", 1000)
+    files = {"small": "s" * 100, "large": "a" * 5000 + "z", "other": b"b" * 3000, "fits": "f" * 300}
+    evidence.save("today-1", files)
+    place = home / "evidence" / "today-1"
+    kept = {name: (place / name).read_text() for name in files}
+    assert kept["small"] == files["small"] and kept["fits"] == files["fits"]
+    assert kept["large"].startswith("(4") and kept["large"].endswith("aaaz")
+    assert "bytes before this are left out" in kept["other"]
+    assert sum(map(len, kept.values())) < 1000 + 2 * 50

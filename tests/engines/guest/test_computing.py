@@ -1,4 +1,4 @@
-"""A program that computes: its run repeats to the byte, or ends with an error that says why."""
+"""A program that computes, and one that moves data: what they cost, and that it repeats."""
 
 import pytest
 
@@ -34,3 +34,30 @@ def test_in_a_live_network_time_passes_and_it_says_so():
             net.run("h1", "while :; do :; done", limit_s=1)
         net.run("h1", "true")
         assert "would differ another time" in net.unrepeatable
+
+
+def report(path, program, options):
+    """What a program that is iperf3 reports, on a fresh guest."""
+    with nl.Network(path) as net:
+        for host in ("h1", "h2"):  # hosts share files; the copy costs each the same
+            net.run(
+                host, "cp /usr/bin/iperf3 /tmp/iperf3; cp /usr/bin/iperf3 /tmp/copied", echo=False
+            )
+        net.start("h2", f"/tmp/{program} -s -1")
+        net.sleep(0.5)
+        return net.run("h1", f"/tmp/{program} -c 10.0.0.2 {options}", echo=False).text
+
+
+@pytest.mark.parametrize(
+    ("path", "options"),
+    [
+        (nl.wan(pairs=1), "-t 3 -i 0.5"),
+        (nl.wan("1gbit", "20ms", "0.1%", pairs=1, offload=False), "-t 3 -P 4 -C reno"),
+        (nl.wan("100mbit", "20ms", pairs=1, noise="10us"), "-t 3 -P 2 -R"),
+        (nl.wan("100mbit", "20ms", pairs=1), "-n 3M -w 64K"),
+    ],
+    ids=["10 Gbit/s", "loss, no offload", "noise, reversed", "small buffers"],
+)
+def test_iperf3_by_another_name_whose_data_is_copied_reports_the_same(path, options):
+    mine, plain = (report(path, program, options) for program in ("iperf3", "copied"))
+    assert "receiver" in mine and mine == plain
