@@ -27,7 +27,7 @@ PARTS = ("experiment", "commands", "provenance", "raw")
 # Digest of the reference run's output on each published engine (`netlab doctor`)
 PUBLISHED = Path(__file__).parent / "guest" / "reference.json"
 SECOND = "second-kernel"
-_parts = []  # of the folder, see `within`
+_parts = []  # of the folder, see `second_kernel`
 
 
 def folder():
@@ -37,36 +37,28 @@ def folder():
 
 
 @contextlib.contextmanager
-def within(part):
-    """Read and write records in a folder of this name in there, from all threads."""
-    _parts.append(part)
-    try:
-        yield
-    finally:
-        _parts.remove(part)
-
-
-@contextlib.contextmanager
 def second_kernel():
-    """Within it, records are those of another kernel, in `SECOND`; -> its engine. While records are
-    made, that is the guest in the cache $NETLAB_SECOND_CACHE, whatever recipe it was built from.
+    """Within it, records are those of another kernel, for all threads; -> its engine. While records
+    are made, that is the guest in the cache $NETLAB_SECOND_CACHE, of whatever recipe.
     """
     cache = wanted() and os.environ.get("NETLAB_SECOND_CACHE")
-    with within(SECOND):
-        if not cache:
-            yield RecordedEngine()
-            return
-        from netlab.engines.guest import GuestEngine, store  # starts processes
+    _parts.append(SECOND)
+    try:
+        yield guest_of(Path(cache)) if cache else RecordedEngine()
+    finally:
+        _parts.remove(SECOND)
 
-        try:
-            build = store.Build(Path(cache), store.read_record(Path(cache, "engine.json")))
-        except (OSError, ValueError) as error:
-            raise EngineError(
-                f"NETLAB_SECOND_CACHE = {cache}: there is no engine in it ({error}); build one with"
-                " NETLAB_CACHE set to this folder, or leave the variable out to read what was"
-                " recorded"
-            ) from None
-        yield GuestEngine(build)
+
+def guest_of(cache):
+    from netlab.engines.guest import GuestEngine, store  # starts processes
+
+    try:
+        return GuestEngine(store.Build(cache, store.read_record(cache / "engine.json")))
+    except (OSError, ValueError) as error:
+        raise EngineError(
+            f"NETLAB_SECOND_CACHE = {cache}: there is no engine in it ({error}); build one with"
+            " NETLAB_CACHE set to this folder, or leave the variable out to read what was recorded"
+        ) from None
 
 
 def path_of(experiment):

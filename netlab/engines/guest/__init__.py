@@ -22,7 +22,7 @@ class GuestEngine:
     """
 
     name = "guest"
-    clocks = tuple(CLOCKS)
+    clocks, connection = tuple(CLOCKS), Guest
 
     def __init__(self, build=None):
         self.build = build or transfer.current()
@@ -37,7 +37,7 @@ class GuestEngine:
     def connect(self, seed, clock, wall_limit_s):
         if time.monotonic() > self.sound_until_s:  # the files may have changed since
             store.check(self.build)
-        return Guest(self.build, seed, clock, wall_limit_s)
+        return self.connection(self.build, seed, clock, wall_limit_s)
 
     def recall(self, experiment):
         """None: this engine keeps no results."""

@@ -4,7 +4,7 @@ jail, and not from a process of this machine.
 
 import json
 
-from netlab.engines.guest import GuestEngine, store
+from netlab.engines.guest import GuestEngine
 from netlab.engines.guest.control_process import ANSWER, PIECE
 from netlab.engines.guest.hooks import failed_text
 from netlab.engines.guest.process import Guest
@@ -83,6 +83,4 @@ class JailedGuest(Guest):
 class JailedEngine(GuestEngine):
     """`GuestEngine`, for experiments that carry Python of others; the same bytes."""
 
-    def connect(self, seed, clock, wall_limit_s):
-        store.check(self.build)
-        return JailedGuest(self.build, seed, clock, wall_limit_s)
+    connection = JailedGuest
