@@ -78,26 +78,22 @@ def test_no_link_carries_more_than_its_rate(asked):
 
 
 @pytest.mark.parametrize(
-    ("flow", "message"),
+    ("flows", "message"),
     [
-        ("h1", "is no flow"),
-        (("h1",), "is no flow"),
-        (("h1", "h10"), "to = 'h10'"),
-        (("s1", "h4"), "from = 's1'"),
-        (("h1", "h1"), "from 'h1' to itself"),
-        (("h1", "h4", 0), "a whole number from 1"),
-        (("h1", "h4", 1.5), "a whole number from 1"),
-        (("h1", "h4", True), "a whole number from 1"),
+        (["h1"], "is no flow"),
+        ([("h1",)], "is no flow"),
+        ([("h1", "h10")], "to = 'h10'"),
+        ([("s1", "h4")], "from = 's1'"),
+        ([("h1", "h1")], "from 'h1' to itself"),
+        ([("h1", "h4", 0)], "a whole number from 1"),
+        ([("h1", "h4", 1.5)], "a whole number from 1"),
+        ([("h1", "h4", True)], "a whole number from 1"),
+        ([], "give some"),
     ],
 )
-def test_what_is_no_flow(flow, message):
+def test_what_is_no_flow(flows, message):
     with pytest.raises(nl.SpecificationError, match=message):
-        nl.expected(NETWORK, flow)
-
-
-def test_no_flows():
-    with pytest.raises(nl.SpecificationError, match="give some"):
-        nl.expected(NETWORK)
+        nl.expected(NETWORK, *flows)
 
 
 def test_what_is_no_network():

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
 from netlab import Experiment, Host, Link, Network, Ping, SpecificationError, Switch, Topology, wan
-from netlab.topology import Router
-from tests.topology.test_topology import graphs, trees
+from tests.topology.networks import addressed, graphs, trees
 
 PAIR = [Host("h1", "10.0.0.1/8"), Host("h2", "10.0.0.2/8")]
 
@@ -23,73 +22,66 @@ def star(switch, hosts=2):
 
 
 def routed(one, other):
-    """Two hosts with a router between them."""
-    hosts = [Host("h1", "10.0.1.2/24"), Host("h2", "10.0.2.2/24")]
-    router = Router("r1", ["10.0.1.1/24", "10.0.2.1/24"])
-    return Topology(hosts, links=[Link("h1", "r1", one), Link("r1", "h2", other)], routers=[router])
+    return addressed(Link("h1", "r1", one), Link("r1", "h2", other))
+
+
+LIMITS = [(field, value) for field in ("virtual_limit_s", "wall_limit_s") for value in (1e7, 0, -1)]
+LIMITS += [("wall_limit_s", float("inf")), ("wall_limit_s", float("nan"))]
+ADDRESSES = {
+    "0.0.0.1/8": "0.0.0.0/8",
+    "10.0.0.1/2": "its subnet 0.0.0.0/2 begins in 0.0.0.0/8",
+    "127.9.0.3/24": "127.0.0.0/8",
+    "239.1.2.3/24": "224.0.0.0/4",
+    "255.255.255.255/31": "everybody",
+    "10.0.0.1/0": "1 to 32",
+    "10.0.0.1/08": "1 to 32",
+}
+SHARED = ["net.core.rmem_max", "net.core.default_qdisc", "net.ipv4.tcp_mem", "kernel.hostname"]
+SHARED += ["net.ipv4.tcp_available_congestion_control", "net.ipv4.route.gc_timeout"]
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: star("core"), ["Switch.name = 'core'", "needs a number", "'core1'"]),
-        (lambda: star("sit0"), ["Switch.name = 'sit0'", "the kernel", "'s1'"]),
-        (lambda: star("dummy0"), ["Switch.name = 'dummy0'", "the kernel"]),
-        (lambda: star("eth0"), ["Switch.name = 'eth0'", "the kernel"]),
-        (lambda: star("lo"), ["Switch.name = 'lo'"]),
-        (lambda: Host("H1", "10.0.0.1/8"), ["Host.name = 'H1'", "lower-case", "'h1'"]),
-        (lambda: Host("h1\n", "10.0.0.1/8"), ["Host.name"]),
-        (lambda: star("abcdefghi1", 12), ["'abcdefghi1'", "abcdefghi1-eth12", "16", "15"]),
-        (lambda: wan(delay="10s"), ["'h1' and 'h2'", "10 s", "at most 3 s", "ARP"]),
-        (lambda: wan(access={"h1": "2s", "h3": "2s"}), ["'h1' and 'h3'", "4 s"]),
-        (lambda: routed("3s", "2100ms"), ["'h1' and 'h2'", "5.1 s", "at most 5 s"]),
-        (
-            lambda: Topology(PAIR, links=[Link("h1", "h2", "1500001us", both=True)]),
-            ["3.000002 s"],
-        ),
-        (lambda: wan(buffers="2gb"), ["buffers = '2gb'", "2147483647"]),
-        (lambda: Link("h1", "h2", rate="1bit"), ["rate = '1bit'", "'8bit'"]),
-        (lambda: Link("h1", "h2", rate="7.5bit"), ["rate = '7.5bit'", "'8bit'"]),
+        (lambda: star("core"), "Switch.name = 'core': .*needs a number.*'core1'"),
+        (lambda: star("sit0"), "Switch.name = 'sit0': the kernel .*'s1'"),
+        (lambda: star("eth0"), "Switch.name = 'eth0': the kernel"),
+        (lambda: Host("H1", "10.0.0.1/8"), "Host.name = 'H1': .*lower-case .*'h1'"),
+        (lambda: Host("h1\n", "10.0.0.1/8"), "Host.name"),
+        (lambda: star("abcdefghi1", 12), "'abcdefghi1'.* abcdefghi1-eth12 has 16 .* 15"),
+        (lambda: wan(delay="10s"), "'h1' and 'h2'.* 10 s: at most 3 s .*ARP"),
+        (lambda: wan(access={"h1": "2s", "h3": "2s"}), "'h1' and 'h3'.* 4 s"),
+        (lambda: routed("3s", "2100ms"), "'h1' and 'h2'.* 5.1 s: at most 5 s"),
+        (lambda: Topology(PAIR, links=[Link("h1", "h2", "1500001us", both=True)]), "3.000002 s"),
+        (lambda: wan(buffers="2gb"), "buffers = '2gb'.* 2147483647"),
+        (lambda: Link("h1", "h2", rate="7.5bit"), "rate = '7.5bit'.* '8bit'"),
+        (lambda: star("s1", 500), "501 hosts, switches and routers, and 500 links"),
         *[
-            (lambda address=address: Host("h1", address), [f"Host.address = '{address}'", words])
-            for address, words in {
-                "0.0.0.1/8": "0.0.0.0/8",
-                "10.0.0.1/2": "its subnet 0.0.0.0/2 begins in 0.0.0.0/8",
-                "127.9.0.3/24": "127.0.0.0/8",
-                "224.0.0.1/8": "224.0.0.0/4",
-                "239.1.2.3/24": "224.0.0.0/4",
-                "255.255.255.255/31": "everybody",
-                "10.0.0.1/0": "1 to 32",
-                "10.0.0.1/08": "1 to 32",
-            }.items()
+            (lambda address=address: Host("h1", address), f"Host.address = '{address}': .*{words}")
+            for address, words in ADDRESSES.items()
         ],
         *[
-            (lambda name=name: wan(sysctls={name: 1}), [name, "is not a host's own", "buffers"])
-            for name in (
-                "net.core.rmem_max",
-                "net.core.default_qdisc",
-                "net.ipv4.tcp_mem",
-                "net.ipv4.tcp_available_congestion_control",
-                "net.ipv4.route.gc_timeout",
-                "kernel.hostname",
-            )
+            (lambda name=name: wan(sysctls={name: 1}), f"{name}.* is not a host's own")
+            for name in SHARED
         ],
         *[
             (
                 lambda field=field, value=value: Experiment(
                     wan(), Ping("h1", "h2"), **{field: value}
                 ),
-                [f"Experiment.{field} = {value!r}"],
+                f"Experiment.{field} = {value!r}".replace("+", r"\+"),
             )
-            for field in ("virtual_limit_s", "wall_limit_s")
-            for value in (float("inf"), float("nan"), 1e7, 0, -1)
+            for field, value in LIMITS
         ],
     ],
 )
 def test_what_would_fail_later_is_refused_with_what_is_allowed(make, words):
-    with pytest.raises(SpecificationError) as refused:
+    with pytest.raises(SpecificationError, match=words):
         make()
-    assert all(word in str(refused.value) for word in words), str(refused.value)
+
+
+def test_a_network_has_at_most_500_nodes():
+    assert len(star("s1", 499).node_names) == 500
 
 
 def test_what_is_a_host_s_own_may_be_set():
@@ -166,9 +158,3 @@ def test_live_what_is_accepted_comes_up_and_its_hosts_reach_each_other(network):
     first, last = network.hosts[0], network.hosts[-1]
     with Network(network) as net:
         assert "1 received" in net.run(first.name, f"ping -c 1 -W 20 {last.ip}", echo=False).text
-
-
-def test_a_network_has_at_most_500_nodes():
-    assert len(star("s1", 499).node_names) == 500
-    with pytest.raises(SpecificationError, match="501 hosts, switches and routers, and 500 links"):
-        star("s1", 500)

@@ -6,25 +6,17 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
-from netlab import Host, Link, Router, Topology, portfolio, wan
+from netlab import Host, Link, Topology, portfolio, wan
 from netlab.topology.layout import Box, arrange, words
 from netlab.topology.picture import svg
-from tests.topology.test_topology import graphs, routed, trees
+from tests.topology.networks import addressed, graphs, trees
+from tests.topology.test_topology import routed
 
 
 def joined(hosts, pairs, **emulated):
     """A network of routers that are joined in these pairs; some of them have a host each."""
     links = [Link(f"h{n}", f"r{n}") for n in hosts]
-    links += [Link(f"r{a}", f"r{b}", **emulated) for a, b in pairs]
-    addresses = {}
-    for number, link in enumerate(links):
-        for n, name in enumerate((link.a, link.b), start=1):
-            addresses.setdefault(name, []).append(f"10.0.{number}.{n}/24")
-    return Topology(
-        [Host(f"h{n}", addresses[f"h{n}"][0]) for n in hosts],
-        links=links,
-        routers=[Router(name, found) for name, found in addresses.items() if name[0] == "r"],
-    )
+    return addressed(*links, *(Link(f"r{a}", f"r{b}", **emulated) for a, b in pairs))
 
 
 def ring(size, **emulated):

@@ -85,37 +85,33 @@ def test_what_the_table_allows_is_accepted(text):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("fq_codle", ["'fq_codle'", "one of pfifo, bfifo", "fq_codel limit 1000"]),
-        ("", ["''", "one of"]),
-        (3, ["= 3", "one of"]),
-        ("codel flows 3", ["codel has no parameter 'flows'", "it has limit, target"]),
-        ("pfifo_fast limit 3", ["pfifo_fast has no parameter 'limit': it has none"]),
-        ("codel limit", ["codel's limit needs a whole number from 1"]),
-        ("codel limit 0", ["codel's limit needs a whole number from 1 to 4294967295"]),
-        ("codel limit 1k", ["codel's limit needs a whole number"]),
-        ("codel limit 010", ["codel's limit needs a whole number"]),
-        ("codel target 5", ["codel's target needs a time such as '5ms', from 10us to 4s"]),
-        ("codel target 1us", ["from 10us"]),
-        ("codel limit 3 limit 4", ["limit was given twice"]),
-        ("codel ecn noecn", ["ecn|noecn was given twice"]),
-        ("cake bandwidth 5", ["from 8bit"]),
-        ("fq nopacing maxrate 40gbit", ["fq's maxrate needs a rate", "from 8bit to 34gbit"]),
-        ("pfifo", ["pfifo needs limit"]),
-        ("bfifo limit 100", ["bfifo's limit needs bytes", "from 1514"]),
-        ("red limit 400kb max 90kb", ["red needs min and avpkt"]),
-        (f"{RED} probability 1", ["red's probability needs a number such as 0.02"]),
-        ("red limit 80kb min 30kb max 90kb avpkt 1000", ["avpkt <= min < max < limit"]),
-        (f"{RED} burst 30", ["bursts of 30 packets", "a burst from 31 on"]),
-        (f"{RED} burst 100000", ["bursts of 100000 packets"]),
-        ("red limit 1gb min 100mb max 300mb avpkt 1500", ["smaller thresholds"]),
-        ("fq", ["on a link, write 'fq nopacing'", "one kernel"]),
+        ("fq_codle", "'fq_codle': .*one of pfifo, bfifo"),
+        ("", "'': .*one of"),
+        (3, "3: .*one of"),
+        ("codel flows 3", "codel has no parameter 'flows': it has limit, target"),
+        ("pfifo_fast limit 3", "pfifo_fast has no parameter 'limit': it has none"),
+        ("codel limit", "codel's limit needs a whole number from 1"),
+        ("codel limit 0", "codel's limit needs a whole number from 1 to 4294967295"),
+        ("codel limit 1k", "codel's limit needs a whole number"),
+        ("codel limit 010", "codel's limit needs a whole number"),
+        ("codel target 5", "codel's target needs a time such as '5ms', from 10us to 4s"),
+        ("codel limit 3 limit 4", "limit was given twice"),
+        ("codel ecn noecn", r"ecn\|noecn was given twice"),
+        ("fq nopacing maxrate 40gbit", "fq's maxrate needs a rate .*from 8bit to 34gbit"),
+        ("pfifo", "pfifo needs limit"),
+        ("bfifo limit 100", "bfifo's limit needs bytes .*from 1514"),
+        ("red limit 400kb max 90kb", "red needs min and avpkt"),
+        (f"{RED} probability 1", "red's probability needs a number such as 0.02"),
+        ("red limit 80kb min 30kb max 90kb avpkt 1000", "avpkt <= min < max < limit"),
+        (f"{RED} burst 30", "bursts of 30 packets: give a burst from 31 on"),
+        (f"{RED} burst 100000", "bursts of 100000 packets"),
+        ("red limit 1gb min 100mb max 300mb avpkt 1500", "smaller thresholds"),
+        ("fq", "on a link, write 'fq nopacing'.* one kernel"),
     ],
 )
 def test_a_refusal_names_the_word_and_what_is_allowed(text, words):
-    with pytest.raises(SpecificationError) as refused:
+    with pytest.raises(SpecificationError, match=f"qdisc = .*{words}"):
         wan(qdisc=text)
-    assert "qdisc = " in str(refused.value)
-    assert all(word in str(refused.value) for word in words), str(refused.value)
 
 
 @given(st.text(), st.sampled_from(PLAIN), st.sampled_from(["target", "limit", "rtt", "maxrate"]))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab import Experiment, Iperf3, Link, Network, SpecificationError, run, units, wan
+from netlab import Iperf3, Link, Network, SpecificationError, run, units, wan
 from netlab.topology.limits import FRAME_BYTES
 
 
@@ -82,40 +82,30 @@ def test_live_a_link_carries_its_rate_and_no_more(rate, delay, parallel, time, l
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        (dict(delay=20), ["wan.delay = 20:", "'20ms'"]),
-        (dict(loss=1), ["wan.loss = 1:", "'0.01%'"]),
-        (dict(rate=10), ["wan.rate = 10:", "as in '10gbit'"]),
-        (dict(pairs="2"), ["wan.pairs = '2'", "1 to 100"]),
-        (dict(dely="20ms"), ["wan.dely = '20ms': there is no such field", "rate, delay, loss"]),
-        (dict(delay=20), ["wan.delay = 20", "write '20ms'"]),
-        (dict(loss=1), ["wan.loss = 1", "write '1%'"]),
-        (dict(limit="5 MB"), ["wan.limit = '5 MB'", "write '5mb'", "1024s"]),
-        (dict(access={"h3": 60}), ["wan.access.h3 = 60", "'20ms'"]),
-        (dict(access="h3"), ["wan.access = 'h3'"]),
-        (dict(buffers=1.5), ["wan.buffers = 1.5", "whole"]),
-        (dict(offload="maybe"), ["wan.offload = 'maybe'"]),
-        (dict(burst=100), ["wan: burst = 100", "1514"]),
-        (dict(rate="1bit"), ["wan: rate = '1bit'", "'8bit'"]),
-        (dict(sysctls={"net.ipv4.tcp_sack": 0.5}), ["wan.sysctls", "tcp_sack = 0.5"]),
-        (dict(delay=20, loss=1), ["wan.delay = 20", "wan.loss = 1"]),
+        (dict(delay=20), "wan.delay = 20: .*write '20ms'"),
+        (dict(loss=1), "wan.loss = 1: .*write '1%'"),
+        (dict(rate=10), "wan.rate = 10: (?!.*write '10').*as in '10gbit'"),
+        (dict(pairs="2"), "wan.pairs = '2'.* 1 to 100"),
+        (dict(dely="20ms"), "wan.dely = '20ms': there is no such field.* rate, delay, loss"),
+        (dict(limit="5 MB"), "wan.limit = '5 MB'.*write '5mb'.*1024s"),
+        (dict(access={"h3": 60}), "wan.access.h3 = 60.*'20ms'"),
+        (dict(access="h3"), "wan.access = 'h3'"),
+        (dict(buffers=1.5), "wan.buffers = 1.5.* whole"),
+        (dict(offload="maybe"), "wan.offload = 'maybe'"),
+        (dict(burst=100), "wan: burst = 100.* 1514"),
+        (dict(sysctls={"net.ipv4.tcp_sack": 0.5}), "wan.sysctls.*tcp_sack = 0.5: "),
+        (dict(delay=20, loss=1), "(?s)wan.delay = 20.*wan.loss = 1"),
     ],
 )
 def test_a_refusal_uses_the_callers_words_and_shows_what_is_allowed(asked, words):
-    with pytest.raises(SpecificationError) as refused:
+    with pytest.raises(SpecificationError, match=words):
         wan(**asked)
-    assert all(word in str(refused.value) for word in words), str(refused.value)
 
 
 def test_what_people_write_is_kept_as_tc_s_notation():
     said = wan("10 Gbit/s", "20\N{NO-BREAK SPACE}µs", "0.1 %", access={"h3": "60 ms"})
     assert said == wan("10gbit", "20us", "0.1%", access={"h3": "60ms"})
     assert any("netem delay 20us" in line for _, line in said.setup())
-
-
-def test_a_number_is_not_advised_in_place_of_a_number():
-    with pytest.raises(SpecificationError) as refused:
-        wan(rate=10)
-    assert "write '10'" not in str(refused.value)
 
 
 def lines_run(action):
@@ -150,8 +140,3 @@ def test_live_a_hundred_kilobits_per_second_pass_at_that_rate():
         text = net.run("h1", "iperf3 -c 10.0.0.2 -p 5201 -t 10 -l 1448 -J", echo=False).text
     received_bps = json.loads(text)["end"]["sum_received"]["bits_per_second"]
     assert 0.8 < received_bps / 100_000 <= 1
-
-
-def test_an_experiment_of_it_survives_json():
-    experiment = Experiment(wan("1mbit", "100ms"), Iperf3("h1", "h2"), wall_limit_s=1e6)
-    assert Experiment.from_json(experiment.to_json()) == experiment
