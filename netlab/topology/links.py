@@ -18,19 +18,6 @@ BURST_BYTES, LIMIT_BYTES = 5_000_000, 15_000_000  # the labs', at 10 Gbit/s over
 SIZE_BYTES = 2**32 - 1  # tc's largest size
 
 
-def default_burst_bytes(rate_bps):
-    """tbf's default bucket: what a rate carries in 4 ms, at least a frame. [byte]"""
-    return min(max(round(rate_bps * 0.004 / 8), FRAME_BYTES), SIZE_BYTES)
-
-
-def default_limit_bytes(rate_bps, delay_s):
-    """tbf's default queue: 0.6 of what a rate carries in its delay, or in 20 ms where the delay is
-    shorter, and at least ten frames, TCP's initial window. [byte]
-    """
-    longest = rate_bps * max(delay_s, 0.020) / 8
-    return min(max(round(0.6 * longest), 10 * FRAME_BYTES), SIZE_BYTES)
-
-
 class Link(Description):
     """A cable between two nodes; what it emulates happens on the first one's interface, towards the
     second.
@@ -47,44 +34,42 @@ class Link(Description):
     rate : str, optional
         tbf's rate, such as ``"10gbit"``, counted in whole Ethernet frames.
     burst, limit : int or str, optional
-        tbf's bucket and queue [byte, or tc's notation]. None takes them from the rate and the
-        delay: the bucket is 4 ms of the rate, and at least one frame; the queue is 0.6 of rate
-        times delay (or 20 ms, where the delay is shorter), and at least ten frames. At 10 Gbit/s
-        over 20 ms these are the labs' 5,000,000 and 15,000,000 bytes.
+        tbf's bucket and queue [byte, or tc's notation]. Without them, the bucket is 4 ms of the
+        rate, at least one frame; the queue is 0.6 of rate times delay (or 20 ms, where the delay is
+        shorter), at least ten frames. At 10 Gbit/s over 20 ms these are the labs' 5,000,000 and
+        15,000,000 bytes.
     both : bool
-        Emulate on both interfaces, as Mininet's ``TCLink`` does: either direction has the rate and
-        the loss, and the RTT grows by twice the delay.
+        Emulate on both interfaces, as Mininet's ``TCLink`` does: the RTT grows by twice the delay.
     queue_packets : int, optional
         The queue's length in packets, Mininet's ``max_queue_size``.
     qdisc : str, optional
-        The queueing discipline before the bottleneck, in place of tbf's queue, with its parameters
-        in tc's notation: pfifo, bfifo, pfifo_fast, sfq, fq, codel, fq_codel, red, pie or cake, such
-        as ``"fq_codel limit 1000"``. It needs a rate, and takes the place of `limit` and
-        `queue_packets`.
+        The queueing discipline before the bottleneck, in place of tbf's queue, `limit` and
+        `queue_packets`, in tc's notation: pfifo, bfifo, pfifo_fast, sfq, fq, codel, fq_codel, red,
+        pie or cake, such as ``"fq_codel limit 1000"``. It needs a rate.
     tclink : bool
         The very commands of Mininet's ``TCLink(bw=, delay=, loss=, max_queue_size=)``: HTB has the
         rate, and netem below it the delay, the loss and the queue. It needs a rate and `both`.
 
     Notes
     -----
-    With a rate, `queue_packets` is the length of the queue before the bottleneck: tbf counts bytes,
-    so its limit is ``queue_packets`` frames of 1514 bytes, and takes the place of `limit`. Without
-    a rate, it is netem's limit, that is, how many packets fit on the line.
+    With a rate, `queue_packets` is the queue before the bottleneck: tbf counts bytes, so its limit
+    is ``queue_packets`` frames of 1514 bytes. Without a rate, it is netem's limit, that is, how
+    many packets fit on the line.
 
     With `tclink` it is netem's limit, too, and netem counts the packets in flight on the delayed
-    line beside those that wait: the queue is shorter by rate times delay. 33 packets at 20 Mbit/s
-    and 10 ms leave room for 16 that wait. Where it is None, netem has its own limit of 1000. TCLink
-    does not set HTB's second bucket (``cburst``), which is then one frame: on a host that is busy,
-    in real time, such a link carries less than its rate.
+    line beside those that wait: 33 packets at 20 Mbit/s and 10 ms leave room for 16 that wait.
+    Where it is None, netem has its own limit of 1000. TCLink does not set HTB's second bucket
+    (``cburst``), which is then one frame: on a host that is busy, in real time, such a link carries
+    less than its rate.
 
-    A discipline marks packets (ECN) instead of dropping them where it is told to (``ecn``; fq_codel
-    and cake need no telling) *and* the hosts have agreed on it, which they do only with the sysctl
-    ``net.ipv4.tcp_ecn`` set to 1; see `wan` for an example. ``red`` computes how its average decays
-    in idle times from its ``bandwidth``: give the link's rate there, or tc takes 10 Mbit/s.
+    A discipline marks packets (ECN) where it is told to (``ecn``; fq_codel and cake need no
+    telling) *and* the hosts' sysctl ``net.ipv4.tcp_ecn`` is 1; see `wan` for an example. ``red``
+    computes how its average decays in idle times from its ``bandwidth``: give the link's rate
+    there, or tc takes 10 Mbit/s.
 
-    All hosts and switches share one kernel. Therefore ``fq`` on a link would find the sending
-    sockets, and pace them as if it were on their host. Only ``"fq nopacing"`` is allowed, which
-    does what a switch can do. (Measured with pacing: two BBR flows got 33 and 6 of 100 Mbit/s.)
+    All hosts and switches share one kernel, so that ``fq`` on a link would pace the sending sockets
+    as if it were on their host. Only ``"fq nopacing"`` is allowed. (Measured with pacing: two BBR
+    flows got 33 and 6 of 100 Mbit/s.)
 
     Examples
     --------
@@ -147,15 +132,11 @@ class Link(Description):
     def _check(self):
         if self.a == self.b:
             raise ValueError(f"a and b are both {self.a!r}: a link joins two different nodes")
-        bps = units.rate_bps(self.rate) if self.rate else 0
-        if 0 < bps < 8:
+        if self.rate and units.rate_bps(self.rate) < 8:
             raise ValueError(
                 f"rate = {self.rate!r}: at least '8bit', as tc counts in whole bytes per second"
             )
-        burst = default_burst_bytes(bps) if bps else BURST_BYTES
-        of_rate = bps and self.queue_packets is None
-        limit = default_limit_bytes(bps, self.delay_s) if of_rate else LIMIT_BYTES
-        own, given = {"burst": burst, "limit": limit}, []
+        own, given = self._defaults(), []
         for name, value in own.items():
             if getattr(self, name) is None or units.size_bytes(getattr(self, name)) == value:
                 self.__dict__[name] = value  # a frozen model allows no other way
@@ -182,6 +163,17 @@ class Link(Description):
                         " nothing passes"
                     )
         return self
+
+    def _defaults(self):
+        """The bucket and the queue where none are given."""
+        own = {"burst": BURST_BYTES, "limit": LIMIT_BYTES}
+        if self.rate:
+            bps = units.rate_bps(self.rate)
+            own["burst"] = min(max(round(bps * 0.004 / 8), FRAME_BYTES), SIZE_BYTES)
+            if self.queue_packets is None:
+                longest = 0.6 * (bps * max(self.delay_s, 0.020) / 8)
+                own["limit"] = min(max(round(longest), 10 * FRAME_BYTES), SIZE_BYTES)
+        return own
 
     def _check_tclink(self, given):
         if not (self.rate and self.both):

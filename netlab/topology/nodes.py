@@ -90,18 +90,16 @@ class Host(Description):
         there is. Where a host sees several, it gets routes via the others to what is nearer to
         them.
     sysctls : dict
-        Settings of its kernel, such as ``{"net.ipv4.tcp_sack": 0}``. Only some of those in
-        ``net.`` are a host's own.
+        Settings of its kernel in ``net.``, such as ``{"net.ipv4.tcp_sack": 0}``.
     noise : str, optional
         Every packet that arrives waits a random time, uniform between 0 and this one, such as
-        ``"10us"``, as if the processor were busy with something else; packets stay in order. The
-        times are drawn from the seed. It costs half of this time on average, and up to all of it
-        where packets arrive at shorter intervals.
+        ``"10us"``, as if the processor were busy; packets stay in order. The times are drawn from
+        the seed. They cost half of this time on average, and up to all of it where packets arrive
+        at shorter intervals.
     qdisc : str, optional
         The queueing discipline of its network card in tc's notation, such as ``"fq"``, which paces
-        each flow; see `Link` for what there is. The card itself is never busy, so that a discipline
-        other than ``fq`` has a queue only where it has a rate of its own (``"cake bandwidth
-        1gbit"``).
+        each flow; see `Link` for what there is. The card itself is never busy, so that another
+        discipline has a queue only where it has a rate of its own (``"cake bandwidth 1gbit"``).
 
     Notes
     -----
@@ -109,9 +107,9 @@ class Host(Description):
     win for ever because its packets always come just before another's: the *phase effects* of Floyd
     and Jacobson [1]_, who recommend random processing time against them.
 
-    The noise is netem's, on the interface at the other end of the host's cable, so that the host's
-    own card has its place for `qdisc`. Where that interface emulates the link, it comes before the
-    link's rate. What arrives in one piece, with segmentation offload up to 64 KB, waits once.
+    The noise is netem's, on the interface at the other end of the host's cable, before the rate of
+    a link that is emulated there. What arrives in one piece, with segmentation offload up to 64 KB,
+    waits once.
 
     References
     ----------

@@ -88,9 +88,15 @@ class Routing:
         self.defaults = {host.name: host.route for host in topology.hosts}
         self.routers = [router.name for router in topology.routers]
         self.within, cards = {}, {}
+        switches = {switch.name for switch in topology.switches}
+        onward = nx.DiGraph(self.graph)  # only switches send on what is not theirs
+        onward.remove_edges_from([pair for pair in onward.edges if pair[0] not in switches])
         for subnet, part in enumerate(addressing.joined(topology.switches, topology.links)):
             for name, link in part:
-                self.within[name, subnet] = self._within(name, link)
+                other = link.b if link.a == name else link.a
+                ways = nx.single_source_shortest_path(onward, other)
+                found = {far: self._links([name, *way]) for far, way in ways.items()}
+                self.within[name, subnet] = found | {name: []}
                 cards[name, subnet] = topology.links.index(link)
         self.home = {}  # by host or router, the subnet of its first address
         for name, subnet in sorted(cards, key=cards.get):
@@ -115,17 +121,10 @@ class Routing:
         )
         self._steps, self._one_way_ns = {}, {}
 
-    def _within(self, name, link):
-        """The links through one card of a node to all that can be reached without a router."""
-        other = link.b if link.a == name else link.a
-        found, waiting = {name: [], other: [(link, link.a == name)]}, [other]
-        for here in waiting:  # it grows meanwhile
-            if here not in self.defaults and here not in self.routers:
-                for far, edge in self.graph[here].items():
-                    if far not in found:
-                        found[far] = [*found[here], (edge["link"], edge["link"].a == here)]
-                        waiting.append(far)
-        return found
+    def _links(self, names):
+        """The links between neighbours in a row of nodes."""
+        links = [(self.graph[a][b]["link"], a) for a, b in pairwise(names)]
+        return [(link, link.a == start) for link, start in links]
 
     def _routers_in(self, subnet, *without):
         return [name for name in self.parts[subnet] if name in self.routers and name not in without]
@@ -162,8 +161,7 @@ class Routing:
         Switches have no address: from and to a switch, it is the way with the fewest links.
         """
         if start not in self.home or end not in self.home:
-            steps = pairwise(nx.shortest_path(self.graph, start, end))
-            return [(self.graph[a][b]["link"], self.graph[a][b]["link"].a == a) for a, b in steps]
+            return self._links(nx.shortest_path(self.graph, start, end))
         found = []
         while start != end:
             start, links = self._onward(start, end)

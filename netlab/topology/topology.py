@@ -44,9 +44,9 @@ class Topology(Description):
         Mininet's, 16 MiB.
     offload : bool, optional
         Segmentation offload on hosts and routers. None turns it off where a link loses packets,
-        counts its queue in packets or has a `qdisc`, and leaves it on elsewhere: netem drops what
-        the qdisc sees as a packet, and with offload that is up to 64 KB, so that "1 % loss" would
-        be far less than one segment in a hundred.
+        counts its queue in packets or has a `qdisc`: netem drops what the qdisc sees as a packet,
+        and with offload that is up to 64 KB, so that "1 % loss" would be far less than one segment
+        in a hundred.
     routers : sequence of Router
 
     Notes
@@ -55,10 +55,9 @@ class Topology(Description):
     subnet. Routers get a static route to every subnet, hosts a default route, and one via another
     router that they can see to every subnet to which that is the shorter way.
 
-    There may be several ways from one node to another, as long as each circle of links has two
-    routers in it or more. Packets take the way through the fewest routers; of those, the one with
-    the smallest delay; of those, the one whose links come first. All packets to one subnet take the
-    same way from a router on. The way back may differ where delays differ by direction.
+    Each circle of links has two routers in it or more. Packets take the way through the fewest
+    routers; of those, the one with the smallest delay; of those, the one whose links come first.
+    The way back may differ where delays differ by direction.
     """
 
     hosts: tuple[Host, ...] = Field(min_length=1)

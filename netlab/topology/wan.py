@@ -35,8 +35,7 @@ def wan(
     Parameters
     ----------
     rate, burst, limit : str or int, optional
-        tbf's, on s1's interface to s2 (``s1-eth2``) [tc's notation; byte]. Where `burst` and
-        `limit` are None, they follow from rate and delay; see `Link`.
+        tbf's, on s1's interface to s2 (``s1-eth2``), see `Link`. [tc's notation; byte]
     delay, loss : str, optional
         netem's, on the same interface: one way, so that a delay of 20 ms is an RTT of 20 ms.
     buffers : int or str, optional
@@ -46,19 +45,17 @@ def wan(
     offload : bool, optional
         See `Topology`.
     sysctls : dict, optional
-        Kernel settings of all hosts, such as ``{"net.ipv4.tcp_sack": 0}``; see `Topology.tuned` for
-        some of them.
+        Kernel settings of all hosts; see `Topology.tuned` for some of them.
     access : dict of str, optional
-        By host: netem's delay on its own link, which its path's RTT has on top of `delay`. With
-        ``{"h3": "60ms"}``, h3 is 80 ms from h4 where h1 is 20 ms from h2.
+        By host: netem's delay on its own link, on top of `delay`. With ``{"h3": "60ms"}``, h3 is
+        80 ms from h4 where h1 is 20 ms from h2.
     noise : str, optional
-        How long a packet that arrives at a host waits at most until the host's processor has time
-        for it, such as ``"10us"``; each draws its time from the seed. See `Host`.
+        How long a packet that arrives at a host waits at most, such as ``"10us"``; see `Host`.
     qdisc : str, optional
         The queueing discipline before the long link, such as ``"fq_codel"`` or ``"red limit 400kb
-        min 30kb max 90kb avpkt 1000 bandwidth 100mbit ecn"``, in place of tbf's queue. See `Link`.
+        min 30kb max 90kb avpkt 1000 bandwidth 100mbit ecn"``; see `Link`.
     host_qdisc : str, optional
-        The queueing discipline of every host's card, such as ``"fq"``. See `Host`.
+        The queueing discipline of every host's card, such as ``"fq"``; see `Host`.
 
     Returns
     -------

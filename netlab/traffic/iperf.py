@@ -53,13 +53,12 @@ class Iperf(ThroughputTest):
 
     Notes
     -----
-    iperf's ``-b 20M`` is :math:`20 \\times 1024^2` bit/s, and ``-b 20m`` :math:`20 \\times 10^6`.
-    Here the rate is in tc's notation and typed as a plain number: ``"20mibit"`` and ``"20mbit"``.
-    (iperf 2.2.1 says so in its help, and 2.0.13, 2.1.5 and 2.1.9 do the same: for ``-b 20M`` they
-    aim at a datagram every 1470 x 8 / (20 x :math:`1024^2`) s = 560.76 us.)
+    iperf's ``-b 20M`` is :math:`20 \\times 1024^2` bit/s, and ``-b 20m`` :math:`20 \\times 10^6`
+    (2.0.13 to 2.2.1). Here the rate is in tc's notation and typed as a plain number: ``"20mibit"``
+    and ``"20mbit"``.
 
-    Who counts what: the client ``sent_bps``, ``sent_bytes`` and the times, which are those of the
-    payload that it gave to its kernel (so over UDP this is what was *offered*); the server
+    The client counts ``sent_bps``, ``sent_bytes`` and the times, which are those of the payload
+    that it gave to its kernel (so over UDP this is what was *offered*). The server counts
     ``received_bps``, ``received_bytes``, ``jitter_s``, ``loss``, ``packets``, ``lost_packets`` and
     ``out_of_order``, from the numbers and times in the datagrams, over its own time, from the first
     to the last that arrived. Where it never hears of the end, or of anything, what the client sent
@@ -67,11 +66,10 @@ class Iperf(ThroughputTest):
     `Result.intervals`; `Result.flows` has the rates. A sweep collects the streams, so that it has
     the loss, too, unless one of its axes has this name.
 
-    A UDP test has no connection that would go ahead of it: its first datagrams wait for ARP, a
-    round trip per link, and then leave in one burst. Where the burst is longer than a queue on the
-    way, or than the 92 datagrams that Linux keeps for an address which it does not know yet, the
-    test begins with losses. To measure without them, send a `Ping` first, and the test a second
-    later, with ``start=1``.
+    The first datagrams of a UDP test wait for ARP, a round trip per link, and then leave in one
+    burst. Where it is longer than a queue on the way, or than the 92 datagrams that Linux keeps for
+    an address which it does not know yet, the test begins with losses. To measure without them,
+    send a `Ping` first, and the test a second later, with ``start=1``.
 
     Nothing ends iperf's server reliably by itself (neither ``-1``, nor ``-t`` where its link is
     overloaded): `timeout` interrupts it, some seconds after the client.

@@ -56,17 +56,18 @@ class Simpleperf(ThroughputTest):
 
     Notes
     -----
-    It fills the tables that `Iperf3` fills. ``sent_bps`` is what the client handed to its kernel,
-    from the moment in which all its connections were there; ``received_bps`` is what the server
-    counted, from the first byte of a connection until BYE. The rows of ``intervals`` are the
-    server's, whose times count from the first byte, half a round-trip time after the client's, and
-    are those at which its lines were due, where they came at most a tenth of an interval later;
-    ``sent_bps`` is what the client counted in the same interval, to a tenth of its length, and NaN
-    where it had ended, or one of the two was late. A last piece that is shorter than half an
-    interval belongs to the one before it. Connections end at different moments, so the rates of
-    several may add up to a little more than a link carries. What simpleperf does not measure is
-    NaN: retransmits, windows and round-trip times. Times count from when the program was started,
-    which then takes some milliseconds to load.
+    It fills the tables that `Iperf3` fills. ``sent_bps`` is what the client handed to its kernel
+    since all its connections were there; ``received_bps`` is what the server counted, from the
+    first byte of a connection until BYE. Connections end at different moments, so the rates of
+    several may add up to a little more than a link carries. Retransmits, windows and round-trip
+    times are NaN. Times count from when the program was started, which then takes some milliseconds
+    to load.
+
+    The rows of ``intervals`` are the server's, whose times count from the first byte, half a
+    round-trip time after the client's, and are those at which its lines were due, where they came
+    at most a tenth of an interval later. ``sent_bps`` is what the client counted in the same
+    interval, to a tenth of its length, and NaN where it had ended, or one of the two was late. A
+    last piece that is shorter than half an interval belongs to the one before it.
     """
 
     kind: Literal["simpleperf"] = "simpleperf"

@@ -8,17 +8,14 @@ import netlab as nl
 COLUMNS = ["flow", "src", "dst", "seq", "rtt_s", "ttl"]
 
 
-def test_a_ping_s_interval_is_typed_where_it_is_not_a_second():
-    assert nl.Ping("h1", "h2", count=3).command("10.0.0.2") == "ping -c 3 10.0.0.2"
-    assert nl.Ping("h1", "h2", interval=0.2).command("10.0.0.2") == "ping -c 4 -i 0.2 10.0.0.2"
-
-
 @pytest.fixture(scope="module")
 def pinged():
     return nl.run(nl.wan("100mbit", "20ms"), nl.Ping("h1", "h2", count=3))
 
 
 def test_a_row_per_request(pinged):
+    assert nl.Ping("h1", "h2", count=3).command("10.0.0.2") == "ping -c 3 10.0.0.2"
+    assert nl.Ping("h1", "h2", interval=0.2).command("10.0.0.2") == "ping -c 4 -i 0.2 10.0.0.2"
     assert pinged.pings.columns.tolist() == COLUMNS
     assert pinged.pings.rtt_s.tolist() == pytest.approx([0.04, 0.02, 0.02], abs=1e-4)  # ARP first
 
