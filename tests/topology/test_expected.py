@@ -12,34 +12,26 @@ NETWORK = nl.portfolio()
 ENDS = [f"h{n}" for n in range(1, 10)]
 
 
-def mbit(*flows, column):
-    return (nl.expected(NETWORK, *flows)[column] / 1e6).tolist()
+PAIRS = [("h1", "h4"), ("h2", "h5"), ("h3", "h6")]
 
 
-@pytest.mark.parametrize("column", ["split_bps", "max_min_bps"])
-def test_the_portfolios_concurrent_pairs(column):
-    two, three = [("h1", "h4"), ("h2", "h5")], [("h1", "h4"), ("h2", "h5"), ("h3", "h6")]
-    assert mbit(*two, column=column) == [15, 15]
-    assert mbit(*three, column=column) == [10, 10, 10]
-    assert mbit(("h1", "h4"), ("h8", "h9"), column=column) == [30, 20], "no link in common"
-    assert mbit(("h1", "h4", 2), *three[1:], column=column) == [15, 7.5, 7.5]
-
-
-def test_where_the_two_rules_part():
-    """h7 to h9 has L3 for itself, but L2 not."""
-    flows = ("h1", "h4"), ("h7", "h9")
-    assert mbit(*flows, column="split_bps") == [15, 20]
-    assert mbit(*flows, column="max_min_bps") == [15, 15], "as the portfolio's table has it"
-
-
-def test_what_one_flow_cannot_use_goes_to_the_others():
-    flows = ("h1", "h9"), ("h8", "h9"), ("h2", "h5")
-    assert mbit(*flows, column="split_bps") == [10, 10, 15]
-    assert mbit(*flows, column="max_min_bps") == [10, 10, 20]
-
-
-def test_either_direction_of_a_link_has_its_own_rate():
-    assert mbit(("h1", "h4"), ("h4", "h1"), column="max_min_bps") == [30, 30]
+@pytest.mark.parametrize(
+    ("flows", "split", "fair"),
+    [
+        (PAIRS[:2], [15, 15], [15, 15]),
+        (PAIRS, [10, 10, 10], [10, 10, 10]),
+        ([("h1", "h4"), ("h8", "h9")], [30, 20], [30, 20]),  # no link in common
+        ([("h1", "h4", 2), *PAIRS[1:]], [15, 7.5, 7.5], [15, 7.5, 7.5]),
+        ([("h1", "h4"), ("h4", "h1")], [30, 30], [30, 30]),  # either direction has the rate
+        # h7 to h9 has L3 for itself, but L2 not; what one cannot use goes to the others
+        ([("h1", "h4"), ("h7", "h9")], [15, 20], [15, 15]),
+        ([("h1", "h9"), ("h8", "h9"), ("h2", "h5")], [10, 10, 15], [10, 10, 20]),
+    ],
+)
+def test_an_even_split_and_max_min_in_the_portfolio(flows, split, fair):
+    table = nl.expected(NETWORK, *flows)
+    assert (table.split_bps / 1e6).tolist() == split
+    assert (table.max_min_bps / 1e6).tolist() == fair
 
 
 def test_rtt_bottleneck_and_queue():
