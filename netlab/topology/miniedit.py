@@ -262,26 +262,12 @@ def _allowed(kind, name):
 
 
 def blocked(switches, ends):
-    """The links that switches with the spanning tree protocol (IEEE 802.1D) would block.
+    """The links that the spanning tree protocol (IEEE 802.1D) blocks, by the root of each tree.
 
-    Parameters
-    ----------
-    switches : dict
-        The bridge ID of each, by name: anything that can be sorted.
-    ends : list of (str, str)
-        The names that each link joins; a link is its index here.
-
-    Returns
-    -------
-    dict of list of int
-        By the switch that is the root of a tree, where any link is blocked.
-
-    Notes
-    -----
-    The lowest bridge ID is the root. Every other switch keeps the link towards it with the lowest
-    path cost; among equals, the one to the lowest bridge ID, and there the lowest port number. All
-    links cost the same, as Mininet's do: their virtual interfaces claim 10 Gbit/s, whatever tc
-    makes of them. Ports are numbered in the order of the links.
+    `switches` has their bridge IDs by name, `ends` the two names that each link joins; a link is
+    its index there. The lowest bridge ID is the root. Every other switch keeps the link towards it
+    with the fewest steps, as all links cost the same; among equals, the one to the lowest bridge
+    ID, and there the first.
     """
     ports = {name: [] for name in switches}
     for link, (a, b) in enumerate(ends):

@@ -7,7 +7,7 @@ means that the file is not MiniEdit's.
 
 import re
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -90,46 +90,44 @@ class Preferences(_Options):
     ipBase: str = "10.0.0.0/8"
 
 
-class SavedHost(_Saved):
+class SavedNode(_Saved):
     number: Annotated[str, Field(pattern="^[0-9]{1,9}$")]
     opts: NodeOptions
     x: Any = None
     y: Any = None
-
-    @property
-    def kind(self):
-        return "host"
+    letter: ClassVar = "h"
 
     @property
     def name(self):
-        return self.opts.hostname or f"{self.kind[0]}{self.number}"
+        return self.opts.hostname or f"{self.letter}{self.number}"
+
+    @property
+    def kind(self):
+        if self.letter == "h":
+            return "host"
+        router = self.opts.model_extra.get("switchType") == "legacyRouter"
+        return "router" if router else "switch"
 
     @property
     def place(self):
         """Its number in the subnet of all hosts."""
         return int(self.number) if self.opts.nodeNum is None else self.opts.nodeNum
 
-    def __str__(self):
-        return f"{self.kind} {short(self.name)}"
-
-
-class SavedSwitch(SavedHost):
-    @property
-    def kind(self):
-        return "router" if self.opts.model_extra.get("switchType") == "legacyRouter" else "switch"
-
-    @property
-    def name(self):
-        return self.opts.hostname or f"s{self.number}"
-
     @property
     def datapath_id(self):
-        """As Mininet gives it: the file's, or the first number in the switch's name."""
+        """A switch's, as Mininet gives it: the file's, or the first number in its name."""
         try:
             return int(self.opts.dpid.replace(":", ""), 16)
         except ValueError:
             found = re.search("[0-9]{1,15}", self.name)
             return int(found[0]) if found else self.place
+
+    def __str__(self):
+        return f"{self.kind} {short(self.name)}"
+
+
+class SavedSwitch(SavedNode):
+    letter: ClassVar = "s"
 
 
 class SavedLink(_Saved):
@@ -149,7 +147,7 @@ class File(_Saved):
     version: Annotated[str, Field(pattern="^[12]$")]
     application: Preferences = Preferences()
     controllers: Any = None  # switches learn by themselves
-    hosts: list[SavedHost]
+    hosts: list[SavedNode]
     switches: list[SavedSwitch]
     links: list[SavedLink]
 

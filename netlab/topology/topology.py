@@ -14,7 +14,6 @@ import shlex
 from collections import Counter
 from functools import cached_property
 from html import escape
-from typing import ClassVar
 
 from pydantic import Field, model_validator
 
@@ -66,9 +65,6 @@ class Topology(Description):
     buffers: Size | None = None
     offload: bool | None = None
     routers: tuple[Router, ...] = ()
-
-    # the labs' minimum and default
-    BUFFERS: ClassVar[tuple[int, int]] = (10_240, limits.LEAST_BUFFER_BYTES)
 
     @model_validator(mode="after")
     def _check(self):
@@ -158,11 +154,9 @@ class Topology(Description):
     @property
     def offloading(self):
         """Whether segmentation offload is on."""
-        return (
-            not any(link.counts_packets for link in self.links)
-            if self.offload is None
-            else self.offload
-        )
+        if self.offload is not None:
+            return self.offload
+        return not any(link.counts_packets for link in self.links)
 
     def links_of(self, node):
         """The links that end at a node, in order."""
@@ -242,15 +236,6 @@ class Topology(Description):
             f"there is no link between {node!r} and {other!r}: this network's links are {links}"
         )
 
-    def address(self, node, link):
-        """The address, with the length of its prefix, that a host or router has on a link."""
-        found = self.host(node, "node")
-        return (
-            found.address
-            if isinstance(found, Host)
-            else found.addresses[self.links_of(node).index(link)]
-        )
-
     def setup(self):
         """Yield what a person would type to make this network from plain cables: node, command."""
         offloading = self.offloading
@@ -258,7 +243,8 @@ class Topology(Description):
             # one test must not shape the next
             yield host.name, "sysctl -w net.ipv4.tcp_no_metrics_save=1"
             if self.buffers is not None:
-                sizes = "{} {} {}".format(*self.BUFFERS, units.size_bytes(self.buffers))
+                # the labs' minimum and default
+                sizes = f"10240 {limits.LEAST_BUFFER_BYTES} {units.size_bytes(self.buffers)}"
                 yield host.name, f"sysctl -w net.ipv4.tcp_rmem='{sizes}'"
                 yield host.name, f"sysctl -w net.ipv4.tcp_wmem='{sizes}'"
             for name, value in host.sysctls.items():
