@@ -118,6 +118,11 @@ class Traffic(Description):
         are the same without it.
     control_connections : int
         How many of its TCP connections, the first to its port, carry no data.
+    starts_after_s, sends_s, omitted_s : float
+        How much later than the others it starts; until when it sends, which the progress bar shows,
+        0 where that is not known; how much of its start its totals leave out. [s]
+    algorithms : sequence
+        The congestion controls in Python that its connections have.
     """
 
     kind: str
@@ -128,6 +133,10 @@ class Traffic(Description):
     measures: ClassVar[str | None] = None
     observes: ClassVar[bool] = False
     control_connections: ClassVar[int] = 0
+    starts_after_s: ClassVar[float] = 0.0
+    sends_s: ClassVar[float] = 0.0
+    omitted_s: ClassVar[float] = 0.0
+    algorithms: ClassVar = ()
 
     @classmethod
     def __pydantic_init_subclass__(cls, **options):
@@ -160,28 +169,6 @@ class Traffic(Description):
     def duration_s(self):
         """A run of it that takes longer is ended with an error. [virtual s]"""
         raise NotImplementedError(f"{type(self).__name__} does not say how long it takes")
-
-    @property
-    def starts_after_s(self):
-        """How much later than the others it starts. [s]"""
-        return 0.0
-
-    @property
-    def sends_s(self):
-        """Until when it sends, which the progress bar shows; 0 where that is not known beforehand.
-        [s]
-        """
-        return 0.0
-
-    @property
-    def algorithms(self):
-        """The congestion controls in Python that its connections have."""
-        return ()
-
-    @property
-    def omitted_s(self):
-        """How much of its start its totals leave out. [s]"""
-        return 0.0
 
     def longer(self, factor):
         """The same for so many times as long; itself, where it has no duration."""
@@ -252,9 +239,7 @@ class BetweenHosts(Traffic):
     def hosts(self):
         return {"src": self.src, "dst": self.dst}
 
-    @property
-    def ends(self):
-        return {"src": self.src, "dst": self.dst}
+    ends = hosts
 
     def may_send_tcp(self, host):
         return host in (self.src, self.dst)

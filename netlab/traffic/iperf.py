@@ -3,7 +3,7 @@
 from math import ceil, nan
 from typing import ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from netlab import units
 from netlab.description import Rate, Size, unless_given
@@ -98,13 +98,6 @@ class Iperf(ThroughputTest):
         **dict.fromkeys(("len", "size", "l"), "length"),
         "Z": "congestion",
     }
-
-    @field_validator("window")
-    @classmethod
-    def _more_than_nothing(cls, size):
-        if size is not None and not units.size_bytes(size):
-            raise ValueError("at least 1 byte, such as '200kb'")
-        return size
 
     def may_send_tcp(self, host):
         return not self.udp and super().may_send_tcp(host)

@@ -12,8 +12,6 @@ from netlab.readers import read_iperf3
 from netlab.traffic.base import Program, owned, plain
 from netlab.traffic.throughput import ThroughputTest, counted, flow_row
 
-MOST_WINDOW_BYTES = 512 * 1024**2
-
 
 class Iperf3(ThroughputTest):
     """An iperf3 test from one host to another.
@@ -68,6 +66,7 @@ class Iperf3(ThroughputTest):
     get_server_output: bool = False
     start: float = unless_given(0, ge=0, le=86_400)
 
+    most_window_bytes: ClassVar[int] = 512 * 1024**2  # iperf3's most
     control_connections: ClassVar[int] = 1
 
     @field_validator("time", "omit")
@@ -76,13 +75,6 @@ class Iperf3(ThroughputTest):
         if seconds != int(seconds):
             raise ValueError(f"iperf3 takes whole seconds only, such as {int(seconds) + 1}")
         return seconds
-
-    @field_validator("window")
-    @classmethod
-    def _not_more_than_iperf3_takes(cls, size):
-        if size is not None and not 0 < units.size_bytes(size) <= MOST_WINDOW_BYTES:
-            raise ValueError(f"from 1 byte to {MOST_WINDOW_BYTES}, iperf3's most, such as '1mb'")
-        return size
 
     @model_validator(mode="after")
     def _check(self):

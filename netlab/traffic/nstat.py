@@ -33,10 +33,7 @@ class Nstat(Traffic):
 
     tables: ClassVar[dict] = {"counts": by_host}
     adds: ClassVar[dict] = {"flows": ["halving_rate"]}
-
-    @property
-    def duration_s(self):
-        return 1
+    duration_s: ClassVar[float] = 1
 
     def may_send_tcp(self, host):
         return False

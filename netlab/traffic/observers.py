@@ -32,14 +32,11 @@ class Observer(Traffic):
     """Traffic that only looks on; it comes after all other."""
 
     observes: ClassVar[bool] = True
+    duration_s: ClassVar[float] = 1
 
     @property
     def every_s(self):
         return units.delay_s(self.every) if self.every else 0.0
-
-    @property
-    def duration_s(self):
-        return 1
 
     def may_send_tcp(self, host):
         return False

@@ -34,9 +34,7 @@ class Shell(Traffic):
     def duration_s(self):
         return self.time
 
-    @property
-    def sends_s(self):
-        return self.time
+    sends_s = duration_s
 
     def programs(self, place):
         return [Program(self.src, self.line)]

@@ -3,8 +3,9 @@
 from math import nan
 from typing import ClassVar
 
-from pydantic import model_validator
+from pydantic import field_validator, model_validator
 
+from netlab import units
 from netlab.algorithms.source import Algorithm
 from netlab.errors import SpecificationError
 from netlab.fairness import jain_index
@@ -26,6 +27,7 @@ class ThroughputTest(BetweenHosts):
     """
 
     ending_s: ClassVar[float] = 20  # for connecting, and for what waits in buffers at the end
+    most_window_bytes: ClassVar[int] = 2**32 - 1
     tables: ClassVar[dict] = {
         "flows": rows(FLOW_COLUMNS),
         "streams": frames([*WHO, *(name for name in _STREAMS if name not in WHO)]),
@@ -67,6 +69,13 @@ class ThroughputTest(BetweenHosts):
 
     def longer(self, factor):
         return self.but(time=self.time * factor, start=self.start * factor)
+
+    @field_validator("window", check_fields=False)
+    @classmethod
+    def _check_window(cls, size):
+        if size is not None and not 0 < units.size_bytes(size) <= cls.most_window_bytes:
+            raise ValueError(f"from 1 byte to {cls.most_window_bytes}, such as '1mb'")
+        return size
 
     def check_engine(self, about):
         known = about.get("congestion")

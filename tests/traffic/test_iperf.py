@@ -49,7 +49,7 @@ def test_the_server_is_told_the_same_and_stays_for_longer_than_the_client():
         ({"congestion": "reno; reboot"}, "Iperf.congestion"),
         ({"length": 63}, "Iperf.length = 63"),
         ({"length": 65_508}, "Iperf.length = 65508"),
-        ({"window": 0}, "Iperf.window = 0: at least 1 byte"),
+        ({"window": 0}, "Iperf.window = 0: from 1 byte"),
         ({"bitrate": "20M"}, "Iperf.bitrate = '20M'"),
         ({"bandwidth": "20mbit"}, "it is called bitrate"),
         ({"dst": "h1"}, "src and dst are both 'h1'"),
