@@ -114,14 +114,12 @@ def as_text(text):
 
 
 def export(to, assignment, work, output, course=None, say=lambda text: None):
-    """Write the marks of a problem set in another program's format; -> how many students'.
+    """Write the marks of a problem set in one of `FORMATS`; -> how many students'.
 
     Parameters
     ----------
-    to : str
-        One of `FORMATS`.
-    assignment : str
-        The problem set's name.
+    to, assignment : str
+        The format, and the problem set's name.
     work : path
         What `netlab course grade` left.
     output : path
@@ -131,10 +129,6 @@ def export(to, assignment, work, output, course=None, say=lambda text: None):
         nbgrader's course folder with the source.
     say : callable
         Called with a text: how many marks of earlier gradings were left out.
-
-    Raises
-    ------
-    NetlabError
     """
     if to not in FORMATS:
         raise NetlabError(f"to {to!r}: allowed are {', '.join(FORMATS)}")

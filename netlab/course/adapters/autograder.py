@@ -50,17 +50,8 @@ TELL = "Tell your instructor; it is not your fault."
 
 
 def build(path, wheels, output, secret=None):
-    """Write the zip file; -> its path. The same contents give the same bytes.
-
-    Parameters
-    ----------
-    path : path
-        The problem set's source.
-    wheels : path
-        The folder with the wheels of netlab and of its engine, one of each.
-    output : path
-    secret : str, optional
-        The course's.
+    """Write the zip file of a set's source (`path`), the wheels of netlab and of its engine in a
+    folder, and the course's secret; -> its path. The same contents give the same bytes.
     """
     path, output = Path(path), Path(output)
     members = {"setup.sh": SETUP.encode(), "run_autograder": RUN.encode()}

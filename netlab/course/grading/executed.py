@@ -34,23 +34,10 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     """Run a notebook for some students, one after the other; -> `Executed` by student, in their
     order. One who ends the jail is the last of them: the rest had no turn.
 
-    Parameters
-    ----------
-    cells : list of dict
-        ``id``, ``kind``, ``source``, and ``answers``: specifications by name, in check cells.
-    students : list of str
-        More than one only for a notebook that is trusted: they share a jail.
-    assignment : str
-    runs : netlab.course.grading.runs.Runs
-    secret : str, optional
-        The course's.
-    mistakes : bool
-        Evaluate the expressions of mistakes, too: in a solution.
-
-    Raises
-    ------
-    EngineError
-        No jail works here; what a notebook does never raises.
+    `cells` have ``id``, ``kind``, ``source``, and ``answers``: specifications by name, in check
+    cells. Several `students` share a jail, which only a trusted notebook may. The expressions of
+    `mistakes` are evaluated in a solution only. An `EngineError` says that no jail works here; what
+    a notebook does never raises.
     """
     keys = {"cases", "mistakes"} if mistakes else {"cases"}
     wanted = {

@@ -77,22 +77,8 @@ def solution_failure(executed, assignment):
 def grade(data, student, assignment, right, runs, secret=None):
     """The marks of one submission, as they are kept in ``marks/STUDENT.json``.
 
-    Parameters
-    ----------
-    data : bytes
-        The notebook as it was handed in.
-    student : str
-    assignment : netlab.course.sets.source.Assignment
-    right : dict
-        The solution's answers for this student, by check cell (`Executed.answers`).
-    runs : netlab.course.grading.runs.Runs
-    secret : str, optional
-        The course's.
-
-    Raises
-    ------
-    EngineError
-        Nothing can be graded here.
+    `data` are the bytes that were handed in, `right` the solution's answers for this student
+    (`Executed.answers`). An `EngineError` says that nothing can be graded here.
     """
     try:
         repaired = repair.examine(data, assignment)
