@@ -14,7 +14,12 @@ import json
 from tests.course import small
 
 TELL = "def tell(*found):\n    raise RuntimeError(repr(found)[:450])\n"
-PARENT = 'from netlab import engines\nparent = engines.ENGINES["guest"]().parent\n'
+PARENT = """
+from netlab import engines
+parent = engines.ENGINES["guest"]().parent
+def answer(exercise, **answers):
+    return parent.ask(student="@STUDENT@", cell=f"ps1-{exercise}-check", answers=answers)
+"""
 TRIED = """
 import ctypes, gc, glob, itertools, mmap, os, signal, socket, subprocess, sys, threading, time
 libc, found = ctypes.CDLL(None, use_errno=True), []
@@ -293,76 +298,64 @@ sys.addaudithook(lambda *_: 1 / 0)
 """,
 }
 FORGED = {
-    "says it has ended": PARENT + "parent.say(ended=True)\nparent.hear()",
-    "says a list": PARENT + 'parent.socket.send(b".[1]")\nparent.hear()',
-    "says bytes": PARENT + 'parent.socket.send(b".\\xff\\xfe\\x00\\xed\\xa0\\x80")\nparent.hear()',
-    "says wrong types": PARENT
-    + """
+    "says it has ended": "parent.say(ended=True)\nparent.hear()",
+    "says a list": 'parent.socket.send(b".[1]")\nparent.hear()',
+    "says bytes": 'parent.socket.send(b".\\xff\\xfe\\x00\\xed\\xa0\\x80")\nparent.hear()',
+    "says wrong types": """
 for one in (None, 1, [], {}, "x", 1e999, True, {"kind": ["x"]}, {"kind": "number", "value": 10**9999}):
     found.append(parent.ask(student="@STUDENT@", cell="ps1-run-check", answers=one, error=one))
-    found.append(parent.ask(student="@STUDENT@", cell="ps1-bdp-check", answers={"bdp_bytes": one}))
+    found.append(answer("bdp", bdp_bytes=one))
 """,
-    "says an unknown cell": PARENT + 'parent.ask(student="@STUDENT@", cell=["x"], answers={})',
-    "says it is another": PARENT
-    + 'parent.ask(student="ada", cell="ps1-run-check", answers={"received_bps": {"kind": "nothing"}})',
-    "says points": PARENT
-    + """
+    "says an unknown cell": 'parent.ask(student="@STUDENT@", cell=["x"], answers={})',
+    "says it is another": 'parent.ask(student="ada", cell="ps1-run-check", answers={"received_bps": {"kind": "nothing"}})',
+    "says points": """
 for cell in ("ps1-number-check", "ps1-bdp-check", "ps1-table-check", "ps1-run-check", "ps1-why"):
     parent.ask(student="@STUDENT@", cell=cell, points=99, share=1, verdict="right", max_points=0, answers={
         name: {"kind": kind, "value": value, "share": 1}
         for name, kind, value in (("seventh", "right", 1), ("bdp_bytes", "function", True))})
 """,
-    "says very deep": PARENT + 'parent.socket.send(b"." + b"[" * 40_000)\nparent.hear()',
-    "says deep answers": PARENT
-    + """
+    "says very deep": 'parent.socket.send(b"." + b"[" * 40_000)\nparent.hear()',
+    "says deep answers": """
 one = {"kind": "nothing"}
 for _ in range(500):
     one = {"kind": "list", "items": [one]}
-parent.ask(student="@STUDENT@", cell="ps1-table-check", answers={"table": one})
+answer("table", table=one)
 """,
-    "says large numbers": PARENT
-    + 'parent.socket.send(b\'.{"student": \' + b"9" * 49_000 + b"}")\nparent.hear()',
-    "says much": PARENT + 'while True:\n    parent.socket.send(b"+" + b"[]," * 16_000)',
-    "says many lists": PARENT
-    + """
+    "says large numbers": 'parent.socket.send(b\'.{"student": \' + b"9" * 49_000 + b"}")\nparent.hear()',
+    "says much": 'while True:\n    parent.socket.send(b"+" + b"[]," * 16_000)',
+    "says many lists": """
 parent.socket.send(b'+{"student": [')
 for _ in range(1250):
     parent.socket.send(b"+" + b"[]," * 16_000)
 parent.socket.send(b".[]]}")
 parent.hear()
 """,
-    "says little, often": PARENT + 'while True:\n    parent.socket.send(b"+" + b"x" * 40)',
-    "says nothing, often": PARENT + 'while True:\n    parent.socket.send(b"+")',
-    "says a million things": PARENT
-    + """
+    "says little, often": 'while True:\n    parent.socket.send(b"+" + b"x" * 40)',
+    "says nothing, often": 'while True:\n    parent.socket.send(b"+")',
+    "says a million things": """
 while True:
     parent.ask(student="@STUDENT@", cell="ps1-name", error="x" * 9_000)
 """,
-    "hangs up": PARENT
-    + "parent.socket.close()\nparent.unused and __import__('os').close(parent.unused)",
-    "answers never": PARENT + "parent.socket.recv(1)",
-    "takes it back": PARENT
-    + """
+    "hangs up": "parent.socket.close()\nparent.unused and __import__('os').close(parent.unused)",
+    "answers never": "parent.socket.recv(1)",
+    "takes it back": """
 for value in (1.0, 2.0, my.seed / 7):
-    parent.ask(student="@STUDENT@", cell="ps1-number-check",
-               answers={"seventh": {"kind": "number", "value": value}})
+    answer("number", seventh={"kind": "number", "value": value})
 """,
-    "says a hostile error": PARENT
-    + """
+    "says a hostile error": """
 text = "\\x1b]0;owned\\x07\\x1b[2J=HYPERLINK(1)<script>alert(1)</script>\\n\\u202e\\ud800\\0,;\\t| # x"
 parent.ask(student="@STUDENT@", cell="ps1-number", error=text, answers={})
 parent.ask(student="@STUDENT@", cell="ps1-table-check", error=text,
            answers={"table": {"kind": "error", "text": text.replace("\\ud800", "")}})
 """,
-    "says hostile answers": PARENT
-    + """
+    "says hostile answers": """
 figure = {"kind": "figure", "traces": [{"name": "", "type": "", "mode": "", "orientation": "", "x": [], "y": [1], "z": []}],
           "xaxis": {"title": "[" * 9_999, "type": ""}, "yaxis": {"title": "/ " * 4_999 + ",", "type": ""}}
-parent.ask(student="@STUDENT@", cell="ps1-bdp-check", answers={"bdp_bytes": figure})
+answer("bdp", bdp_bytes=figure)
 huge = {"kind": "table", "columns": {"n": [1e308, -1e308, 5e-324], "bytes": ["nan", {"kind": "nothing"}, None]}}
-parent.ask(student="@STUDENT@", cell="ps1-table-check", answers={"table": huge})
-parent.ask(student="@STUDENT@", cell="ps1-number-check", answers={"seventh": {"kind": "number", "value": 10**300}})
-parent.ask(student="@STUDENT@", cell="ps1-run-check", answers={"received_bps": {"kind": "number", "value": 5e-324}})
+answer("table", table=huge)
+answer("number", seventh={"kind": "number", "value": 10**300})
+answer("run", received_bps={"kind": "number", "value": 5e-324})
 """,
 }
 ANSWERS = {
@@ -416,9 +409,8 @@ received_bps = {str(n): float(n) for n in range(9_000)}
 }
 NETS = 'net, test = nl.wan("10mbit", "10ms", pairs=1), nl.Iperf3("h1", "h2", time=1)\n'
 EXPERIMENTS = {
-    "runs for ever": NETS + 'nl.run(net, nl.Shell("h1", "sleep 80000", time=86_000))',
-    "runs elsewhere": NETS
-    + """
+    "runs for ever": 'nl.run(net, nl.Shell("h1", "sleep 80000", time=86_000))',
+    "runs elsewhere": """
 for fields in ({"clock": "cpu"}, {"clock": "real"}, {"engine": "mininet"}, {"engine": "recorded"}):
     attempt(lambda: nl.run(net, test, **fields))
 attempt(lambda: nl.Network(net).__enter__())
@@ -430,40 +422,32 @@ try:
 except BaseException as error:
     tell(str(error)[:200])
 """,
-    "prints in a guest": NETS + 'nl.run(net, nl.Shell("h1", "yes netlab", time=1))',
-    "prints emoji": NETS
-    + """
+    "prints in a guest": 'nl.run(net, nl.Shell("h1", "yes netlab", time=1))',
+    "prints emoji": """
 line = "python3 -c \\"for n in range(400): print('\\U0001f600' * 100000)\\""
 nl.run(net, nl.Shell("h1", line))
 """,
-    "prints to the console": NETS
-    + 'nl.run(net, nl.Shell("h1", "head -c 2500000000 /dev/zero > /dev/console"))',
-    "prints in many shells": NETS
-    + 'nl.run(net, *[nl.Shell("h1", "head -c 60000000 /dev/zero | tr \'\\\\0\' x")] * 60)',
+    "prints to the console": 'nl.run(net, nl.Shell("h1", "head -c 2500000000 /dev/zero > /dev/console"))',
+    "prints in many shells": 'nl.run(net, *[nl.Shell("h1", "head -c 60000000 /dev/zero | tr \'\\\\0\' x")] * 60)',
     "watches every packet": """
 net, tests = nl.wan("10gbit", "20ms"), [nl.Iperf3("h1", "h2", parallel=8, time=60)]
 nl.run(net, *tests, nl.Queue("s1", "s2", every=None), nl.Windows("h1", every=None))
 """,
-    "forks in a guest": NETS + 'nl.run(net, nl.Shell("h1", "f() { f | f & }; f; sleep 1", time=2))',
-    "writes in a guest": NETS
-    + """
+    "forks in a guest": 'nl.run(net, nl.Shell("h1", "f() { f | f & }; f; sleep 1", time=2))',
+    "writes in a guest": """
 line = ("for f in @CANARY@ /job/x /usr/bin/iperf3 /x /proc/1/root@CANARY@; do echo x > $f; done; "
         "mkdir -p /tmp/m; mount -t hostfs none /tmp/m -o /; mount -o remount,rw /; cat @CANARY@ /tmp/m@CANARY@; "
         "dd if=/dev/zero of=/job/big bs=1M count=50; cat /proc/*/environ | tr '\\\\0' ' '; ls /dev")
 tell(nl.run(net, nl.Shell("h1", line + "; true", time=5)).raw)
 """,
-    "fills a guest": NETS
-    + 'nl.run(net, nl.Shell("h1", "cat /dev/zero > /dev/shm/x; cat /dev/zero > /tmp/x", time=9))',
-    "runs many": NETS
-    + """
+    "fills a guest": 'nl.run(net, nl.Shell("h1", "cat /dev/zero > /dev/shm/x; cat /dev/zero > /tmp/x", time=9))',
+    "runs many": """
 for number in range(60):
     attempt(lambda: nl.run(net, nl.Shell("h9", "true"), seed=number))
 for number in range(60):
     attempt(lambda: parent.ask(run="{}"))
 """,
-    "forges experiments": PARENT
-    + NETS
-    + """
+    "forges experiments": """
 text = nl.Experiment(net, test).to_json()
 for one in (None, 7, [text], {"a": 1}, "", "null", "[" * 99_999, "{" * 99_999, "9" * 99_999, text[:-1],
             text.replace("10mbit", "1e400mbit"), text.replace("10ms", "-1ms"), text.replace("h1", "h1; id"),
@@ -539,9 +523,9 @@ KINDS = {
     "loops": LOOPS,
     "ending": ENDING,
     "patches": PATCHES,
-    "forged": FORGED,
+    "forged": {name: PARENT + lines for name, lines in FORGED.items()},
     "answers": ANSWERS,
-    "experiments": EXPERIMENTS,
+    "experiments": {name: PARENT + NETS + lines for name, lines in EXPERIMENTS.items()},
     "escapes": ESCAPES,
     "control": {name: FORGING.replace("ACTS", UNWATCHED + acts) for name, acts in CONTROLS.items()},
 }
