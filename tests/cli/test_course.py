@@ -18,7 +18,7 @@ from netlab.course.mine import parameters
 from netlab.errors import NetlabError
 from tests.course import small
 
-IMPORTS = "from pathlib import Path\nfrom netlab.cli.course_demo import open_page"
+IMPORTS = "from pathlib import Path\nfrom netlab.cli.course import open_page"
 
 
 def netlab(*arguments):
