@@ -5,6 +5,7 @@ import warnings
 from copy import deepcopy
 from pathlib import Path
 
+import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -303,31 +304,32 @@ ODD += ["s1", "h1", "r2", "R 2", "10.0.0.1/33", "192.168.0.0/16", "legacyRouter"
 KEYS = ["nodeNum", "switchType", "hostname", "ip", "defaultRoute", "netflow", "jitter", "dpid", "z"]
 
 
+def entries(table):
+    """Every place in a file: its table, and its key there."""
+    for key in list(table) if isinstance(table, dict) else range(len(table)):
+        yield table, key
+        if isinstance(table[key], dict | list):
+            yield from entries(table[key])
+
+
 def mutated(text, choose):
     """A file with one to three things changed; ``choose(n)`` is a number below n."""
     saved = json.loads(text)
     for _ in range(1 + choose(3)):
-        places, waiting = [], [saved]
-        while waiting:
-            table = waiting.pop()
-            keys = list(table) if isinstance(table, dict) else range(len(table))
-            places += [(table, key) for key in keys]
-            waiting += [table[key] for key in keys if isinstance(table[key], dict | list)]
+        if not (places := [*entries(saved)]):
+            break
         table, key = places[choose(len(places))]
         other, there = places[choose(len(places))]
-        how = choose(6)
+        value = deepcopy([ODD[choose(len(ODD))], other[there]])
+        how = choose(4)
         if how == 0:
             del table[key]
         elif how == 1 and isinstance(table, list):
-            table.append(deepcopy(table[key]))
+            table.append(value[1])
         elif how == 2 and isinstance(table, dict):
-            table[KEYS[choose(len(KEYS))]] = deepcopy(ODD[choose(len(ODD))])
-        elif how == 3:
-            table[key] = deepcopy(other[there])
+            table[KEYS[choose(len(KEYS))]] = value[0]
         else:
-            table[key] = deepcopy(ODD[choose(len(ODD))])
-        if not saved:
-            break
+            table[key] = value[choose(2)]
     text = json.dumps(saved).replace('"@deep"', "[" * 3000 + "]" * 3000)
     text = text.replace('"@huge"', "9" * 5000)
     if choose(8) == 0:  # and the text itself
@@ -385,40 +387,6 @@ def test_live_the_round_trip_time_is_twice_the_delays(file, ends, rtt_s):
     assert pings.rtt_s.tolist()[1:] == pytest.approx([rtt_s] * 3, abs=1e-4)
 
 
-def spanning_tree_protocol(switches, ends):
-    """IEEE 802.1D in rounds: every bridge sends its vector (root, cost, bridge, port) from each of
-    its ports, and takes the best that it hears; a port is blocked if it is neither the root port,
-    nor the better end of its link.
-    """
-    ports = {name: [n for n, pair in enumerate(ends) if name in pair] for name in switches}
-
-    def far(name, link):
-        return ends[link][1] if ends[link][0] == name else ends[link][0]
-
-    def sent(name, link):
-        return (*known[name], switches[name], ports[name].index(link))
-
-    known = {name: (bridge, 0) for name, bridge in switches.items()}
-    for _ in range(len(switches) + 1):
-        known = {
-            name: min(
-                [(bridge, 0)]
-                + [(known[far(name, n)][0], known[far(name, n)][1] + 1) for n in ports[name]]
-            )
-            for name, bridge in switches.items()
-        }
-    root_ports = {
-        name: min((sent(far(name, n), n), ports[name].index(n), n) for n in ports[name])[-1]
-        for name in switches
-        if known[name][0] != switches[name]
-    }
-    return [
-        n
-        for n, (a, b) in enumerate(ends)
-        if root_ports.get(max(a, b, key=lambda name: sent(name, n))) != n
-    ]
-
-
 @st.composite
 def networks_of_switches(draw):
     names = [f"s{n}" for n in range(draw(st.integers(2, 9)))]
@@ -428,9 +396,18 @@ def networks_of_switches(draw):
 
 
 @given(networks_of_switches())
-def test_the_links_that_are_left_out_are_those_that_the_protocol_blocks(network):
-    found = [link for links in blocked(*network).values() for link in links]
-    assert sorted(found) == spanning_tree_protocol(*network)
+def test_each_switch_keeps_the_link_that_the_spanning_tree_protocol_does(network):
+    """IEEE 802.1D: towards the root, by the fewest links, then the lowest bridge, then port."""
+    switches, ends = network
+    graph, kept = nx.Graph(ends), set()
+    for part in nx.connected_components(graph):
+        away = nx.single_source_shortest_path_length(graph, min(part, key=switches.get))
+        for name in filter(away.get, part):
+            offers = [(b if a == name else a, n) for n, (a, b) in enumerate(ends) if name in (a, b)]
+            nearer = [(switches[far], n) for far, n in offers if away[far] == away[name] - 1]
+            kept.add(min(nearer)[1])
+    found = [link for links in blocked(switches, ends).values() for link in links]
+    assert sorted(found) == sorted({*range(len(ends))} - kept)
 
 
 def test_a_ring_is_cut_far_from_its_root_which_the_datapath_id_decides(read):
