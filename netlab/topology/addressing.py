@@ -87,6 +87,7 @@ def segments(topology):
 def check(topology):
     """Refuse addresses and default routes with which some host could not reach another."""
     parts, routers = segments(topology), {router.name for router in topology.routers}
+    near = {}  # by node, the addresses of the routers in its (last) subnet, by name
     for number, part in enumerate(parts):
         first = next(iter(part))
         count = Counter(address.ip for address in part.values())
@@ -99,9 +100,10 @@ def check(topology):
             if part[node].network != part[first].network:
                 raise ValueError(
                     f"{first!r} with address {part[first]} and {node!r} with address {part[node]}"
-                    " are joined without a router in between: their addresses must be in one"
-                    f" subnet, such as {part[first].network}"
+                    " are joined without a router in between: write addresses of one subnet"
                 )
+        gateways = {name: str(part[name].ip) for name in part if name in routers}
+        near |= dict.fromkeys(part, gateways)
         for other in parts[:number]:
             far = next(iter(other))
             if other[far].network.overlaps(part[first].network):
@@ -110,10 +112,6 @@ def check(topology):
                     " have a router in between: their subnets must not overlap. Choose other"
                     " addresses, or longer prefixes, such as /24"
                 )
-    near = {}  # by host, the routers that it can see
-    for part in parts:
-        gateways = {name: str(part[name].ip) for name in part if name in routers}
-        near |= dict.fromkeys(part, gateways)
     for host in topology.hosts:
         gateways = near.get(host.name, {})
         allowed = " or ".join(f"{address} ({name})" for name, address in gateways.items())

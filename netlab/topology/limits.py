@@ -45,8 +45,7 @@ def check_buffers(buffers):
     """Refuse maxima of ``tcp_rmem`` and ``tcp_wmem`` that the kernel does not take."""
     if not LEAST_BUFFER_BYTES <= units.size_bytes(buffers) <= MOST_BUFFER_BYTES:
         raise ValueError(
-            f"buffers = {buffers!r}: from {LEAST_BUFFER_BYTES} bytes, the default size of a new"
-            f" socket's buffer, to {MOST_BUFFER_BYTES}, the most that the kernel takes"
+            f"buffers = {buffers!r}: from {LEAST_BUFFER_BYTES} to {MOST_BUFFER_BYTES} bytes"
         )
 
 
@@ -58,7 +57,7 @@ def check_cards(topology):
         if link.tclink and noisy:
             raise ValueError(
                 f"noise of host {noisy[0]!r} and tclink of the link {link.a}-{link.b}: they need"
-                " the same place, which Mininet's TCLink fills; put a switch between the two"
+                " the same interface; put a switch between the two"
             )
     for host in topology.hosts:
         for link in topology.links_of(host.name) if host.qdisc else ():

@@ -149,8 +149,7 @@ class Link(Description):
             self._check_qdisc(given)
         if self.queue_packets and "limit" in given:
             raise ValueError(
-                f"limit = {self.limit!r} and queue_packets = {self.queue_packets}: give one of"
-                " them, both are the queue"
+                f"limit = {self.limit!r} and queue_packets = {self.queue_packets}: give one of them"
             )
         if self.rate and not self.tclink:
             for name, size in (
@@ -178,8 +177,7 @@ class Link(Description):
     def _check_tclink(self, given):
         if not (self.rate and self.both):
             raise ValueError(
-                "tclink = True: it needs a rate, which is what TCLink adds to a cable, and both ="
-                " True, as TCLink emulates on both interfaces"
+                "tclink = True: it needs a rate and both = True, as TCLink emulates on both ends"
             )
         for name in ["qdisc"] * bool(self.qdisc) + given:
             raise ValueError(
@@ -194,16 +192,14 @@ class Link(Description):
             )
         if self.qdisc.split()[0] == "fq" and "nopacing" not in self.qdisc:
             raise ValueError(
-                f"qdisc = {self.qdisc!r}: on a link, write 'fq nopacing'. All hosts share one"
-                " kernel, so that fq would find the senders' sockets and pace them, as no switch"
-                " can"
+                f"qdisc = {self.qdisc!r}: on a link, write 'fq nopacing', as fq would pace the"
+                " sockets of the senders, which share one kernel with all switches"
             )
         if self.queue_packets or "limit" in given:
             name = "queue_packets" if self.queue_packets else "limit"
             raise ValueError(
-                f"{name} = {getattr(self, name)!r} and qdisc = {self.qdisc!r}: give one of them, as"
-                " the discipline is the queue. Its own limit goes into its text, such as 'pfifo"
-                " limit 100'"
+                f"{name} = {getattr(self, name)!r} and qdisc = {self.qdisc!r}: give one of them; a"
+                " discipline's own limit goes into its text, such as 'pfifo limit 100'"
             )
 
     def setup(self, interface, noise_s=0.0):

@@ -305,8 +305,8 @@ def _router_addresses(routers, hosts, switches, links):
             if len({node for node, _ in here}) > 1:
                 raise SpecificationError(
                     f"several routers ({', '.join(node for node, _ in here)}) are joined to the"
-                    f" same hosts ({beside}), and the file does not say which has which address:"
-                    " put a router between them, or describe it as a Topology"
+                    f" same hosts ({beside}): put a router between them, or describe it as a"
+                    " Topology"
                 )
             if len({host.route for host in near}) > 1 or not near[0].route:
                 routes = ", ".join(f"{host.name}: {host.route}" for host in near)

@@ -33,13 +33,11 @@ def check_name(name):
 def check_switch_name(name):
     if not re.search("[0-9]", name):
         raise ValueError(
-            "a switch's name needs a number, as Mininet derives its datapath ID from it: write"
-            f" '{name[:9]}1'"
+            f"a switch's name needs a number, Mininet's datapath ID: write '{name[:9]}1'"
         )
     if KERNELS.fullmatch(name):
         raise ValueError(
-            "the kernel uses this name for an interface of its own, and a switch is an interface"
-            " too: choose another name, such as 's1'"
+            "the kernel has this name for an interface of its own: choose another, such as 's1'"
         )
     return name
 
@@ -48,19 +46,14 @@ def check_sysctls(sysctls):
     for name, value in sysctls.items() if isinstance(sysctls, dict) else ():
         if not str(name).startswith("net.") or SHARED.fullmatch(name):
             raise ValueError(
-                f"{name!r} is not a host's own: hosts share one kernel, and only some settings,"
-                " such as most in net.ipv4., are kept per host. (TCP's buffers are"
-                " net.ipv4.tcp_rmem and net.ipv4.tcp_wmem, or `buffers` of the network.)"
+                f"{name!r} is not a host's own, as all share one kernel: take one such as most in"
+                " net.ipv4.; TCP's buffers are `buffers` of the network"
             )
         if not re.fullmatch(r"net(\.[A-Za-z0-9_-]+)+", name):
-            raise ValueError(
-                f"{name!r} is not the name of a sysctl: write it with dots, as in"
-                " 'net.ipv4.tcp_sack'"
-            )
+            raise ValueError(f"{name!r} is not the name of a sysctl, such as 'net.ipv4.tcp_sack'")
         if not isinstance(value, str | int) or not re.fullmatch(r"\S+( \S+)*", str(value)):
             raise ValueError(
-                f"{name} = {value!r}: a number, or one line of words or numbers with single spaces"
-                " between them"
+                f"{name} = {value!r}: a number, or one line of words with single spaces"
             )
     return sysctls
 

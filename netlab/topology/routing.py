@@ -30,8 +30,8 @@ def check(topology):
     for link in topology.links:
         if (count := times[frozenset((link.a, link.b))]) > 1:
             raise ValueError(
-                f"{count} links join {link.a!r} and {link.b!r}, but a link is named by its two"
-                " nodes: keep one of them, or put a router into the other"
+                f"{count} links join {link.a!r} and {link.b!r}: keep one of them, or put a router"
+                " into the other"
             )
     graph = cables(topology)
     first, *others = graph
@@ -44,17 +44,16 @@ def check(topology):
         pairs = [{a, b} for a, b in pairwise([*circle, circle[0]])]
         links = [f"{link.a}-{link.b}" for link in topology.links if {link.a, link.b} in pairs]
         raise ValueError(
-            f"the links {', '.join(links)} make a circle of switches. Switches are Linux bridges"
-            " without the spanning tree protocol here, so that a broadcast would go round in it for"
-            f" ever: make two of them routers, or take out a link, such as {links[-1]}"
+            f"the links {', '.join(links)} make a circle of switches, in which a broadcast would"
+            f" go round for ever: make two of them routers, or take out a link, such as {links[-1]}"
         )
     for part in addressing.joined(topology.switches, topology.links):
         for name, count in Counter(name for name, _ in part).items():
             if count > 1:
                 links = [f"{link.a}-{link.b}" for node, link in part if node == name]
                 raise ValueError(
-                    f"the links {', '.join(links)} of {name!r} lead into one subnet, as only"
-                    " switches are behind them: keep one of them, or make a switch a router"
+                    f"the links {', '.join(links)} of {name!r} lead into one subnet: keep one of"
+                    " them, or make a switch a router"
                 )
 
 

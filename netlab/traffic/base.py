@@ -230,9 +230,7 @@ class BetweenHosts(Traffic):
     @model_validator(mode="after")
     def _check_ends(self):
         if self.src == self.dst:
-            raise ValueError(
-                f"src and dst are both {self.src!r}: traffic goes from one host to another"
-            )
+            raise ValueError(f"src and dst are both {self.src!r}: name two different hosts")
         return self
 
     @property

@@ -79,9 +79,7 @@ class Iperf3(ThroughputTest):
     @model_validator(mode="after")
     def _check(self):
         if self.udp and self.mss:
-            raise ValueError(
-                f"mss = {self.mss} with udp: UDP has no segments; leave one of them out"
-            )
+            raise ValueError(f"mss = {self.mss} with udp: leave one of them out")
         return self
 
     @property
@@ -129,8 +127,8 @@ class Iperf3(ThroughputTest):
     def read(self, outputs, place):
         report = read_iperf3(outputs[""])
         if report.meta["interrupted"]:
-            why = f"iperf3 from {self.src} to {self.dst} was interrupted: {report.meta['error']}"
-            raise ReadError(why, outputs[""])
+            ends = f"iperf3 from {self.src} to {self.dst}"
+            raise ReadError(f"{ends} was interrupted: {report.meta['error']}", outputs[""])
         streams = counted(owned(report.streams, place, self.ends))
         if self.algorithms:  # iperf3 has the kernel's name for it
             streams = streams.assign(congestion=str(self.congestion))

@@ -45,8 +45,7 @@ class ThroughputTest(BetweenHosts):
         udp = "udp" in type(self).model_fields and self.udp
         if udp and self.congestion:
             raise ValueError(
-                f"congestion = {self.congestion!r} with udp: UDP has no congestion control; leave"
-                " one of them out"
+                f"congestion = {self.congestion!r} with udp: UDP has no congestion control"
             )
         return self
 
