@@ -24,7 +24,7 @@ def expected(topology, *flows):
     ----------
     topology : Topology
     *flows : tuple
-        Of each: from whom, to whom, and how many parallel connections (one, where it is left out):
+        From whom, to whom, and how many parallel connections (one, where it is left out):
         ``("h1", "h4")``, ``("h1", "h4", 2)``.
 
     Returns
@@ -33,16 +33,10 @@ def expected(topology, *flows):
         One row per flow: ``flow`` (1, 2 ...), ``src``, ``dst``, ``streams``; ``rtt_s``, the delays
         there and back, all queues empty [s]; ``bottleneck``, the slowest link on the way (the first
         of equals), or the host whose queueing discipline lets through less; its ``rate_bps``
-        [bit/s] and ``queue_bytes`` [byte]; and two rules for what the flow gets, all of its
-        connections together [bit/s]:
-
-        ``split_bps``
-            The rate of its bottleneck, split evenly among all connections that cross that link.
-        ``max_min_bps``
-            Its connections' max-min fair shares (`netlab.fairness.max_min`).
-
-        Where nothing on the way has a rate, ``bottleneck`` is "", ``rate_bps`` is infinity, and the
-        others are NaN.
+        [bit/s] and ``queue_bytes`` [byte]; and two rules for what all connections of the flow get
+        together [bit/s]: ``split_bps`` splits its bottleneck evenly among all connections that
+        cross it; ``max_min_bps`` are max-min fair shares (`netlab.fairness.max_min`). Where nothing
+        on the way has a rate, ``bottleneck`` is "", ``rate_bps`` is infinity, the others are NaN.
 
     Raises
     ------
@@ -51,13 +45,11 @@ def expected(topology, *flows):
 
     Notes
     -----
-    The first rule looks at one link of a flow, the second at all of them. They differ in two ways.
-    A flow may be held back by a link that is not its slowest: then the first rule promises too
-    much. And a flow that is held back elsewhere leaves a part of its share to the others, which the
-    first rule never gives away.
+    ``split_bps`` promises too much to a flow that a link other than its slowest holds back, and
+    never gives what such a flow leaves to the others.
 
     Rates are those of whole frames: multiply by `netlab.models.goodput_bps` of 1, 0.956, for what
-    remains without headers. TCP comes near to the second rule only where RTTs are alike.
+    remains without headers. TCP comes near to ``max_min_bps`` only where RTTs are alike.
 
     Examples
     --------

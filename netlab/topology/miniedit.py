@@ -49,31 +49,23 @@ def read_miniedit(source):
 
     Notes
     -----
-    Everything is taken as MiniEdit takes it:
-
     - A link with options is Mininet's ``TCLink``: it has its `bw` [Mbit/s], `delay` and `loss` [%]
       on both interfaces, so it adds *twice* its delay to the RTT. A delay without a unit is in
       microseconds, as tc reads it. `max_queue_size` is `Link.queue_packets`; where it is not given,
       the queue has Mininet's 1000 packets.
     - A host without an address has the one of its number in `ipBase`: h3 is 10.0.0.3. An address
-      without a prefix length has /8, whatever `ipBase` says. Hosts come in the order of their
-      numbers.
+      without a prefix length has /8. Hosts come in the order of their numbers.
     - Switches learn, as they do under MiniEdit's own controllers and as its legacy switches do.
-      Controllers and preferences other than `ipBase` make no difference (in MiniEdit a switch
-      without a controller forwards nothing).
+      Controllers and preferences other than `ipBase` make no difference.
     - Where switches make a loop, the links are left out that the spanning tree protocol would
       block: the switch with the lowest datapath ID (its number, where the file gives none) is the
-      root, and every link costs the same, as Mininet's interfaces do. So are switches that are on
-      the way to no host. Where the way round leads through routers, all links stay.
-    - MiniEdit leaves it to you to give a legacy router its addresses and routes. Here a router's
-      address beside hosts is their default route. Where only routers meet, netlab chooses a subnet
-      that the file does not use, 192.168.1.0/30, 192.168.2.0/30 ..., and the addresses in it in the
-      order of the file.
+      root, and every link costs the same. So are switches that are on the way to no host. Where the
+      way round leads through routers, all links stay.
+    - A legacy router's address beside hosts is their default route. Where only routers meet, their
+      addresses come from a subnet that the file does not use, 192.168.1.0/30, 192.168.2.0/30 ...
     - Parts that no link joins stay apart: a link that loses every packet joins a switch of each.
     - A name that a node cannot have here is changed: "R1" to "r1", "h1 - 10.0.0.1" to "h1", "File
       server" to "h" and a number.
-
-    Where things are on the canvas is not kept: a `Topology` draws itself.
     """
     data = read_file(source)
     text = data.decode(json.detect_encoding(data), errors="backslashreplace")

@@ -54,12 +54,10 @@ def portfolio(
 
     Notes
     -----
-    The queues hold 67, 100 and 33 packets in either direction. That is one bandwidth-delay product
-    of each *link*: 40 Mbit/s in a round trip of 20 ms, 30 Mbit/s in 40 ms, 20 Mbit/s in 20 ms. A
-    flow that crosses several links has a longer round trip, so that the queue at its bottleneck is
-    shorter than *its* bandwidth-delay product: for h1 to h9, 33 packets before L3 are a quarter of
-    20 Mbit/s in 80 ms, too few to bridge what Reno's halving takes away (see
-    `netlab.models.sawtooth_utilisation`).
+    The queues hold 67, 100 and 33 packets in either direction, one bandwidth-delay product of each
+    *link*. A flow that crosses several links has a longer round trip: for h1 to h9, 33 packets
+    before L3 are a quarter of 20 Mbit/s in 80 ms, too few to bridge what Reno's halving takes away
+    (see `netlab.models.sawtooth_utilisation`).
 
     Examples
     --------

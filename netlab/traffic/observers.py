@@ -68,9 +68,9 @@ class Windows(Observer):
     it a retransmission timeout, and no ACK?) and ``retransmits`` so far.
 
     The guest's kernel tells after each ACK, in no virtual time: the run has the same bytes without
-    it. On another engine, ``ss`` looks every 50 ms; each look is a process, which costs
-    milliseconds of a processor; ``state`` and ``timeout`` are not known then, and streams that
-    opened between the same two looks may have each other's numbers.
+    it. On another engine, ``ss`` looks every 50 ms, which costs milliseconds of a processor;
+    ``state`` and ``timeout`` are not known then, and streams that opened between the same two looks
+    may have each other's numbers.
     """
 
     kind: Literal["windows"] = "windows"
