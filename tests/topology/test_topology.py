@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netlab import Host, Link, Network, Ping, Router, SpecificationError, Switch, Topology, run, wan
-from tests.topology.networks import graphs, network_of, sound, trees
+from tests.topology.networks import addressed, graphs, network_of, sound, trees
 
 SACK, RMEM = "net.ipv4.tcp_sack", "net.ipv4.tcp_rmem"
 H1, H2 = Host("h1", "10.0.0.1/8"), Host("h2", "10.0.0.2/8")
@@ -233,6 +233,8 @@ def test_in_any_network_packets_take_the_shortest_way(network):
         assert follow(network, start, end) == [name for name in nodes if name[0] != "s"]
         best = min(cost(way) for way in nx.all_simple_paths(graph, start, end))
         assert cost(nodes) == pytest.approx(best)
+        delay_s = sum(link.delay_s for link in network.emulated(start, end))
+        assert network.routing.one_way_ns(start, end) / 1e9 == pytest.approx(delay_s)
         assert network.rtt_s(start, end) == network.rtt_s(end, start)
     for host in network.hosts:
         for router in network.routers:  # to its first address, too
@@ -259,6 +261,8 @@ R2, R3 = (
 )
 NEAR = Router("r3", ["10.0.1.3/24", "10.0.2.129/25"])
 THREE = [Host(f"h{n}", f"10.0.0.{n}/8") for n in (1, 2, 3)]
+CIRCLE = [Link("s1", "s2"), Link("s2", "s3"), Link("s1", "s3")]
+SQUARE = [Link("s1", "s2"), Link("s1", "r1"), Link("r1", "s2")]
 REFUSED = {
     "'h1' is used 2 times": lambda: Topology([H1, H1]),
     "'s9', which is not a node": lambda: Topology([H1], links=[Link("h1", "s9")]),
@@ -300,6 +304,12 @@ REFUSED = {
     ),
     "2 links join 's1' and 'r3': keep one of them": lambda: routed(
         links=[*LINKS, Link("r3", "s1")]
+    ),
+    "s1-s2, s2-s3, s1-s3 make a circle of switches.* take out a link, such as s1-s3": lambda: (
+        addressed(Link("h1", "s1"), *CIRCLE, switches=["s1", "s2", "s3"])
+    ),
+    "links s1-r1, r1-s2 of 'r1' lead into one subnet.* make a switch a router": lambda: addressed(
+        Link("h1", "s1"), *SQUARE, switches=["s1", "s2"]
     ),
     "wan.access names h5: its hosts are h1 to h4": lambda: wan(access={"h5": "1ms"}),
     "sixty": lambda: wan(access={"h3": "sixty"}),
