@@ -18,8 +18,7 @@ The pure functions (models, fairness, units) raise plain ``ValueError`` for a ba
 every kind of bad input. ``MissingPackageError`` is an ``ImportError`` too.
 
 In notebooks these errors are shown without netlab's own lines: the message with its notes, what
-caused it, and the reader's lines that led to it. After ``%xmode Verbose``, or another mode, they
-are shown as any other error; ``%tb`` shows the last one again.
+caused it, and the reader's lines that led to it, unless ``%xmode`` has set another mode.
 """
 
 import contextlib
@@ -83,10 +82,7 @@ def _readers_lines(shell, tb):
 
 
 class SpecificationError(NetlabError, ValueError):
-    """A topology, traffic or experiment that is not possible.
-
-    The message names the field, the value and what is allowed.
-    """
+    """A topology, traffic or experiment that is not possible: the message says which field is."""
 
 
 class EngineError(NetlabError):
@@ -111,14 +107,12 @@ class GuestError(EngineError):
 
 
 class LimitError(GuestError):
-    """A guest was ended at a limit of output, memory or wall-clock time: the same again would be
-    ended again.
-    """
+    """A guest was ended at a limit of output, memory or wall-clock time, and would be again."""
 
 
 class AlgorithmError(NetlabError):
-    """A congestion control in Python failed, and ended its run: an exception at one of its lines, a
-    value that no window can have, no answer in ten seconds.
+    """A congestion control in Python ended its run: an exception at one of its lines, a value that
+    no window can have, no answer in ten seconds.
     """
 
 
@@ -168,9 +162,7 @@ class MissingPackageError(NetlabError, ImportError):
 
 @contextlib.contextmanager
 def needs_notebooks(extra="notebooks", purpose="everything for notebooks"):
-    """Around imports of Jupyter's packages, or of another extra's: one that is missing makes a
-    `MissingPackageError`.
-    """
+    """Turns a missing package of Jupyter's, or another extra's, into a `MissingPackageError`."""
     try:
         yield
     except ModuleNotFoundError as error:

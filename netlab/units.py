@@ -106,8 +106,6 @@ def rate_bps(text):
     ValueError
         It is not such a text, or the rate is zero.
 
-    Examples
-    --------
     >>> rate_bps("10gbit"), rate_bps("1mbps")
     (10000000000, 8000000)
     """
@@ -124,8 +122,6 @@ def delay_s(text):
     ValueError
         It is not such a text, has no unit, or is more than tc accepts (4294967295 us).
 
-    Examples
-    --------
     >>> delay_s("20ms")
     0.02
     """
@@ -140,8 +136,6 @@ def fraction(text):
     ValueError
         It is no number with ``%``, or is above 100 %.
 
-    Examples
-    --------
     >>> fraction("1%")
     0.01
     """
@@ -158,8 +152,6 @@ def size_bytes(size):
     ValueError
         It is neither, not whole bytes, or more than tc accepts (4294967295).
 
-    Examples
-    --------
     >>> size_bytes("5mb"), size_bytes(5_000_000)
     (5242880, 5000000)
     """

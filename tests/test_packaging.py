@@ -21,16 +21,9 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 DEPENDENCIES = [Requirement(line) for line in PROJECT["project"]["dependencies"]]
-OPTIONAL = {
-    extra: [Requirement(line) for line in lines]
-    for extra, lines in PROJECT["project"]["optional-dependencies"].items()
-}
-EXTRAS = [requirement for extra in OPTIONAL.values() for requirement in extra]
-BUILD = [
-    Requirement(line)
-    for line in PROJECT["build-system"]["requires"] + PROJECT["dependency-groups"]["build"]
-]
-PYTHONS = ["3.11", "3.12", "3.13"]
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+OPTIONAL = {extra: [*map(Requirement, lines)] for extra, lines in EXTRAS.items()}
+BUILD = PROJECT["build-system"]["requires"] + PROJECT["dependency-groups"]["build"]
 
 
 def read_lock():
@@ -60,15 +53,11 @@ def pins(python):
 
 
 def read_apt():
-    """(package, tool, purpose) for each line of binder/apt.txt, read as repo2docker reads it: what
-    is before a #.
+    """(package, tool, purpose) for each line of binder/apt.txt, as repo2docker reads it: what is
+    before a #.
     """
     lines = [line.partition("#") for line in (ROOT / "binder/apt.txt").read_text().splitlines()]
-    return [
-        (package.strip(), *comment.strip().split(": ", 1))
-        for package, _, comment in lines
-        if package.strip()
-    ]
+    return [(name.strip(), *rest.strip().split(": ", 1)) for name, _, rest in lines if name.strip()]
 
 
 def test_plotly_7_is_a_dependency_and_the_notebook_tools_are_an_extra():
@@ -113,26 +102,20 @@ def test_the_conda_environment_has_the_same_packages_and_bounds():
     assert environment["channels"] == ["conda-forge"]
     assert pip == "pip"
     assert re.fullmatch(r"python=3\.1[123]", python)  # with =, else repo2docker does not see it
-    assert {str(Requirement(package)) for package in packages} == {
-        str(requirement)
-        for requirement in DEPENDENCIES + OPTIONAL["notebooks"] + OPTIONAL["course"]
-    }
+    asked = DEPENDENCIES + OPTIONAL["notebooks"] + OPTIONAL["course"]
+    assert {str(Requirement(package)) for package in packages} == {*map(str, asked)}
     assert packages == sorted(packages)
-
-
-def test_binder_uses_the_same_conda_environment():
     assert os.readlink(ROOT / "binder/environment.yml") == "../environment.yml"
 
 
-@pytest.mark.parametrize("python", PYTHONS)
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
 def test_the_lock_satisfies_the_project(python):
     pinned = pins(python)
-    for requirement in DEPENDENCIES + EXTRAS + BUILD:
+    extras = [requirement for extra in OPTIONAL.values() for requirement in extra]
+    for requirement in [*DEPENDENCIES, *extras, *map(Requirement, BUILD)]:
         name = canonicalize_name(requirement.name)
         assert name in pinned, f"{requirement} is not in requirements.lock: make lock"
-        assert requirement.specifier.contains(pinned[name]), (
-            f"{requirement}, locked is {pinned[name]}: make lock"
-        )
+        assert requirement.specifier.contains(pinned[name]), f"{requirement}: make lock"
 
 
 def test_every_pin_is_exact_and_has_hashes():
@@ -153,24 +136,15 @@ def test_no_file_names_a_package_registry():
     """Everybody's own configuration says where packages come from: a mirror, a proxy, a classroom's
     cache.
     """
-    assert not [
-        f"{path}: {found[0]}" for path, text in text_files() for found in REGISTRY.finditer(text)
-    ]
-
-
-def text_files():
-    """(path, text) of the project's files, with git or without."""
-    folders = [
-        ROOT / name
-        for name in ("netlab", "notebooks", "data", "tests", "binder", ".ci", ".devcontainer")
-    ]
-    assert all(folder.is_dir() for folder in folders)
-    for path in sorted(
-        [*ROOT.iterdir(), *(path for folder in folders for path in folder.rglob("*"))]
-    ):
+    names = ("netlab", "notebooks", "data", "tests", "binder", ".ci", ".devcontainer")
+    assert all((ROOT / name).is_dir() for name in names)
+    found = []
+    for path in [*ROOT.iterdir(), *(path for name in names for path in (ROOT / name).rglob("*"))]:
         if path.is_file() and not path.is_symlink():
             with contextlib.suppress(UnicodeDecodeError):
-                yield path, path.read_text(encoding="utf-8")
+                text = path.read_text(encoding="utf-8")
+                found += [f"{path}: {one[0]}" for one in REGISTRY.finditer(text)]
+    assert not found
 
 
 def test_each_system_package_has_its_tool_and_purpose():
@@ -187,9 +161,8 @@ def bare_machine(tmp_path):
     """A function that runs binder/setup where hardly any command is there; scripts stand in for
     others, by name.
     """
-    (tmp_path / "binder").mkdir()
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "tests").mkdir()
+    for folder in ("binder", "bin", "tests"):
+        (tmp_path / folder).mkdir()
     for name in ["binder/setup", "binder/apt.txt", "tests/apt.txt"]:
         shutil.copy(ROOT / name, tmp_path / name)
     for tool in ["bash", "dirname", "env"]:
@@ -200,14 +173,9 @@ def bare_machine(tmp_path):
             stub = tmp_path / "bin" / name.replace("_", "-")
             stub.write_text(f"#!{tmp_path}/bin/bash\n{script}\n")
             stub.chmod(0o755)
+        command = [tmp_path / "binder/setup", *lists]
         environment = {"PATH": str(tmp_path / "bin"), "PYTHON": "no-python"}
-        return subprocess.run(
-            [tmp_path / "binder/setup", *lists],
-            env=environment,
-            capture_output=True,
-            text=True,
-            input="",
-        )
+        return subprocess.run(command, env=environment, capture_output=True, text=True, input="")
 
     return setup
 
@@ -221,16 +189,14 @@ def test_setup_without_an_administrator_says_what_to_ask_for(bare_machine, stubs
     for package, tool, purpose in read_apt():
         if not tool.startswith("/"):  # this machine may have that file
             assert f"{package}: {purpose}" in run.stdout
-    assert re.search(
-        r"Please ask for:\n.* apt-get update && apt-get install --yes .*\bmmdebstrap\b", run.stderr
-    )
+    typed = r"Please ask for:\n.* apt-get update && apt-get install --yes .*\bmmdebstrap\b"
+    assert re.search(typed, run.stderr)
 
 
 @pytest.mark.parametrize("user_id", [0, 1000], ids=["root", "ordinary user"])
 def test_setup_installs_what_is_missing_and_only_that(bare_machine, user_id):
-    run = bare_machine(
-        user_id, flex="", apt_get='echo "apt-get $*"', sudo='echo "sudo $*"; [[ $1 = -n ]] || "$@"'
-    )
+    sudo = 'echo "sudo $*"; [[ $1 = -n ]] || "$@"'
+    run = bare_machine(user_id, flex="", apt_get='echo "apt-get $*"', sudo=sudo)
     assert re.search(r"apt-get .*install --yes --no-install-recommends .*\bbison\b", run.stdout)
     assert not re.search(r"apt-get .*install .*\bflex\b", run.stdout)
     assert ("sudo" in run.stdout) == (user_id != 0)
@@ -242,6 +208,5 @@ def test_setup_takes_further_lists(bare_machine):
     """A browser, which tests need and Binder does not."""
     assert "chromium" not in bare_machine(1000).stdout
     said = bare_machine(1000, "tests/apt.txt")
-    assert "chromium: the browser" in said.stdout and re.search(
-        r"install --yes .*\bmmdebstrap\b.* chromium ", said.stderr
-    )
+    assert "chromium: the browser" in said.stdout
+    assert re.search(r"install --yes .*\bmmdebstrap\b.* chromium ", said.stderr)

@@ -5,6 +5,7 @@ does, on texts made of the pattern itself: each of its repetitions is repeated n
 """
 
 import ast
+import contextlib
 import importlib
 import itertools
 import pkgutil
@@ -23,14 +24,10 @@ SHORT, LONG = 100, 200  # characters
 MOST = 2.6  # times the steps for twice the text
 FEW = 40  # steps for a character are not looked at further
 TAILS = "", "\n", "\0"
-OWN = (  # these read what this project wrote
-    "netlab.engines.jail.contents",
-    "netlab.engines.guest",
-    "netlab.cli.student_copy",
-    "netlab.course.sets.source",
-    "netlab.explore",
-    "netlab.course.checks.unit_names",  # of a title, 300 characters are looked at
-)
+OWN = (  # these read what this project wrote; of a title, 300 characters are looked at
+    "netlab.engines.jail.contents", "netlab.engines.guest", "netlab.cli.student_copy",
+    "netlab.course.sets.source", "netlab.explore", "netlab.course.checks.unit_names",
+)  # fmt: skip
 
 
 class TooMany(Exception):
@@ -77,10 +74,10 @@ class Matcher:
         elif op in (_constants.MAX_REPEAT, _constants.MIN_REPEAT):
             yield from self.repeat(item, text, at, groups)
         elif op in (_constants.ASSERT, _constants.ASSERT_NOT):
-            starts = [at] if value[0] > 0 else [at - n for n in range(at + 1)]
+            ahead = value[0] > 0
             found = any(
-                end == at or value[0] > 0
-                for start in starts[: 1 if value[0] > 0 else 60]
+                end == at or ahead
+                for start in ([at] if ahead else range(at, max(-1, at - 60), -1))
                 for end in self.items(list(value[1]), text, start, groups)
             )
             if found == (op is _constants.ASSERT):
@@ -126,7 +123,7 @@ class Matcher:
         return self.single[id(item)]
 
 
-def sample(items, pumped=None, times=0, cut=None):
+def sample(items, pumped=None, times=0):
     """A text that a pattern matches, with one of its repetitions taken so often; ends behind it."""
     text = ""
     for op, value in items:
@@ -201,18 +198,16 @@ def slow(pattern, method):
 
 
 def uses():
-    """(module, method, pattern) of every use of a regular expression."""
-    compiled, used = {}, []
+    """Every use of a regular expression: module, method, text, flags, pattern."""
+    used = []
     for found in pkgutil.walk_packages(netlab.__path__, "netlab."):
         if found.name.endswith("__main__") or found.name.startswith(OWN):
             continue
         spec = importlib.util.find_spec(found.name)
         tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
-        text = ast.dump(tree)
-        if "'re'" not in text:
+        if "'re'" not in ast.dump(tree):
             continue
         module = importlib.import_module(found.name)
-        compiled |= {name: one for name, one in vars(module).items() if isinstance(one, re.Pattern)}
         for call in ast.walk(tree):
             if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
                 continue
@@ -221,27 +216,24 @@ def uses():
                 continue
             name = whose.id if isinstance(whose, ast.Name) else getattr(whose, "attr", "")
             if name == "re":
-                used.append((found.name, call.lineno, method, call.args[0], module))
+                used.append((found.name, method, call.args[0], module))
             elif isinstance(vars(module).get(name), re.Pattern):
-                used.append((found.name, call.lineno, method, vars(module)[name], module))
-    for name, line, method, one, module in used:
+                used.append((found.name, method, vars(module)[name], module))
+    for name, method, one, module in used:
         if isinstance(one, ast.AST):
-            try:
+            value = None
+            with contextlib.suppress(NameError):  # made of a local name
                 value = eval(compile(ast.Expression(one), "", "eval"), vars(module))
-            except NameError:  # made of a local name
-                value = None
             one = re.compile(value) if isinstance(value, str) else None
-        yield name, line, method, one
+        if one:
+            yield name, method, one.pattern, one.flags, one
 
 
-USES = sorted(
-    {(name, method, one.pattern, one.flags): one for name, _, method, one in uses() if one}.items(),
-    key=lambda item: item[0],
-)
+USES = sorted({use[:4]: use for use in uses()}.values(), key=lambda use: use[:4])
 
 
 @pytest.mark.parametrize(
-    ("method", "pattern"), [(key[1], one) for key, one in USES], ids=[key[0] for key, _ in USES]
+    ("method", "pattern"), [(use[1], use[4]) for use in USES], ids=[use[0] for use in USES]
 )
 def test_twice_the_text_is_twice_the_steps(method, pattern):
     assert slow(pattern, method) is None

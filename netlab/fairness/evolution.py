@@ -36,16 +36,6 @@ def over_time(intervals, window_s, by="flow"):
     DataFrame
         One row per window and flow (or stream): ``start_s``, ``end_s`` [s], ``flow`` (and
         ``stream``), ``bps`` [bit/s].
-
-    Examples
-    --------
-    >>> intervals = pd.DataFrame({"flow": [1, 1, 2], "stream": 1, "omitted": False,
-    ...                           "start_s": [0, 1, 0.5], "end_s": [1, 2, 2],
-    ...                           "sent_bps": [8e6, 4e6, 2e6], "received_bps": np.nan})
-    >>> over_time(intervals, 1)
-       start_s  end_s  flow        bps
-    0      0.5    1.5     1  6000000.0
-    1      0.5    1.5     2  2000000.0
     """
     if by not in ("flow", "stream"):
         raise ValueError(f"by must be 'flow' or 'stream', not {by!r}")
@@ -92,16 +82,7 @@ def index_over_time(intervals, window_s, by="flow"):
     -------
     DataFrame
         One row per window: ``start_s``, ``end_s`` [s], ``jain_index`` [1] (NaN where all flows have
-        0), and ``total_bps``, the sum of all flows [bit/s]. Short windows show which flow has just
-        reduced its rate, long windows which flow gets more in the end.
-
-    Examples
-    --------
-    >>> intervals = pd.DataFrame({"flow": [1, 2], "stream": 1, "start_s": 0, "end_s": 2,
-    ...                           "sent_bps": [8e6, 0], "received_bps": np.nan, "omitted": False})
-    >>> index_over_time(intervals, 2)
-       start_s  end_s  jain_index  total_bps
-    0      0.0    2.0         0.5  8000000.0
+        0), and ``total_bps``, the sum of all flows [bit/s].
     """
     windows = over_time(intervals, window_s, by).groupby(["start_s", "end_s"]).bps
     return windows.agg(
@@ -123,14 +104,7 @@ def convergence_s(windows, threshold=0.95):
     -------
     float
         ``start_s`` of the first window from which on *every* window has an index of at least the
-        threshold (to within rounding); NaN if the last window has not. A window whose index is NaN
-        counts as below. Shorter windows give a later time. [s]
-
-    Examples
-    --------
-    >>> windows = {"start_s": [0, 1, 2, 3], "jain_index": [0.96, 0.8, 0.97, 0.99]}
-    >>> convergence_s(pd.DataFrame(windows))
-    2.0
+        threshold (to within rounding; NaN is below); NaN if the last window has not. [s]
     """
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold must be above 0 and at most 1, not {threshold!r}")

@@ -21,11 +21,6 @@ def jain_index(throughputs):
     float
         From 1/n (one of n flows has everything) to 1 (all flows have the same). [1]
 
-    Raises
-    ------
-    ValueError
-        If a throughput is negative, missing or infinite, if all are 0, or if there are none.
-
     Notes
     -----
     .. math:: I = \\frac{(\\sum_{i=1}^n T_i)^2}{n \\sum_{i=1}^n T_i^2}
@@ -53,7 +48,7 @@ def shares(throughputs):
     Parameters
     ----------
     throughputs : 1-D array or Series
-        As for `jain_index`; the same values are refused.
+        As for `jain_index`.
 
     Returns
     -------
@@ -88,11 +83,6 @@ def per_stream_share(n, others=1):
     -------
     float or array (broadcast shape)
         :math:`n / (n + m)` [1]
-
-    Examples
-    --------
-    >>> per_stream_share([1, 3, 9])
-    array([0.5 , 0.75, 0.9 ])
     """
     mine, theirs = _floats("n", n), _floats("others", others)
     whole = (mine == np.floor(mine)) & (theirs == np.floor(theirs)) & (mine + theirs < inf)

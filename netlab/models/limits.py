@@ -16,8 +16,7 @@ def limited_bps(
 
     Parameters
     ----------
-    mss_bytes, rtt_s, loss, c, streams : float or array
-        As in `mathis_bps`. [byte, s, 1, 1, 1]
+    mss_bytes, rtt_s, loss, c, streams : as in `mathis_bps` [byte, s, 1, 1, 1]
     rate_bps : float or array
         The link's rate, counted in whole frames, above 0; infinity is no limit. [bit/s]
     window_bytes : float or array
@@ -27,7 +26,7 @@ def limited_bps(
 
     Returns
     -------
-    float or array (broadcast shape)
+    float or array
         Of all streams together; infinity where nothing limits them. [bit/s]
 
     Notes
@@ -66,9 +65,6 @@ def limiting(
 
     Examples
     --------
-    >>> path = dict(loss=1e-4, rate_bps=1e9, window_bytes=6e6)
-    >>> limiting(1448, 0.020, **path, streams=[1, 8, 32]).tolist()
-    ['loss', 'loss', 'link']
     >>> limiting(1448, 0.100, rate_bps=10e9, window_bytes=6e6)
     'window'
     """
@@ -95,14 +91,12 @@ def streams_needed(bps, mss_bytes, rtt_s, loss=0, window_bytes=np.inf, c=1.0):
     ----------
     bps : float or array
         What all streams together are to carry, above 0. [bit/s]
-    mss_bytes, rtt_s, loss, c : float or array
-        As in `mathis_bps`. [byte, s, 1, 1]
-    window_bytes : float or array
-        As in `buffer_limited_bps`. [byte]
+    mss_bytes, rtt_s, loss, c : as in `mathis_bps` [byte, s, 1, 1]
+    window_bytes : as in `buffer_limited_bps` [byte]
 
     Returns
     -------
-    float or array (broadcast shape)
+    float or array
         A whole number, at least 1; infinity where the window is 0. [1]
 
     Notes
@@ -118,8 +112,6 @@ def streams_needed(bps, mss_bytes, rtt_s, loss=0, window_bytes=np.inf, c=1.0):
     --------
     >>> streams_needed(1e9, 1448, 0.080, loss=[0, 1e-6, 1e-4])
     array([ 1.,  7., 70.])
-    >>> streams_needed(10e9, 1448, 0.020, window_bytes=6 * 2**20)
-    4.0
     """
     wanted = within("bps", bps, above=0)
     one = np.minimum(mathis_bps(mss_bytes, rtt_s, loss, c), buffer_limited_bps(window_bytes, rtt_s))

@@ -34,8 +34,7 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
 
     Returns
     -------
-    float or array (broadcast shape)
-        Of all streams together. [bit/s]
+    float or array [bit/s]
 
     Notes
     -----
@@ -73,12 +72,11 @@ def affordable_loss(bps, mss_bytes, rtt_s, c=1.0, streams=1):
     ----------
     bps : float or array
         What all streams together are to carry, above 0. [bit/s]
-    mss_bytes, rtt_s, c, streams : float or array
-        As in `mathis_bps`. [byte, s, 1, 1]
+    mss_bytes, rtt_s, c, streams : as in `mathis_bps` [byte, s, 1, 1]
 
     Returns
     -------
-    float or array (broadcast shape)
+    float or array
         Share of segments lost, at most 1. [1]
 
     Notes
@@ -110,8 +108,7 @@ def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
 
     Parameters
     ----------
-    mss_bytes, rtt_s, loss, streams : float or array
-        As in `mathis_bps`. [byte, s, 1, 1]
+    mss_bytes, rtt_s, loss, streams : as in `mathis_bps` [byte, s, 1, 1]
     alpha : float or array
         Segments gained in a round trip without loss, above 0. Reno: 1. [1]
     beta : float or array
@@ -119,8 +116,7 @@ def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
 
     Returns
     -------
-    float or array (broadcast shape)
-        Of all streams together. [bit/s]
+    float or array [bit/s]
 
     Notes
     -----
@@ -135,11 +131,6 @@ def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
     ----------
     S. Floyd, M. Handley, J. Padhye, "A comparison of equation-based and AIMD congestion control",
     2000. L. Xu et al., RFC 9438, 2023, section 4.3 (with the same meaning of beta).
-
-    Examples
-    --------
-    >>> f"{aimd_bps(1448, 0.020, 0.01) / 1e6:.2f} Mbit/s"
-    '7.09 Mbit/s'
     """
     mss, rtt, p, k = loss_arguments(mss_bytes, rtt_s, loss, streams)
     a, b = within("alpha", alpha, above=0), within("beta", beta, above=0, below=1)
@@ -152,8 +143,7 @@ def cubic_bps(mss_bytes, rtt_s, loss, beta=0.7, c=0.4, streams=1):
 
     Parameters
     ----------
-    mss_bytes, rtt_s, loss, streams : float or array
-        As in `mathis_bps`. [byte, s, 1, 1]
+    mss_bytes, rtt_s, loss, streams : as in `mathis_bps` [byte, s, 1, 1]
     beta : float or array
         Share of the window that *remains* after a loss, between 0 and 1. [1]
     c : float or array
@@ -161,8 +151,7 @@ def cubic_bps(mss_bytes, rtt_s, loss, beta=0.7, c=0.4, streams=1):
 
     Returns
     -------
-    float or array (broadcast shape)
-        Of all streams together. [bit/s]
+    float or array [bit/s]
 
     Notes
     -----

@@ -28,14 +28,6 @@ class Model:
         `Model` turns a missing column into a ``ValueError``. [bit/s]
     most_loss : float
         The highest loss rate at which the model holds; figures shade what is beyond. [1]
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> twice = Model("twice the labs'", lambda runs: 2 * mathis_labs(runs))
-    >>> run = {"mss_bytes": 1448, "base_rtt_s": 0.020, "loss_rate": 0.01, "streams": 8}
-    >>> (twice(pd.DataFrame([run])) / 1e6).tolist()
-    [92.672]
     """
 
     label: str
@@ -137,14 +129,6 @@ def fit_constant(runs, level=0.95):
     References
     ----------
     B. Efron, R. Tibshirani, "An introduction to the bootstrap", 1993, chapter 13.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> runs = pd.DataFrame({"mss_bytes": 1448, "base_rtt_s": 0.020, "streams": 1,
-    ...                      "loss_rate": [1e-4, 1e-3] * 4})
-    >>> print(fit_constant(runs.assign(received_bps=1.25 * mathis_labs(runs))))
-    C = 1.25 (1.25 to 1.25, 8 runs)
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be above 0 and below 1, not {level!r}")

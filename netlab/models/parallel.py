@@ -12,8 +12,7 @@ def parallel_bps(single_bps, streams, link_bps):
     Parameters
     ----------
     single_bps : float or array
-        Throughput of one stream alone, as limited by loss and by its buffers; 0 to infinity.
-        [bit/s]
+        Throughput of one stream alone; 0 to infinity. [bit/s]
     streams : int or array
         Parallel connections, at least 1. [1]
     link_bps : float or array
@@ -21,18 +20,12 @@ def parallel_bps(single_bps, streams, link_bps):
 
     Returns
     -------
-    float or array (broadcast shape)
-        Of all streams together. [bit/s]
+    float or array [bit/s]
 
     Notes
     -----
     :math:`\\min(K B_1, L)`: the rates add up until the link is full. Ignores the loss and the delay
     that a full link adds, so the result is too high where the sum just reaches the link's rate.
-
-    Examples
-    --------
-    >>> parallel_bps(3e9, [1, 2, 4, 8], link_bps=9.5e9) / 1e9
-    array([3. , 6. , 9.5, 9.5])
     """
     single = within("single_bps", single_bps, least=0, finite=False)
     link = within("link_bps", link_bps, above=0, finite=False)
@@ -66,11 +59,6 @@ def hacker_bps(mss_bytes, rtt_s, loss, c=1.0):
     ----------
     T. Hacker, B. Athey, B. Noble, "The end-to-end performance effects of parallel TCP sockets on a
     lossy wide-area network", IPDPS 2002 (CITI technical report, 2001).
-
-    Examples
-    --------
-    >>> f"{hacker_bps(1448, [0.020, 0.080], [0.01, 0.0001]) / 1e6:.2f} Mbit/s"
-    '20.27 Mbit/s'
     """
     each = np.atleast_1d(np.asarray(mathis_bps(mss_bytes, rtt_s, loss, c)))
     return unwrapped(each.sum(axis=-1))
@@ -90,7 +78,7 @@ def altman_bps(link_bps, flows, beta=0.5):
 
     Returns
     -------
-    float or array (broadcast shape)
+    float or array
         Of all flows together, mean over time. [bit/s]
 
     Notes
@@ -103,8 +91,8 @@ def altman_bps(link_bps, flows, beta=0.5):
     flows fill 90 % of the link, six almost 95 %, and more flows add little.
 
     If *all* flows reduce their rates at once (synchronised losses), the mean is
-    :math:`\\frac{1 + \\beta}{2} L` for any number of flows: 75 % for Reno. With Reno, a queue of
-    one bandwidth-delay product keeps the link full in both cases.
+    :math:`\\frac{1 + \\beta}{2} L` for any number of flows. With Reno, a queue of one
+    bandwidth-delay product keeps the link full in both cases.
 
     References
     ----------
@@ -127,8 +115,7 @@ def rtt_shares(rtt_s, streams=1, exponent=1.0):
     Parameters
     ----------
     rtt_s : float or array
-        Round-trip time of each group of flows, queueing included, above 0; the groups lie along the
-        last axis. [s]
+        Round-trip time of each group of flows, along the last axis, as in `mathis_bps`. [s]
     streams : int or array
         Flows in each group, at least 1. [1]
     exponent : float or array
@@ -136,7 +123,7 @@ def rtt_shares(rtt_s, streams=1, exponent=1.0):
 
     Returns
     -------
-    float or array (broadcast shape)
+    float or array
         Share of each group; the sum along the last axis is 1. NaN if one group is NaN. [1]
 
     Notes
@@ -160,8 +147,6 @@ def rtt_shares(rtt_s, streams=1, exponent=1.0):
 
     Examples
     --------
-    >>> rtt_shares([0.020, 0.080])
-    array([0.8, 0.2])
     >>> rtt_shares([0.020, 0.080], streams=[1, 4])
     array([0.5, 0.5])
     """

@@ -17,18 +17,13 @@ def bandwidth_delay_product_bytes(rate_bps, rtt_s):
 
     Returns
     -------
-    float or array (broadcast shape) [byte]
+    float or array [byte]
 
     Notes
     -----
     :math:`BDP = R \\cdot RTT / 8`. A window of this size fills the path; a larger one fills the
-    bottleneck's queue, too. Linux counts its own bookkeeping as part of a socket's buffer, so the
-    labs set the maximum of the buffers to twice the BDP.
-
-    Examples
-    --------
-    >>> bandwidth_delay_product_bytes(10e9, 0.020)
-    25000000.0
+    bottleneck's queue, too. Linux counts its bookkeeping in a socket's buffer, so the labs set the
+    maximum of the buffers to twice the BDP.
     """
     return unwrapped(within("rate_bps", rate_bps, above=0) * within("rtt_s", rtt_s, least=0) / 8)
 
@@ -48,8 +43,7 @@ def buffer_limited_bps(window_bytes, rtt_s, streams=1):
 
     Returns
     -------
-    float or array (broadcast shape)
-        Of all streams together. [bit/s]
+    float or array [bit/s]
 
     Notes
     -----
@@ -80,13 +74,13 @@ def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
 
     Returns
     -------
-    float or array (broadcast shape) [bit/s]
+    float or array [bit/s]
 
     Notes
     -----
-    :math:`R \\cdot MSS / frame`. An Ethernet frame of 1514 bytes holds 14 bytes of Ethernet header,
-    20 of IPv4, 32 of TCP with time stamps, and 1448 of payload. Checksum, preamble and gap are not
-    included, as tc does not count them. Ignores ACKs and retransmissions.
+    :math:`R \\cdot MSS / frame`. A frame of 1514 bytes holds 14 bytes of Ethernet header, 20 of
+    IPv4, 32 of TCP with time stamps, and 1448 of payload; tc does not count checksum, preamble and
+    gap. Ignores ACKs and retransmissions.
 
     Examples
     --------
@@ -116,7 +110,7 @@ def sawtooth_utilisation(queue_bytes, rate_bps, rtt_s, beta=0.5):
 
     Returns
     -------
-    float or array (broadcast shape)
+    float or array
         Share of the rate, headers included, above 0 and at most 1. [1]
 
     Notes
@@ -129,8 +123,7 @@ def sawtooth_utilisation(queue_bytes, rate_bps, rtt_s, beta=0.5):
         \\qquad U = 1 \\quad (w \\ge 1)
 
     So Reno needs a queue of one product, and CUBIC, as long as its window grows like Reno's (RFC
-    9438, section 4.3), of 0.43. How fast the window grows does not matter. Slow start, timeouts and
-    several losses at a time are not included.
+    9438, section 4.3), of 0.43. Ignores slow start, timeouts and several losses at a time.
 
     References
     ----------

@@ -1,8 +1,11 @@
-"""Time until a connection has reached its rate, and until a file has arrived."""
+"""The start of a connection, the time until a file has arrived, and windows over time."""
+
+import math
 
 import numpy as np
+import pandas as pd
 
-from netlab.models.argument_checks import unwrapped, within
+from netlab.models.argument_checks import scalar, unwrapped, within
 
 
 def slow_start_s(window_bytes, mss_bytes, rtt_s, initial_segments=10, streams=1):
@@ -22,7 +25,7 @@ def slow_start_s(window_bytes, mss_bytes, rtt_s, initial_segments=10, streams=1)
 
     Returns
     -------
-    float or array (broadcast shape)
+    float or array
         0 where the first window is large enough. [s]
 
     Notes
@@ -62,7 +65,7 @@ def transfer_s(size_bytes, rate_bps, mss_bytes, rtt_s, initial_segments=10, stre
 
     Returns
     -------
-    float or array (broadcast shape)
+    float or array
         From the first SYN to the last byte. [s]
 
     Notes
@@ -108,3 +111,143 @@ def _first(mss_bytes, initial_segments, streams):
     count = within("streams", streams, least=1, whole=True)
     segment = count * within("mss_bytes", mss_bytes, above=0)
     return within("initial_segments", initial_segments, least=1, whole=True) * segment, segment
+
+
+def slow_start_trace(
+    mss_bytes, rtt_s, duration_s, initial_segments=10, threshold_bytes=None, limit_bytes=None
+):
+    """The start of a connection: its window doubles up to the threshold, then grows linearly.
+
+    Parameters
+    ----------
+    mss_bytes, rtt_s : float
+        Segment size [byte] and round-trip time [s], above 0. All arguments are scalars.
+    duration_s : float
+        How long to follow the connection, at least 0. [s]
+    initial_segments : int
+        The first window, at least 1; 10 in the standard and in Linux. [segment]
+    threshold_bytes : float, optional
+        Window at which slow start ends (ssthresh), at least one MSS. Default: never. [byte]
+    limit_bytes : float, optional
+        The smaller of the two buffers, at least one MSS: the window grows no further. Default: no
+        limit. [byte]
+
+    Returns
+    -------
+    pandas.DataFrame
+        As from `aimd_trace`: ``time_s`` [s], ``cwnd_bytes`` [byte], ``sent_bps`` [bit/s].
+
+    Notes
+    -----
+    .. math:: W \\leftarrow \\min(2 W, W_t) \\quad\\text{while } W < W_t,
+        \\text{ then}\\quad W \\leftarrow W + MSS
+
+    Each segment is acknowledged. Ignores the connection's set-up, loss, the delay that a queue
+    adds, and HyStart, with which Linux leaves slow start earlier when the delay grows.
+    `slow_start_s` has the time as a formula, without threshold and limit.
+
+    References
+    ----------
+    Those of `slow_start_s`.
+
+    Examples
+    --------
+    >>> trace = slow_start_trace(1000, 0.1, 0.5, initial_segments=2, threshold_bytes=12_000)
+    >>> trace.cwnd_bytes.tolist()
+    [2000.0, 4000.0, 8000.0, 12000.0, 13000.0, 14000.0]
+    """
+    mss, rtt = scalar("mss_bytes", mss_bytes, above=0), scalar("rtt_s", rtt_s, above=0)
+    duration = scalar("duration_s", duration_s, least=0)
+    start = mss * scalar("initial_segments", initial_segments, least=1, whole=True)
+    threshold = _window("threshold_bytes", threshold_bytes, mss, np.inf)
+    limit = _window("limit_bytes", limit_bytes, mss, np.inf)
+
+    def following(_, window):
+        return min(2 * window, threshold, limit) if window < threshold else min(window + mss, limit)
+
+    return _trace(rtt, duration, min(start, limit), following)
+
+
+def aimd_trace(
+    mss_bytes, rtt_s, duration_s, loss_times_s=(), start_bytes=None, limit_bytes=None,
+    increase=1.0, decrease=0.5,
+):  # fmt: skip
+    """The sawtooth: one connection's congestion window, round trip by round trip.
+
+    Parameters
+    ----------
+    mss_bytes, rtt_s, duration_s : as in `slow_start_trace` [byte, s, s]
+    loss_times_s : sequence of float
+        When a loss happens, from 0 to `duration_s`; several within one round trip count as one. [s]
+    start_bytes : float, optional
+        The first window, at least one MSS, which is the default. [byte]
+    limit_bytes : float, optional
+        What fits into the path and its queue, at least one MSS: a larger window meets a loss.
+        Default: no limit. [byte]
+    increase, decrease : float
+        Segments added in a round trip without loss, above 0 [1], and the share of the window that a
+        loss takes away, between 0 and 1 [1]. Reno: 1 and 0.5.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row per round trip: ``time_s`` (its start) [s], ``cwnd_bytes`` [byte], ``sent_bps`` (one
+        window per RTT) [bit/s].
+
+    Notes
+    -----
+    AIMD(decrease, increase), congestion avoidance only:
+
+    .. math:: W \\leftarrow W + a\\,MSS \\quad\\text{or, after a loss,}\\quad
+        W \\leftarrow \\max((1 - b) W, MSS)
+
+    Ignores slow start, timeouts, and the delay that a queue adds. With ``increase=8,
+    decrease=0.06`` it is the single stream that ORNL tuned to match eight Reno streams: a loss in
+    one of the eight takes away 1/16 of their sum.
+
+    References
+    ----------
+    D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance
+    in computer networks", Computer Networks and ISDN Systems 17, 1989. J. Crowcroft, P. Oechslin,
+    "Differentiated end-to-end Internet services using a weighted proportional fair sharing TCP",
+    ACM SIGCOMM Computer Communication Review 28(3), 1998 (MulTCP).
+
+    Examples
+    --------
+    >>> aimd_trace(1000, 0.1, 0.5, loss_times_s=[0.2], start_bytes=8000).cwnd_bytes.tolist()
+    [8000.0, 9000.0, 10000.0, 5000.0, 6000.0, 7000.0]
+    """
+    mss, rtt = scalar("mss_bytes", mss_bytes, above=0), scalar("rtt_s", rtt_s, above=0)
+    duration = scalar("duration_s", duration_s, least=0)
+    start = _window("start_bytes", start_bytes, mss, mss)
+    limit = _window("limit_bytes", limit_bytes, mss, np.inf)
+    gain = mss * scalar("increase", increase, above=0)
+    keep = 1 - scalar("decrease", decrease, above=0, below=1)
+    lossy = {
+        _rounds(scalar("loss_times_s", time, least=0, most=duration), rtt) for time in loss_times_s
+    }
+
+    def following(i, window):
+        return max(keep * window, mss) if i in lossy or window > limit else window + gain
+
+    return _trace(rtt, duration, start, following)
+
+
+def _window(name, value, mss, default):
+    return default if value is None else scalar(name, value, least=mss)
+
+
+def _rounds(time, rtt):
+    """Number of whole round trips; rounded first, as 0.3 / 0.1 is below 3 in floating point."""
+    return math.floor(round(time / rtt, 9))
+
+
+def _trace(rtt, duration, start, following):
+    """A row per round trip; ``following(number, window)`` gives the next round trip's window."""
+    windows = [start]
+    for i in range(_rounds(duration, rtt)):
+        windows.append(following(i, windows[-1]))
+    cwnd = np.array(windows)
+    return pd.DataFrame(
+        {"time_s": rtt * np.arange(cwnd.size), "cwnd_bytes": cwnd, "sent_bps": 8 * cwnd / rtt}
+    )

@@ -10,11 +10,9 @@ def padhye_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, stre
 
     Parameters
     ----------
-    mss_bytes, rtt_s, streams : float or array
-        As in `mathis_bps`. [byte, s, 1]
+    mss_bytes, rtt_s, streams : as in `mathis_bps` [byte, s, 1]
     loss : float or array
-        Probability that a segment is lost if the one before it was not, from 0 to 1. With 0 the
-        window is the limit. [1]
+        Probability that a segment is lost if the one before it was not, from 0 to 1. [1]
     rto_s : float or array
         Length of the first timeout in a series, above 0. Linux: about the RTT plus 0.2 s. [s]
     b : float or array
@@ -24,7 +22,7 @@ def padhye_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, stre
 
     Returns
     -------
-    float or array (broadcast shape)
+    float or array
         Of all streams together, lost segments included. [bit/s]
 
     Notes
@@ -85,13 +83,11 @@ def padhye_simple_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.in
 
     Parameters
     ----------
-    mss_bytes, rtt_s, loss, rto_s, b, window_bytes, streams : float or array
-        As in `padhye_bps`. [byte, s, 1, s, 1, byte, 1]
+    mss_bytes, rtt_s, loss, rto_s, b, window_bytes, streams : as in `padhye_bps`
 
     Returns
     -------
-    float or array (broadcast shape)
-        Of all streams together. [bit/s]
+    float or array [bit/s]
 
     Notes
     -----
@@ -102,16 +98,8 @@ def padhye_simple_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.in
         p\\,(1 + 32 p^2)}\\right)
 
     The first term of the denominator alone gives `mathis_bps` with :math:`C = \\sqrt{3/(2b)}`; the
-    second is the time spent in timeouts. Holds where the full model holds.
-
-    References
-    ----------
-    The approximate model of section II of the paper that `padhye_bps` names.
-
-    Examples
-    --------
-    >>> padhye_simple_bps(1448, 0.020, [0.02, 0.10]).round(-4) / 1e6
-    array([3.45, 0.57])
+    second is the time spent in timeouts. Holds where the full model holds; it is the approximate
+    model of section II of the same paper.
     """
     mss, rtt, p, rto, b, wm, k = _arguments(mss_bytes, rtt_s, loss, rto_s, b, window_bytes, streams)
     waiting = rto * np.minimum(1, 3 * np.sqrt(3 * b * p / 8)) * p * (1 + 32 * p**2)

@@ -10,6 +10,9 @@ import re
 import reprlib
 import stat
 import warnings
+from dataclasses import dataclass
+
+import pandas as pd
 
 from netlab.errors import ReadError, ReadWarning
 
@@ -78,6 +81,22 @@ def read_text(source):
     raise TypeError(f"source must be a path or the text itself, not {type(source).__name__}")
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class StreamsOutput:
+    """What one side of a throughput test says."""
+
+    streams: pd.DataFrame
+    intervals: pd.DataFrame
+    meta: dict
+
+    def __repr__(self):
+        protocol = f"{self.meta['protocol']}, " if "protocol" in self.meta else ""
+        return (
+            f"{type(self).__name__}({protocol}the {self.meta['role']}'s: {len(self.streams)}"
+            f" streams, {len(self.intervals)} intervals)"
+        )
+
+
 class Printed(str):
     """What a program printed: never taken for the name of a file."""
 
@@ -85,19 +104,8 @@ class Printed(str):
 
 
 def read_file(path, most_bytes=LARGEST_BYTES, flags=0):
-    """The bytes of a file, or of a pipe that a shell has opened for this process.
-
-    Parameters
-    ----------
-    path : path
-    most_bytes : int
-    flags : int
-        More flags for `os.open`.
-
-    Raises
-    ------
-    OSError
-        It cannot be read, is a folder, a named pipe or a device, or has more than `most_bytes`.
+    """The bytes of a file, or of a pipe that a shell has opened for this process; OSError for a
+    folder, a named pipe, a device, and more than `most_bytes`.
     """
     # a named pipe without a writer would not be opened before there is one
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)

@@ -3,12 +3,11 @@ the server's.
 """
 
 import math
-from dataclasses import dataclass
 
 import pandas as pd
 
 from netlab.errors import ReadError
-from netlab.readers._common import NAN, read, tidy
+from netlab.readers._common import NAN, StreamsOutput, read, tidy
 from netlab.readers._iperf_text import lines, runs, whose
 
 _STREAMS = [
@@ -18,8 +17,7 @@ _STREAMS = [
 _INTERVALS = [name for name in _STREAMS if not name.endswith("_bytes")]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class IperfOutput:
+class IperfOutput(StreamsOutput):
     """What one side's text says.
 
     Attributes
@@ -40,16 +38,6 @@ class IperfOutput:
         ``acknowledged`` (False: one side has not heard from the other) and ``interrupted`` (the
         server was stopped before the client had ended). What is not told is NaN, or None for texts.
     """
-
-    streams: pd.DataFrame
-    intervals: pd.DataFrame
-    meta: dict
-
-    def __repr__(self):
-        return (
-            f"IperfOutput({self.meta['protocol']}, the {self.meta['role']}'s:"
-            f" {len(self.streams)} streams, {len(self.intervals)} intervals)"
-        )
 
 
 def read_iperf(source):
@@ -86,12 +74,11 @@ def read_iperf(source):
     :math:`1024^2` bit/s and a small one :math:`10^6`: ``-b 20M`` offers 20.97 Mbit/s, in steps of
     ``IPG target: 560.76 us`` with datagrams of 1470 bytes. (iperf3 has one ``M``, :math:`10^6`.)
 
-    Loss is what is missing in the datagrams' numbers. A datagram that comes late, or twice, counts
-    as out of order and is taken off the lost ones again, so duplicates hide losses.
+    A datagram that comes late, or twice, counts as out of order and is taken off the lost ones
+    again, so duplicates hide losses.
 
-    Version 2.2.1 prints ``IPG target: 0.00 us``; then ``ipg_s`` and ``offered_bps`` are NaN. And
-    without ``-e`` its clients print the server's jitter and percentage as 0: ``jitter_s`` is NaN
-    there, and ``loss`` comes from the counts, which are right.
+    Version 2.2.1 prints ``IPG target: 0.00 us``: ``ipg_s`` and ``offered_bps`` are NaN. Without
+    ``-e`` its clients print the server's jitter as 0: ``jitter_s`` is NaN.
 
     Examples
     --------

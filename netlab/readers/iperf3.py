@@ -3,12 +3,21 @@ for.
 """
 
 import math
-from dataclasses import dataclass
 
 import pandas as pd
 
 from netlab.readers import _iperf3_document as document
-from netlab.readers._common import LIMIT, NAN, given, number, one_of, read, tidy, word
+from netlab.readers._common import (
+    LIMIT,
+    NAN,
+    StreamsOutput,
+    given,
+    number,
+    one_of,
+    read,
+    tidy,
+    word,
+)
 from netlab.readers._iperf3_agreement import contradictions, signed
 
 # column: (whose figure, iperf3's name at a stream's end, iperf3's name in an interval, its units in
@@ -49,8 +58,7 @@ _INTERVALS = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Iperf3Output:
+class Iperf3Output(StreamsOutput):
     """What one iperf3 report says.
 
     Attributes
@@ -78,18 +86,6 @@ class Iperf3Output:
         ``interrupted`` and ``error`` (what iperf3 wrote of the interruption). Texts that are not
         there are None.
     """
-
-    streams: pd.DataFrame
-    intervals: pd.DataFrame
-    meta: dict
-
-    def __repr__(self):
-        ways = (self.streams.src + " -> " + self.streams.dst).unique()
-        return (
-            f"Iperf3Output({self.meta['protocol']}, {', '.join(ways)}: {len(self.streams)} streams,"
-            f" {len(self.intervals)} intervals, iperf3 {self.meta['version']}"
-            f"{', interrupted' * self.meta['interrupted']})"
-        )
 
 
 def read_iperf3(source):
@@ -255,6 +251,7 @@ def _meta(doc, streams, doubts):
     cpu = [number(percent, f"{side}_total", doubts) / 100 for side in ("host", "remote")]
     if not client or "error" in doc:
         cpu[1] = NAN
+    block_bytes = given(test, "blksize")
 
     def asked(printed, *names):  # 0 is iperf3's word for "not asked for"
         name = next((name for name in names if name in printed), "")
@@ -268,12 +265,10 @@ def _meta(doc, streams, doubts):
         "bidirectional": document.both_ways(doc),
         "streams": len(start["connected"]) // (1 + document.both_ways(doc)),
         "duration_s": given(test, "duration") or NAN,
-        "bytes_asked": given(test, "bytes")
-        or given(test, "blocks") * given(test, "blksize")
-        or NAN,
+        "bytes_asked": given(test, "bytes") or given(test, "blocks") * block_bytes or NAN,
         "omit_s": given(test, "omit"),
         "target_bps": asked(test if "target_bitrate" in test else start, "target_bitrate"),
-        "block_bytes": given(test, "blksize"),
+        "block_bytes": block_bytes,
         "mss_bytes": asked(start, "tcp_mss", "tcp_mss_default"),
         "sndbuf_bytes": asked(start, "sndbuf_actual"),
         "rcvbuf_bytes": asked(start, "rcvbuf_actual"),

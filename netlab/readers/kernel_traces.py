@@ -53,21 +53,11 @@ class QueuesOutput(NamedTuple):
 
 
 def read_windows(source):
-    """Read a guest's trace of windows, or what `read_ss` reads.
-
-    Parameters
-    ----------
-    source : str or path
-        A file or the text itself.
+    """Read a guest's trace of windows, or what `read_ss` reads; else like `read_ss`.
 
     Returns
     -------
     WindowsOutput
-
-    Raises
-    ------
-    ReadError
-        It is neither; the text is in the error's ``raw``.
     """
     return read(source, "trace of windows", _windows)
 
@@ -95,7 +85,7 @@ def read_ss(source):
 
 
 def read_queues(source):
-    """Read a guest's trace of queues, or what `read_tc` reads; else like `read_windows`.
+    """Read a guest's trace of queues, or what `read_tc` reads; else like `read_ss`.
 
     Returns
     -------

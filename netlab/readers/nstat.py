@@ -28,9 +28,7 @@ class NstatOutput:
 
     @property
     def halvings(self):
-        """How often a sender reduced its window: fast recoveries, with and without SACK, losses
-        that a probe found, and timeouts, without those that it took back. [1]
-        """
+        """How often a sender reduced its window, without reductions that it took back. [1]"""
         counts = self.counts
         return sum(counts[name] for name in REDUCED) - sum(counts[name] for name in UNDONE)
 
@@ -46,13 +44,8 @@ class NstatOutput:
     def since(self, before):
         """What was counted since an earlier `NstatOutput` of the same host.
 
-        nstat's JSON has counters modulo 2**32. Those of octets reach that in 3.4 s at 10 Gbit/s;
-        what was counted of them is known modulo 2**32, too.
-
-        Raises
-        ------
-        ReadError
-            A counter is lower than it was: this is not the same host, or it was started anew.
+        nstat's JSON has counters modulo 2**32, which those of octets reach in 3.4 s at 10 Gbit/s.
+        Another counter that is lower than before raises ReadError.
         """
         for name, earlier in before.counts.items():
             if self.counts.get(name, 0) < earlier and not name.endswith("Octets"):

@@ -82,9 +82,8 @@ def read_ping(source):
 
     Notes
     -----
-    The rows are the answers', and ``meta`` is what ping's statistics say. A ping that was killed
-    says none: there, ``transmitted`` is the number of the last answer, probes that were lost after
-    it are not counted, and its mean and its times are NaN.
+    A ping that was killed has no statistics: ``transmitted`` is then the number of the last answer,
+    probes that were lost after it are not counted, and the mean and the other times are NaN.
 
     Examples
     --------
@@ -165,13 +164,10 @@ def _not_one(text, number):
         )
     if own := re.search(r"^(?:\S{0,200}/)?ping6?: (.*)", text, re.M):
         return ReadError(f"ping says: {own[1].strip()[:200]}. Mend that, and run it again.")
-    if "TTL=" in text or re.search(r"^Pinging |\(0% loss\)|Minimum = ", text, re.M):
-        return ReadError(
-            "This is what Windows' ping prints, in whole milliseconds and without the probes'"
-            " numbers. Run ping on Linux or macOS."
-        )
-    if _ROUTERS.search(text):
-        return ReadError("This is what a router's ping prints. Run ping on Linux or macOS.")
+    windows = "TTL=" in text or re.search(r"^Pinging |\(0% loss\)|Minimum = ", text, re.M)
+    if windows or _ROUTERS.search(text):
+        whose = "Windows' ping" if windows else "a router's ping"
+        return ReadError(f"This is what {whose} prints. Run ping on Linux or macOS.")
     what = "This is not ping's output" if text.strip() else "ping's output is empty"
     if any(map(_COUNT.search, text.splitlines())):
         what = "ping's beginning is cut off"

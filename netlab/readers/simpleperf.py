@@ -1,13 +1,12 @@
 """What simpleperf printed: the text in the client's terminal, or in the server's."""
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 
 import pandas as pd
 
 from netlab.errors import ReadError
-from netlab.readers._common import AGAIN, NAN, read, tidy
+from netlab.readers._common import AGAIN, NAN, StreamsOutput, read, tidy
 
 _STREAMS = [
     "stream", "port", "src", "dst", "congestion", "sent_bps", "received_bps", "start_s", "end_s",
@@ -41,8 +40,7 @@ _GOOD = {"client": "ACK: BYE", "server": "BYE"}
 _DAMAGED = re.compile("Mbps|connected with|simpleperf|total")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class SimpleperfOutput:
+class SimpleperfOutput(StreamsOutput):
     """What one side's text says.
 
     Attributes
@@ -68,16 +66,6 @@ class SimpleperfOutput:
     there until its last chunk was taken; a server counts what arrived, from the first byte until
     BYE. Each text has its own side's figures; the other side's are NaN.
     """
-
-    streams: pd.DataFrame
-    intervals: pd.DataFrame
-    meta: dict
-
-    def __repr__(self):
-        return (
-            f"SimpleperfOutput(the {self.meta['role']}'s: {len(self.streams)} connections,"
-            f" {len(self.intervals)} intervals)"
-        )
 
 
 def read_simpleperf(source):

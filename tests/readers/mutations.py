@@ -9,8 +9,9 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from netlab.errors import ReadWarning
+from netlab.errors import ReadError, ReadWarning
 from netlab.readers import read_iperf, read_iperf3, read_nstat, read_ping, read_simpleperf
 
 DATA = Path(__file__).parents[1] / "data"
@@ -141,6 +142,22 @@ def read(tool, text):
         out = READERS[tool](text)
     assert [warning.category for warning in told] in ([], [ReadWarning])
     return out, not told
+
+
+def refused(reader, source, words=None):
+    """What a reader says of a text, or a file, that it refuses."""
+    with pytest.raises(ReadError, match=words) as caught:
+        reader(source)
+    assert caught.value.raw == (source if isinstance(source, str) else source.read_text())
+    return str(caught.value)
+
+
+def warned(reader, source, words):
+    """What is read with one warning."""
+    with pytest.warns(ReadWarning, match=words) as told:
+        out = reader(source)
+    assert len(told) == 1
+    return out
 
 
 def check(tool, out, sure):

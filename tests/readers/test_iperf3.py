@@ -17,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
-from netlab.errors import ReadError, ReadWarning
+from netlab.errors import ReadError
 from netlab.readers import read_iperf3
+from tests.readers import mutations
 
 DATA = Path(__file__).parents[1] / "data" / "iperf3"
 REPORTS = sorted(DATA.glob("*.json"))
@@ -55,27 +56,21 @@ INTERVALS = """stream src dst start_s end_s sent_bps received_bps retransmits cw
 
 @pytest.mark.parametrize("name", [path.stem for path in REPORTS])
 def test_every_report_has_the_same_columns_and_figures_that_go_together(name):
-    out, first = report(name), report(REPORTS[0].stem)
+    (out, sure), first = mutations.read("iperf3", text(name)), report(REPORTS[0].stem)
     streams, meta = out.streams, out.meta
+    assert sure
+    mutations.check("iperf3", out, sure)
     assert list(streams) == STREAMS.split() and list(out.intervals) == INTERVALS.split()
     assert (streams.dtypes == first.streams.dtypes).all()
     assert (out.intervals.dtypes == first.intervals.dtypes).all()
     assert meta.keys() == first.meta.keys() and meta["version"] == name.split("-")[0]
-    assert list(streams.stream) == list(range(1, len(streams) + 1))
-    assert set(out.intervals.stream) == set(streams.stream)
     assert meta["interrupted"] == ("interrupted" in name) == (meta["error"] is not None)
-    # rate times time is bytes; the receiver's on the receiver's clock
-    bits, received = 8 * streams.sent_bytes, 8 * streams.received_bytes / streams.end_s
-    rate = bits / (streams.end_s - streams.start_s)
-    assert streams.sent_bps.to_numpy() == approx(rate, rel=1e-3, nan_ok=True)
+    received = 8 * streams.received_bytes / streams.end_s  # the rate is on the receiver's clock
     assert streams.received_bps.to_numpy() == approx(received, rel=0.17, nan_ok=True)
     # no more arrives than was sent; each side omits its own time
     most = streams.sent_bytes * (1.05 if "omit" in name else 1 + 1e-9)
     assert not (streams.received_bytes > most).any()
     assert not (streams.loss < 0).any() and not (streams.loss > 1).any()
-    assert not (streams.rtt_s < streams.rtt_min_s).any()
-    assert not (streams.rtt_s > streams.rtt_max_s).any()
-    assert not (streams[["cwnd_bytes", "rtt_s"]] <= 0).any(axis=None)
     # intervals average to their stream
     for stream, rows in out.intervals[~out.intervals.omitted].groupby("stream"):
         whole, seconds = streams.set_index("stream").loc[stream], rows.end_s - rows.start_s
@@ -85,8 +80,6 @@ def test_every_report_has_the_same_columns_and_figures_that_go_together(name):
                 assert mean == approx(whole[column], rel=0.06)
         if rows.retransmits.notna().all():
             assert rows.retransmits.sum() == whole.retransmits
-            assert not whole.cwnd_bytes < rows.cwnd_bytes.max()
-            assert not whole.rtt_max_s < rows.rtt_s.max()
 
 
 @pytest.mark.parametrize("name", [path.stem for path in REPORTS])
@@ -271,8 +264,7 @@ def test_path_name_and_text_read_alike(tmp_path):
         pd.testing.assert_frame_equal(read_iperf3(source).streams, report("3.18-tcp-1").streams)
     with pytest.raises(TypeError, match="bytes"):
         read_iperf3(path.read_bytes())
-    ends = "Iperf3Output(TCP, 127.0.0.1 -> 127.0.0.2: 1 streams, 2 intervals, iperf3 3.18)"
-    assert repr(read_iperf3(path)) == ends
+    assert repr(report("3.18-tcp-1")) == "Iperf3Output(TCP, the client's: 1 streams, 2 intervals)"
 
 
 @pytest.mark.parametrize("token", ["-nan", "nan", "NaN", "inf", "-nan(ind)"])
@@ -336,18 +328,9 @@ KINDS = {  # part of the file's name: what the message must say (and do)
 }
 
 
-def refused(source, words=None):
-    with pytest.raises(ReadError, match=words) as caught:
-        read_iperf3(source)
-    assert caught.value.raw == (source if isinstance(source, str) else source.read_text())
-    return str(caught.value)
-
-
-def warned(text, words):
-    with pytest.warns(ReadWarning, match=words) as told:
-        out = read_iperf3(text)
-    assert len(told) == 1
-    return out
+refused, warned = (
+    functools.partial(how, read_iperf3) for how in (mutations.refused, mutations.warned)
+)
 
 
 @pytest.mark.parametrize("path", sorted((DATA / "broken").iterdir()), ids=lambda path: path.name)
@@ -533,8 +516,3 @@ def test_a_report_with_a_line_in_it_is_refused_and_one_before_it_told(text, wher
         warnings.simplefilter("always")
         read_iperf3(f"{text[:at]}\n{line}\n{text[at:]}")
         assert at == 0 and told
-
-
-@given(st.text())
-def test_any_other_text_is_refused(text):
-    refused(text)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from netlab import ReadError, ReadWarning
+from netlab import ReadError
 from netlab.readers import read_nstat
+from tests.readers import mutations
 
 REAL = Path(__file__).parents[1] / "data/nstat/linux-7.2-reno-1-percent.json"
 COUNTS = json.loads(REAL.read_text())["kernel"]
@@ -56,14 +57,12 @@ def test_every_kind_of_reduction_counts_and_what_was_taken_back_does_not():
     ],
 )
 def test_what_cannot_be_read_is_refused_and_kept(broken, words):
-    with pytest.raises(ReadError, match=words) as refused:
-        read_nstat(broken)
-    assert refused.value.raw == broken
+    mutations.refused(read_nstat, broken, words)
 
 
 def test_of_two_values_under_one_name_the_last_is_taken():
-    with pytest.warns(ReadWarning, match="kernel stands twice"):
-        assert read_nstat(text().replace("{", '{"kernel": 1,', 1)).counts == COUNTS
+    twice = text().replace("{", '{"kernel": 1,', 1)
+    assert mutations.warned(read_nstat, twice, "kernel stands twice").counts == COUNTS
 
 
 def test_a_counter_does_not_fall_but_octets_wrap_around():
