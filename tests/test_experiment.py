@@ -196,8 +196,9 @@ def test_the_flows_of_a_duel_start_where_its_seed_says(duel, another_duel):
         assert result.flows.start_s.tolist() == starts and all(0 <= start < 0.1 for start in starts)
         first = result.intervals.groupby("flow").start_s.min().tolist()
         assert first == approx(starts, abs=0.001)
-        typed = [line.removeprefix("sh sleep ") for line in result.commands if "sh sleep " in line]
-        assert sum(map(float, typed)) == approx(0.5 + max(starts), abs=1e-6)
+        sleeps = [line for line in result.commands if line.startswith("sh sleep ")]
+        slept_s = sum(float(line.removeprefix("sh sleep ")) for line in sleeps)
+        assert slept_s == approx(0.5 + max(starts), abs=1e-6)  # and that is when they are typed
     assert not set(duel.flows.start_s) & set(another_duel.flows.start_s)
 
 
