@@ -60,28 +60,6 @@ def test_moving_towards_equal_shares_is_fairer(rates, step):
     assert jain_index(rates + step * (rates.mean() - rates)) >= jain_index(rates) - 1e-12
 
 
-@pytest.mark.parametrize(
-    ("throughputs", "message"),
-    [
-        ([], r"at least one flow, not of shape \(0,\)"),
-        (5.0, r"shape \(\)"),
-        ([[1, 2], [3, 4]], r"shape \(2, 2\)"),
-        ([5, -3, 1], "flow 1 .* has -3"),
-        ([5, float("nan")], "flow 1 .* has nan"),
-        (pd.Series([1, None], dtype="Int64"), "flow 1 .* has nan"),
-        ([float("inf"), 1], "flow 0 .* has inf"),
-        ([0, 0], "all 0"),
-        (["5", "3"], "numbers, not"),
-        (pd.Series(["5"]), "numbers, not"),
-        (None, "numbers, not None"),
-    ],
-)
-@pytest.mark.parametrize("function", [jain_index, shares])
-def test_refuses_what_is_no_allocation(function, throughputs, message):
-    with pytest.raises(ValueError, match=message):
-        function(throughputs)
-
-
 # shares
 
 
@@ -111,16 +89,6 @@ def test_nine_streams_against_one_take_nine_tenths():
     assert per_stream_share(np.array([[1], [2]]), [1, 2]).shape == (2, 2)
     named = per_stream_share(pd.Series([1, 3], index=["a", "b"]))
     assert named.to_dict() == {"a": 0.5, "b": 0.75}
-
-
-@pytest.mark.parametrize(
-    ("n", "others"),
-    [(n, 1) for n in (0, 1.5, "8", True, float("nan"), [1, 0])]
-    + [(1, others) for others in (-1, 0.5, float("inf"))],
-)
-def test_refuses_what_is_no_number_of_streams(n, others):
-    with pytest.raises(ValueError, match=r"must be (whole|numbers)"):
-        per_stream_share(n, others)
 
 
 # over time
@@ -201,34 +169,6 @@ def test_windows_keep_every_bit(parts, count):
     assert index.tolist() == approx([1] * len(index))  # one flow alone is fair
 
 
-@pytest.mark.parametrize(
-    ("change", "window_s", "by", "message"),
-    [
-        ({}, 0, "flow", "window_s must be a number above 0, not 0"),
-        ({}, "1s", "flow", "window_s .* not '1s'"),
-        ({}, float("nan"), "flow", "window_s .* not nan"),
-        ({}, 1, "host", "by must be 'flow' or 'stream', not 'host'"),
-        ({}, 1.5, "flow", "every flow sends from 0 s to 1 s: not for one window of 1.5 s"),
-        ({"start_s": [0, 5], "end_s": [1, 6]}, 1, "stream", "every stream sends from 5 s to 1 s"),
-        ({"sent_bps": [1, np.nan]}, 1, "flow", "flow 2, stream 1, from 0 s to 1 s has nan"),
-        ({"sent_bps": [-1, 1]}, 1, "flow", "flow 1, .* has -1"),
-        ({"sent_bps": [np.inf, 1]}, 1, "flow", "flow 1, .* has inf"),
-    ],
-)
-def test_refuses_intervals_without_a_common_window(change, window_s, by, message):
-    with pytest.raises(ValueError, match=message):
-        over_time(table((1, 1, 0, 1, 1e6), (2, 1, 0, 1, 1e6)).assign(**change), window_s, by)
-
-
-def test_refuses_frames_that_lack_a_column():
-    with pytest.raises(ValueError, match="intervals lacks flow, omitted; it has stream"):
-        over_time(table((1, 1, 0, 1, 1e6)).drop(columns=["flow", "omitted"]), 1)
-    with pytest.raises(ValueError, match="every flow must have an interval"):
-        over_time(table(), 1)
-    with pytest.raises(ValueError, match="windows lacks jain_index"):
-        convergence_s(over_time(table((1, 1, 0, 1, 1e6)), 1))
-
-
 # convergence
 
 
@@ -269,12 +209,6 @@ def test_aimd_converges():
     windows = index_over_time(table(*rows), 10)
     assert windows.jain_index.iloc[0] < 0.75 and 20 < convergence_s(windows, 0.99) < 120
     assert windows.jain_index.is_monotonic_increasing
-
-
-@pytest.mark.parametrize("threshold", [0, -1, 1.01, float("nan")])
-def test_refuses_a_threshold_that_is_none(threshold):
-    with pytest.raises(ValueError, match="threshold must be above 0 and at most 1"):
-        convergence_s(pd.DataFrame({"start_s": [0], "jain_index": [1.0]}), threshold)
 
 
 # max-min fairness
@@ -368,25 +302,71 @@ def test_max_min_agrees_with_exact_arithmetic(network):
     assert max_min(links, routes, demands).tolist() == approx([*map(float, rates.values())])
 
 
+# what is refused
+
+NAN, INF = float("nan"), float("inf")
 ONE, A = {"L1": 1}, {"a": ["L1"]}
+TWO = table((1, 1, 0, 1, 1e6), (2, 1, 0, 1, 1e6))
+CONVERGED = pd.DataFrame({"start_s": [0], "jain_index": [1.0]})
+REFUSED = [
+    ((function, value), message)
+    for function in (jain_index, shares)
+    for value, message in [
+        ([], r"at least one flow, not of shape \(0,\)"),
+        (5.0, r"shape \(\)"),
+        ([[1, 2], [3, 4]], r"shape \(2, 2\)"),
+        ([5, -3, 1], "flow 1 .* has -3"),
+        ([5, NAN], "flow 1 .* has nan"),
+        (pd.Series([1, None], dtype="Int64"), "flow 1 .* has nan"),
+        ([INF, 1], "flow 0 .* has inf"),
+        ([0, 0], "all 0"),
+        (["5", "3"], "numbers, not"),
+        (pd.Series(["5"]), "numbers, not"),
+        (None, "numbers, not None"),
+    ]
+]
+REFUSED += [
+    ((per_stream_share, *numbers), "must be (whole|numbers)")
+    for numbers in [(0,), (1.5,), ("8",), (True,), (NAN,), ([1, 0],), (1, -1), (1, 0.5), (1, INF)]
+]
+REFUSED += [
+    ((over_time, TWO, 0), "window_s must be a number above 0, not 0"),
+    ((over_time, TWO, "1s"), "window_s .* not '1s'"),
+    ((over_time, TWO, NAN), "window_s .* not nan"),
+    ((over_time, TWO, 1, "host"), "by must be 'flow' or 'stream', not 'host'"),
+    ((over_time, TWO, 1.5), "every flow sends from 0 s to 1 s: not for one window of 1.5 s"),
+    (
+        (over_time, TWO.assign(start_s=[0, 5], end_s=[1, 6]), 1, "stream"),
+        "every stream sends from 5 s to 1 s",
+    ),
+    ((over_time, TWO.assign(sent_bps=[1, NAN]), 1), "flow 2, .* from 0 s to 1 s has nan"),
+    ((over_time, TWO.assign(sent_bps=[-1, 1]), 1), "flow 1, .* has -1"),
+    ((over_time, TWO.assign(sent_bps=[INF, 1]), 1), "flow 1, .* has inf"),
+    ((over_time, TWO.drop(columns=["flow", "omitted"]), 1), "lacks flow, omitted; it has stream"),
+    ((over_time, table(), 1), "every flow must have an interval"),
+    ((convergence_s, over_time(TWO, 1)), "windows lacks jain_index"),
+    *(
+        ((convergence_s, CONVERGED, threshold), "threshold must be above 0 and at most 1")
+        for threshold in (0, -1, 1.01, NAN)
+    ),
+]
+REFUSED += [
+    ((max_min, ONE, {"a": ["L1", "L3"]}), "'a' passes 'L3', not among the links 'L1'"),
+    ((max_min, ONE, {"a": []}), "'a' passes no finite link and has no demand"),
+    ((max_min, {"L1": INF}, A), "'a' passes no finite link and has no demand"),
+    *(
+        ((max_min, {"L1": wrong}, A), f"'L1' must be a number above 0, not {wrong!r}")
+        for wrong in (0, -1, NAN, "1gbit")
+    ),
+    ((max_min, ONE, {"a": "L1"}), "'a' must have a list of links, each once, not 'L1'"),
+    ((max_min, ONE, {"a": ["L1", "L1"]}), "'a' must have a list of links, each once"),
+    ((max_min, ONE, A, {"a": 0}), "demands: 'a' must be a number above 0, not 0"),
+    ((max_min, ONE, A, {"b": 1}), "demands: 'b' is not among the flows 'a'"),
+]
 
 
-@pytest.mark.parametrize(
-    ("capacities", "routes", "demands", "message"),
-    [
-        (ONE, {"a": ["L1", "L3"]}, None, "'a' passes 'L3', not among the links 'L1'"),
-        (ONE, {"a": []}, None, "'a' passes no finite link and has no demand"),
-        ({"L1": float("inf")}, A, None, "'a' passes no finite link and has no demand"),
-        *(
-            ({"L1": wrong}, A, None, f"'L1' must be a number above 0, not {wrong!r}")
-            for wrong in (0, -1, float("nan"), "1gbit")
-        ),
-        (ONE, {"a": "L1"}, None, "'a' must have a list of links, each once, not 'L1'"),
-        (ONE, {"a": ["L1", "L1"]}, None, "'a' must have a list of links, each once"),
-        (ONE, A, {"a": 0}, "demands: 'a' must be a number above 0, not 0"),
-        (ONE, A, {"b": 1}, "demands: 'b' is not among the flows 'a'"),
-    ],
-)
-def test_refuses_what_is_no_network(capacities, routes, demands, message):
+@pytest.mark.parametrize(("call", "message"), REFUSED)
+def test_what_cannot_be_is_refused(call, message):
+    function, *arguments = call
     with pytest.raises(ValueError, match=message):
-        max_min(capacities, routes, demands)
+        function(*arguments)
