@@ -6,6 +6,7 @@ It needs nothing but Python: the process that answers the guest's kernel reads t
 import inspect
 import math
 import numbers
+import operator
 import sys
 
 MOST_SEGMENTS = 10_000_000  # a window of 14 GB: 100 Gbit/s over a second
@@ -127,6 +128,27 @@ def called(name, parameters):
     return f"{name}({values})" if parameters else name
 
 
+def positive(name, value, most, unit, infinite=False):
+    """A number above 0 and not above `most`; infinity only where that is allowed."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        raise TypeError(f"{name} = {value!r}: a number of {unit}")
+    if not 0 < value <= most and not (infinite and value == math.inf):
+        raise ValueError(f"{name} = {value!r}: {unit} above 0, at most {most:,}")
+    return float(value)
+
+
+def settable(name, most, unit, infinite=False):
+    """An attribute of a `Connection` that an algorithm may set; `_set` has its name then."""
+
+    kept = f"_{name}"
+
+    def set_checked(tcp, value):
+        setattr(tcp, kept, positive(f"tcp.{name}", value, most, unit, infinite))
+        tcp._set.add(name)
+
+    return property(operator.attrgetter(kept), set_checked)
+
+
 class Connection:
     """A TCP connection, as a congestion control sees it: ``tcp``.
 
@@ -168,33 +190,9 @@ class Connection:
     def __init__(self):
         self._cwnd, self._ssthresh, self._pacing_bps, self._set = 1.0, math.inf, math.inf, set()
 
-    @property
-    def cwnd(self):
-        return self._cwnd
-
-    @cwnd.setter
-    def cwnd(self, segments):
-        self._cwnd = positive("tcp.cwnd", segments, MOST_SEGMENTS, "segments")
-        self._set.add("cwnd")
-
-    @property
-    def ssthresh(self):
-        return self._ssthresh
-
-    @ssthresh.setter
-    def ssthresh(self, segments):
-        self._ssthresh = positive("tcp.ssthresh", segments, INFINITE, "segments", infinite=True)
-        self._set.add("ssthresh")
-
-    @property
-    def pacing_bps(self):
-        return self._pacing_bps
-
-    @pacing_bps.setter
-    def pacing_bps(self, bps):
-        self._pacing_bps = positive("tcp.pacing_bps", bps, 10**12, "bit/s", infinite=True)
-        self._set.add("pacing_bps")
-
+    cwnd = settable("cwnd", MOST_SEGMENTS, "segments")
+    ssthresh = settable("ssthresh", INFINITE, "segments", infinite=True)
+    pacing_bps = settable("pacing_bps", 10**12, "bit/s", infinite=True)
     cwnd_limited = property(lambda self: bool(self._asked["limited"]))
     in_flight = property(lambda self: self._asked["in_flight"])
     mss_bytes = property(lambda self: self._asked["mss"])
@@ -276,12 +274,3 @@ class Sample:
             f"<sample: {self.delivered} segments in {1e3 * self.interval_s:g} ms, {self.acked}"
             f" acked, {self.lost} lost, {self.marked} marked>"
         )
-
-
-def positive(name, value, most, unit, infinite=False):
-    """A number above 0 and not above `most`; infinity only where that is allowed."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        raise TypeError(f"{name} = {value!r}: a number of {unit}")
-    if not 0 < value <= most and not (infinite and value == math.inf):
-        raise ValueError(f"{name} = {value!r}: {unit} above 0, at most {most:,}")
-    return float(value)

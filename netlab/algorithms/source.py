@@ -60,8 +60,7 @@ class Algorithm(Description):
     def __str__(self):
         return called(self.name, self.parameters)
 
-    def __repr__(self):
-        return str(self)
+    __repr__ = __str__
 
 
 def algorithm(value):
@@ -88,17 +87,12 @@ def algorithm(value):
     gathered = Gathered()
     with PARSING:
         gathered.add(cls.__name__, cls)
-    return Algorithm(name=cls.__name__, parameters=parameters, source=gathered.text)
+    source = "\n\n".join(gathered.parts) + "\n"
+    return Algorithm(name=cls.__name__, parameters=parameters, source=source)
 
 
 def check_methods(cls):
-    """Refuse a method that the kernel would never ask, or could not ask.
-
-    Raises
-    ------
-    ValueError
-        It is called otherwise, takes other parameters, or is a generator or a coroutine.
-    """
+    """Refuse a method that the kernel would never ask, or could not ask: ValueError."""
     for name in dir(cls):
         base, own = getattr(CongestionControl, name, None), getattr(cls, name)
         if name.startswith("on_") and not base:
@@ -123,13 +117,7 @@ def check_methods(cls):
 
 
 def congestion_control(value):
-    """What may stand for a congestion control: None, the kernel's name of one, or an algorithm.
-
-    Raises
-    ------
-    ValueError
-        It is none of them.
-    """
+    """None, the kernel's name of a congestion control, or an `Algorithm`; else ValueError."""
     if isinstance(value, dict):
         return Algorithm(**value)
     found = algorithm(value)
@@ -155,25 +143,20 @@ def made_with_defaults(cls):
 
 def written(value, what):
     """A parameter as JSON has it."""
-    check_keys(value, what)
-    try:
-        return json.loads(json.dumps(plain(value, what), allow_nan=False))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{what} = {short(value)} cannot be written as JSON: {error}") from None
-
-
-def check_keys(value, what):
-    """Refuse keys that JSON would turn into text."""
-    if isinstance(value, dict):
+    if type(value) in (list, tuple):
+        return [written(one, what) for one in value]
+    if type(value) is dict:
         for key in value:
             if not isinstance(key, str):
                 raise ValueError(
                     f"{what} has the key {short(key)}, of type {type(key).__name__}: a parameter's"
                     f" keys are texts, such as {str(key)!r}"
                 )
-    inner = value.values() if isinstance(value, dict) else value
-    for one in inner if isinstance(value, dict | list | tuple) else ():
-        check_keys(one, what)
+        return {key: written(one, what) for key, one in value.items()}
+    try:
+        return json.loads(json.dumps(plain(value, what), allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} = {short(value)} cannot be written as JSON: {error}") from None
 
 
 def plain(value, what):
@@ -218,10 +201,6 @@ class Gathered:
     def __init__(self):
         self.parts, self.known = [], {}
 
-    @property
-    def text(self):
-        return "\n\n".join(self.parts) + "\n"
-
     def add(self, name, value):
         """Make sure that `name` is what it is here."""
         if name in self.known:
@@ -235,16 +214,17 @@ class Gathered:
             for base in value.__bases__:
                 if base is not CongestionControl and issubclass(base, CongestionControl):
                     self.add(base.__name__, base)
-            self.add_source(name, value, class_source(value), namespace(value))
+            self.add_source(name, value)
         elif isinstance(value, WITH_SOURCE) and is_own(value):
-            self.add_source(name, value, source_of(value), namespace(value))
+            self.add_source(name, value)
         elif isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
             line = f"from {value.__module__} import {value.__name__}"
             self.parts.append(line + f" as {name}" * (name != value.__name__))
         else:
             self.parts.append(f"{name} = {literal(plain(value, name))}")
 
-    def add_source(self, name, value, text, known):
+    def add_source(self, name, value):
+        text, known = source_of(value), namespace(value)
         for needed in sorted(names_used(text)):
             if needed != name and needed in known:
                 self.add(needed, known[needed])
@@ -263,14 +243,14 @@ def import_line(name, value):
 
 
 def is_own(value):
-    """Was it written by the student, so that nobody else has it?"""
+    """Is it of no library, so that nobody else has it?"""
     module = inspect.getmodule(value)
     file = getattr(module, "__file__", None) or ""
     return module is not builtins and not file.startswith(LIBRARIES)
 
 
 def namespace(value):
-    """What the names in the source of a class or function stand for: closures, then globals."""
+    """The values of names in the source of a class or function: closures, then globals."""
     if not isinstance(value, type):
         functions = [inspect.unwrap(value)]
     else:
@@ -299,45 +279,58 @@ def names_used(text):
     return used
 
 
-def class_source(cls):
-    """The text of a class statement, wherever it stands."""
-    file, line = written_at(cls)
-    linecache.checkcache(file)
-    lines = linecache.getlines(file)
-    found = [node for node in stated(cls, lines) if first_line(node) <= line <= node.end_lineno]
+def source_of(value):
+    """The text of a class or function, wherever it stands."""
+    value = inspect.unwrap(value)
+    if value.__name__ == "<lambda>":
+        raise ValueError("an algorithm cannot take a lambda along: write it as a function with def")
+    file, line = written_at(value)
+    lines = lines_of(file)
+    found = [node for node in stated(value, lines) if first_line(node) <= line <= node.end_lineno]
     if not found:
         raise ValueError(
-            f"the source of {cls.__name__} is not known: write the class in a cell of a notebook,"
-            " or in a file"
+            f"the source of {value.__name__} is not known: write it in a cell of a notebook, or in"
+            " a file"
         )
-    refuse_changed(cls, found[-1], "".join(lines))
+    refuse_changed(value, found[-1], "".join(lines))
     text = "".join(lines[first_line(found[-1]) - 1 : found[-1].end_lineno])
     text = textwrap.dedent(text).rstrip()
-    return without_docstrings(text) if cls.__module__.startswith("netlab.") else text
+    own = isinstance(value, type) and issubclass(value, CongestionControl)
+    return without_docstrings(text) if own and value.__module__.startswith("netlab.") else text
 
 
-def stated(cls, lines):
-    """The class statements of this name in a text."""
-    named = [one for one in ast.walk(ast.parse("".join(lines))) if isinstance(one, ast.ClassDef)]
-    return [one for one in named if one.name == cls.__name__]
+def lines_of(file):
+    linecache.checkcache(file)  # it may have been edited
+    return linecache.getlines(file)
 
 
-def written_at(cls):
-    """The file, or the cell, of a class statement, and one of its lines."""
-    if issubclass(cls, CongestionControl):
-        return cls._written_at
-    for name, part in vars(cls).items():
+def stated(value, lines):
+    """The statements in a text that define a class, or function, of this name."""
+    kinds = ast.ClassDef if isinstance(value, type) else FUNCTIONS
+    named = [one for one in ast.walk(ast.parse("".join(lines))) if isinstance(one, kinds)]
+    return [one for one in named if one.name == value.__name__]
+
+
+def written_at(value):
+    """The file, or the cell, of a class or function, and one of its lines."""
+    if not isinstance(value, type):
+        return value.__code__.co_filename, value.__code__.co_firstlineno
+    if issubclass(value, CongestionControl):
+        return value._written_at
+    for name, part in vars(value).items():
         code = getattr(inspect.unwrap(part) if callable(part) else part, "__code__", None)
         if (
             code
-            and code.co_qualname == f"{cls.__qualname__}.{name}"
+            and code.co_qualname == f"{value.__qualname__}.{name}"
             and code.co_filename != "<string>"
         ):
             return code.co_filename, code.co_firstlineno
+    # It has no methods: the last class of this name in its module, or in a cell.
     cells = [file for file, of in linecache.cache.items() if len(of) > 1 and of[1] is None]
-    for file in reversed(cells):  # it has no methods: the last cell with a class of this name
+    module = getattr(inspect.getmodule(value), "__file__", None)
+    for file in filter(None, [module, *reversed(cells)]):
         with contextlib.suppress(SyntaxError):  # of a cell that Python could not read
-            if found := stated(cls, linecache.getlines(file)):
+            if found := stated(value, lines_of(file)):
                 return file, found[-1].lineno
     return "", 0
 
@@ -356,24 +349,3 @@ def without_docstrings(text):
 
 def first_line(node):
     return min([node.lineno, *(one.lineno for one in node.decorator_list)])
-
-
-def source_of(value):
-    value = inspect.unwrap(value)
-    if value.__name__ == "<lambda>":
-        raise ValueError("an algorithm cannot take a lambda along: write it as a function with def")
-    try:
-        lines, first = inspect.getsourcelines(value)
-        whole = "".join(linecache.getlines(inspect.getsourcefile(value)))
-    except (OSError, TypeError):
-        if isinstance(value, type):
-            return class_source(value)  # `inspect` does not find those of notebooks
-        raise ValueError(
-            f"the source of {value.__name__}, which the algorithm uses, is not known: write it in a"
-            " cell of a notebook, or in a file"
-        ) from None
-    for node in ast.walk(ast.parse(whole)):
-        stated = isinstance(node, (ast.ClassDef, *FUNCTIONS))
-        if stated and node.name == value.__name__ and first_line(node) == max(first, 1):
-            refuse_changed(value, node, whole)
-    return textwrap.dedent("".join(lines)).rstrip()

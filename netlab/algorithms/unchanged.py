@@ -18,20 +18,8 @@ FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef
 
 
 def refuse_changed(value, node, text):
-    """Compare a class or function with its statement.
-
-    Parameters
-    ----------
-    value : type or function
-    node : ast.ClassDef or ast.FunctionDef
-        Its statement in `text`.
-    text : str
-        The whole file or cell.
-
-    Raises
-    ------
-    ValueError
-        They differ.
+    """Raise ValueError where a class or function differs from its statement, `node`, in `text`,
+    the whole file or cell.
     """
     if isinstance(value, types.FunctionType):
         changed = [value.__name__] if differs(value, node, text) else []
@@ -47,11 +35,12 @@ def refuse_changed(value, node, text):
 
 def changed_parts(cls, node, text):
     """The names of methods and attributes that are not what the class statement says."""
-    stored = [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and is_stored(one)]
+    stores = [one for one in ast.walk(node) if isinstance(getattr(one, "ctx", None), ast.Store)]
+    stored = [one.id for one in stores if isinstance(one, ast.Name)]
     counted = {  # attributes that it sets itself, such as Mine.made += 1
         one.attr
-        for one in ast.walk(node)
-        if isinstance(one, ast.Attribute) and is_stored(one) and not is_self(one.value)
+        for one in stores
+        if isinstance(one, ast.Attribute) and getattr(one.value, "id", None) != "self"
     }
     methods = {}
     for part in functions(node):
@@ -83,17 +72,9 @@ def functions(node):
             yield from functions(part)
 
 
-def is_self(node):
-    return isinstance(node, ast.Name) and node.id == "self"
-
-
-def is_stored(name):
-    return isinstance(name.ctx, ast.Store)
-
-
 def differs(value, node, text, decorators=()):
-    """Is this function not the one of a statement? What a decorator made of it, or one of its
-    class, may be another function of the file.
+    """Is this function not the one of a statement? A decorator, of it or of its class, may have
+    made another function of the file of it.
     """
     value = getattr(value, "__func__", getattr(value, "fget", value))
     if not isinstance(value, types.FunctionType):

@@ -155,8 +155,8 @@ class Explorer(widgets.VBox):
             self.meanwhile()
 
         try:
-            with told(on_tick):
-                result = self._stop.covering(nl.run)(*arguments, **named)
+            with told(on_tick), self._stop.covering():
+                result = nl.run(*arguments, **named)
             with self._drawing:
                 traces, sentence = self.add(result)
                 self.show(traces)

@@ -1,12 +1,46 @@
-"""A command on a node of a network, and what it has printed."""
+"""A command on a node of a network: what may be one, what it has printed, how it ended."""
 
-from netlab.errors import CommandError
-from netlab.running.arguments import check_seconds
-from netlab.running.terminal import plain
+import re
+from numbers import Real
 
+from netlab.description import check_command_line, short
+from netlab.errors import CommandError, SpecificationError
+
+LONGEST_S = 1_000_000_000  # the timers of the engines end at nine times as much
 OUTPUT_LIMIT = 64_000_000  # what is kept of one program's output [byte of UTF-8]
 ALL_OUTPUT_LIMIT = 2 * OUTPUT_LIMIT  # of all programs of a network
 ENDING_LINES, ENDING_CHARACTERS = 10, 2000
+# Escape sequences by ECMA-48: control sequences, as in ``ESC [ 31 m``; strings, as in ``ESC ] 0 ;
+# title BEL``; short ones, as in ``ESC ( B``. Their lengths are bounded, so that a sequence which
+# never ends holds back little.
+_PARAMETERS, _MIDDLE = "[0-?]{0,200}[ -/]{0,9}", "[ -/]{0,9}"
+_STRING = r"[\]PX^_][^\x07\x1b\n]{0,2000}"
+_ESCAPE = re.compile(
+    rf"\x1b(?:\[{_PARAMETERS}[@-~]|{_STRING}(?:\x07|\x1b\\)?|{_MIDDLE}[0-OQ-WYZ\\`-~])?"
+)
+_UNFINISHED = re.compile(rf"\x1b(?:\[{_PARAMETERS}|{_STRING}\x1b?|{_MIDDLE})\Z")
+
+
+def check_seconds(field, value, most=LONGEST_S, zero=False):
+    """A length of time as a float: above 0 (or 0, where that is allowed), at most `most`. [s]"""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 <= value <= most or (value == 0 and not zero):
+        least = "from 0 to" if zero else "above 0 and at most"
+        raise SpecificationError(f"{field} = {value!r}: a number of seconds {least} {most:,}")
+    return float(value)
+
+
+def check_command(topology, host, command):
+    """Refuse a node that there is not, and what is no line that bash can be given."""
+    nodes = topology.node_names
+    if not isinstance(host, str) or host not in nodes:
+        raise SpecificationError(f"host = {host!r}: this network's nodes are {', '.join(nodes)}")
+    if not isinstance(command, str):
+        raise SpecificationError(f"command = {command!r}: a line for bash, 'ping -c 4 10.0.0.2'")
+    try:
+        check_command_line(command)
+    except ValueError as error:
+        raise SpecificationError(f"command = {short(command)}: {error}") from None
 
 
 class Job:
@@ -79,28 +113,24 @@ class Job:
         return self
 
     def ended_at(self, limit_s):
-        """The error that says that it was ended at its limit of virtual time."""
+        """The error of a job that was ended at its limit of virtual time."""
         return self.failed(
             f"did not end within {limit_s:g} virtual seconds, and was ended: give it more with"
             " limit_s=..., or an end of its own, as `ping -c 4` has"
         )
 
-    def flooded(self, most_bytes):
-        """The error that says that it was ended because its output was too long."""
+    def flooded(self):
+        """The error of a job that was ended because its output was too long."""
         return self.failed(
             f"printed more than {OUTPUT_LIMIT / 1e6:g} MB, or all programs of its network more than"
-            f" {most_bytes / 1e6:g} MB, and was ended; only what came first is kept. Let it"
+            f" {ALL_OUTPUT_LIMIT / 1e6:g} MB, and was ended; only what came first is kept. Let it"
             " print less, as with `| tail`"
         )
 
     def failed(self, why):
         """A `CommandError` about this command."""
-        return CommandError(
-            f"`{self.command}` on {self.host} {why}. {ending(self.text)}",
-            self.command,
-            self.text,
-            self.status,
-        )
+        message = f"`{self.command}` on {self.host} {why}. {ending(self.text)}"
+        return CommandError(message, self.command, self.text, self.status)
 
     def __repr__(self):
         state = "running" if self.status is None else f"status {self.status}"
@@ -114,3 +144,22 @@ def ending(text):
     if not shown:
         return "It printed nothing."
     return f"{'It printed' if shown == text else 'The end of what it printed'}:\n{shown}"
+
+
+def plain(text):
+    """The text without its escape sequences."""
+    return _ESCAPE.sub("", text) if "\x1b" in text else text
+
+
+class Plain:
+    """`plain` for a text that comes in pieces: it holds back a sequence that has only begun."""
+
+    held = ""
+
+    def add(self, piece):
+        """What can be shown now that this piece has come."""
+        text = self.held + piece
+        unfinished = _UNFINISHED.search(text)
+        end = unfinished.start() if unfinished else len(text)
+        self.held = text[end:]
+        return plain(text[:end])

@@ -2,7 +2,7 @@
 a network that they do not know.
 """
 
-from math import ceil, inf, nan
+from math import ceil, inf
 from numbers import Real
 
 import pandas as pd
@@ -11,7 +11,7 @@ from netlab import engines, units
 from netlab.engines import recorded
 from netlab.errors import NetlabError, SpecificationError
 from netlab.experiment import Experiment
-from netlab.running.arguments import check_seconds
+from netlab.running.job import check_seconds
 from netlab.running.run import on_engine, run_on
 from netlab.topology import Topology
 from netlab.traffic import Iperf, Ping
@@ -135,39 +135,35 @@ def loss_onset(
         raise SpecificationError(
             f"loss_onset: no link between {src} and {dst} has a rate, so that nothing is too much"
         )
-    steps, onset_bps, results = [], {}, []
+    frames, onset_bps, provenances = [], {}, []
+    fields = {"seed": seed, "stagger": "0ms"} | ({"clock": clock} if clock else {})
     for one, other in ((src, dst), (dst, src)):
-        direction = f"{one} → {other}"
+        direction, steps = f"{one} → {other}", []
         if topology.bottleneck_bps(one, other) == inf:
             onset_bps[direction] = inf, inf
             continue
 
-        def step(rate_bps, one=one, other=other, direction=direction):
+        def step(rate_bps, pair=(one, other), direction=direction, steps=steps):
             """Offer this rate; -> whether too much was lost."""
-            experiment = offer(topology, one, other, rate_bps, length, time)
-            given = {"clock": clock} if clock else {}
-            results.append(run_on(on_engine(experiment.but(seed=seed, **given), chosen), chosen))
-            row = measured(results[-1], time)
-            number = sum(earlier["direction"] == direction for earlier in steps) + 1
-            who = {"direction": direction, "src": one, "dst": other, "step": number}
-            steps.append(who | row | {"too_much": row["loss"] > loss})
+            offered = dict(bitrate=f"{round(rate_bps)}bit", length=length, time=time)
+            test = Iperf(*pair, udp=True, start=BEFORE_S, **offered)
+            pings = Ping(*pair, ceil((BEFORE_S + time) / PING_EVERY_S), PING_EVERY_S)
+            experiment = on_engine(Experiment(topology, pings, test, **fields), chosen)
+            result = run_on(experiment, chosen)
+            provenances.append(result.provenance)
+            row = {"direction": direction, "src": pair[0], "dst": pair[1], "step": len(steps) + 1}
+            row |= measured(result, time)
+            steps.append(row | {"too_much": row["loss"] > loss})
             check(steps[-1], rate_bps, length)
             return steps[-1]["too_much"]
 
         search(step, first_bps, precision, direction)
-        onset_bps[direction] = ends(steps, direction)
-    recorded.tell([one.provenance for one in results], chosen, asked=engine == "recorded")
-    frame = pd.DataFrame(steps)
+        frames.append(pd.DataFrame(steps))
+        onset_bps[direction] = ends(frames[-1])
+    recorded.tell(provenances, chosen, asked=engine == "recorded")
+    frame = pd.concat(frames, ignore_index=True)
     frame.attrs["onset_bps"] = onset_bps
     return frame
-
-
-def offer(topology, src, dst, rate_bps, length, time):
-    """The experiment of one step."""
-    rate = f"{round(rate_bps)}bit"
-    test = Iperf(src, dst, udp=True, bitrate=rate, length=length, time=time, start=BEFORE_S)
-    pings = Ping(src, dst, ceil((BEFORE_S + time) / PING_EVERY_S), PING_EVERY_S)
-    return Experiment(topology, pings, test, stagger="0ms")
 
 
 def check(row, asked_bps, length):
@@ -213,27 +209,26 @@ def search(step, first_bps, precision, direction):
             low_bps = middle_bps
 
 
-def ends(steps, direction):
+def ends(steps):
     """The highest rate that was carried below the lowest that was not, and that."""
-    own = [one for one in steps if one["direction"] == direction]
-    high_bps = min(one["offered_bps"] for one in own if one["too_much"])
-    carried = [one["offered_bps"] for one in own if not one["too_much"]]
-    return max(bps for bps in carried if bps < high_bps), high_bps
+    high_bps = steps.offered_bps[steps.too_much].min()
+    carried = steps.offered_bps[~steps.too_much]
+    return float(carried[carried < high_bps].max()), float(high_bps)
 
 
 def measured(result, time):
     """What one step tells of its path."""
     (stream,), pings = result.streams.itertuples(), result.pings
     sent_s = PING_EVERY_S * (pings.seq - 1)
+    before = pings.rtt_s[(pings.seq > 1) & (sent_s < BEFORE_S)]  # the first waited for ARP
     during = pings.rtt_s[(sent_s >= BEFORE_S) & (sent_s < BEFORE_S + time)]
     return {
         "offered_bps": stream.sent_bps,
         "received_bps": stream.received_bps,
         "loss": stream.loss,
         "jitter_s": stream.jitter_s,
-        # the first waited for ARP
-        "rtt_idle_s": pings.rtt_s[(pings.seq > 1) & (sent_s < BEFORE_S)].mean(),
-        "rtt_mean_s": during.mean() if len(during) else nan,
-        "rtt_max_s": during.max() if len(during) else nan,
-        "ping_loss": during.isna().mean() if len(during) else nan,
+        "rtt_idle_s": before.mean(),
+        "rtt_mean_s": during.mean(),
+        "rtt_max_s": during.max(),
+        "ping_loss": during.isna().mean(),
     }

@@ -9,19 +9,16 @@ from netlab import engines
 from netlab.algorithms.source import Algorithm, algorithm
 from netlab.engines.host_speed import wall_s
 from netlab.errors import EmulationError, SpecificationError
-from netlab.running.arguments import check_command, check_seconds
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
-from netlab.running.job import Job
+from netlab.running.job import Job, Plain, check_command, check_seconds, plain
 from netlab.running.session import Session
 from netlab.running.stop import stoppable
-from netlab.running.terminal import Plain
 from netlab.topology import Topology
 
 SETTLE_S = 1  # before this, ping skips its interval and bridges are still learning
 
 
 def as_algorithm(value):
-    """An algorithm as what answers for it takes it."""
     try:
         found = algorithm(value)
     except ValueError as error:
@@ -94,7 +91,7 @@ class Network:
             raise SpecificationError(f"seed = {seed!r}: a whole number from 0 to 2**63 - 1")
         if wall_limit_s is None:
             wall_limit_s = wall_s(3600)
-        wall_limit_s = check_seconds("wall_limit_s", wall_limit_s)
+        check_seconds("wall_limit_s", wall_limit_s)
         self.engine = engines.pick(engine)
         if clock is None:
             clock = self.engine.clocks[0]
@@ -110,7 +107,7 @@ class Network:
             )
         self.topology, self.seed, self.commands = topology, seed, []
         self._started = time.monotonic()
-        self._agent = self.engine.connect(seed, clock, wall_limit_s)
+        self._agent = self.engine.connect(seed, clock, float(wall_limit_s))
         self._session = Session(self._agent)
         try:
             stoppable(self)
@@ -125,14 +122,14 @@ class Network:
         self._dropped.atexit = False  # what is open then ends with this process
 
     def _set_up(self):
-        setup = list(self.topology.setup())
+        topology, setup = self.topology, list(self.topology.setup())
         self.commands += [f"{host} {command}" for host, command in setup]
         answer = self._session.ask(
             op="up",
-            hosts=[[host.name, host.address] for host in self.topology.hosts]
-            + [[router.name, None] for router in self.topology.routers],
-            switches=[switch.name for switch in self.topology.switches],
-            links=[[link.a, link.b] for link in self.topology.links],
+            hosts=[[host.name, host.address] for host in topology.hosts]
+            + [[router.name, None] for router in topology.routers],
+            switches=[switch.name for switch in topology.switches],
+            links=[[link.a, link.b] for link in topology.links],
             setup=setup,
         )
         if "failed" in answer:
@@ -150,9 +147,7 @@ class Network:
 
     @property
     def unrepeatable(self):
-        """Why all this would not happen again to the byte, although the engine repeats: a program
-        has computed for too long. "" where it would.
-        """
+        """Why this would not happen again to the byte (a program computed for too long), or ""."""
         return self._session.unrepeatable
 
     @property
@@ -161,8 +156,9 @@ class Network:
         return time.monotonic() - self._started
 
     def run(self, host, command, limit_s=600, echo=True):
-        """Run a command on a node and wait until it has ended. Ctrl-C ends the command, not the
-        network.
+        """Run a command on a node and wait until it has ended.
+
+        Ctrl-C ends the command, not the network.
 
         Parameters
         ----------
@@ -209,7 +205,7 @@ class Network:
         try:
             ended_by = self._session.let_run([job], limit_s, show)
         finally:
-            print(shown.rest(), end="", flush=True)
+            print(plain(shown.held), end="", flush=True)
         if ended_by == "limit":
             raise job.ended_at(limit_s)
         return job
@@ -217,13 +213,8 @@ class Network:
     def start(self, host, command, typed=None):
         """Start a command on a node and leave it running.
 
-        Parameters
-        ----------
-        host, command : str
-            As in `run`, whose notes hold here too.
-        typed : str, optional
-            What a person would type for it: `commands` and the job's messages have this. None is
-            the command itself.
+        `host` and `command` are as in `run`, whose notes hold here too. `typed` is what a person
+        would type for it, if that differs: `commands` and the job's messages have this.
 
         Returns
         -------

@@ -3,7 +3,6 @@ quiet.
 """
 
 import contextlib
-import functools
 import os
 import sys
 import threading
@@ -61,15 +60,20 @@ def progress(total_s):
 
 
 @contextlib.contextmanager
+def having(variable, value):
+    """Within it, and in this thread, a context variable has this value."""
+    before = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(before)
+
+
 def told(listener):
     """Within it, and in this thread, `progress` draws no bar: it calls ``listener(seconds,
     total_s)``. [virtual s]
     """
-    before = _listener.set(listener)
-    try:
-        yield
-    finally:
-        _listener.reset(before)
+    return having(_listener, listener)
 
 
 @contextlib.contextmanager
@@ -93,17 +97,11 @@ class Count:
         self.done += 1
         self._draw(number, 1)
 
-    def covering(self, number, function):
-        """The same function, which draws no bar of its own in a notebook."""
+    def covering(self, number):
+        """In a notebook, a run within it draws no bar of its own."""
         if not kernel_shell():
-            return function
-
-        @functools.wraps(function)
-        def covered(*arguments):
-            with told(lambda seconds, total_s: self._draw(number, 0.99 * seconds / total_s)):
-                return function(*arguments)
-
-        return covered
+            return contextlib.nullcontext()
+        return told(lambda seconds, total_s: self._draw(number, 0.99 * seconds / total_s))
 
     def _draw(self, number, part):
         with self.lock:

@@ -53,20 +53,16 @@ class Result:
     """
 
     def __init__(self, experiment, raw, commands, provenance):
-        self.experiment, self.raw, self.commands, self.provenance = (
-            experiment,
-            raw,
-            commands,
-            provenance,
-        )
-        self.tables = read_tables(experiment, raw)
+        self.experiment, self.raw = experiment, raw
+        self.commands, self.provenance = commands, provenance
+        self.tables = read_tables(experiment.places, raw)
+        for item, place in experiment.places:
+            item.annotate(self.tables, place)
         vars(self).update(self.tables)
 
     def __repr__(self):
-        p, parts = (
-            self.provenance,
-            [text for kind in KINDS.values() for text in kind.summary(self.tables)],
-        )
+        p, kinds = self.provenance, KINDS.values()
+        parts = [text for kind in kinds for text in kind.summary(self.tables)]
         return (
             f"<Result: {', '.join(parts) or 'raw output'}; seed {p['seed']}, "
             f"{p['virtual_s']:.1f} virtual s in {p['wall_s']:.1f} s, "
@@ -149,18 +145,19 @@ def load(directory):
     raise NetlabError(f"{folder} cannot be read as a folder that Result.save left: {why}")
 
 
-def read_tables(experiment, raw):
-    """Every table of every kind of traffic, by name."""
+def output_names(item, place):
+    """The names of a traffic's raw outputs, by those of its programs."""
+    return {one.name: item.output_name(place.flow, one.name) for one in item.programs(place)}
+
+
+def read_tables(places, raw):
+    """Every table of every kind of traffic, by name, of what ran at these places."""
     parts = {}
-    for item, place in experiment.places:
-        names = {one.name: item.output_name(place.flow, one.name) for one in item.programs(place)}
-        outputs = {program: Printed(raw[name]) for program, name in names.items()}
+    for item, place in places:
+        outputs = {one: Printed(raw[name]) for one, name in output_names(item, place).items()}
         for name, part in item.read(outputs, place).items():
             parts.setdefault(name, []).append(part)
-    tables = joined(parts)
-    for item, place in experiment.places:
-        item.annotate(tables, place)
-    return tables
+    return joined(parts)
 
 
 def joined(parts):

@@ -21,12 +21,11 @@ def robustness(
     engine=None,
     **axes,
 ):
-    """Try whether a conclusion survives: for each variant of an experiment, what it comes to with
-    each seed.
+    """Try whether a conclusion survives other seeds, noise, longer runs and another kernel.
 
-    The variants: as it is; with random processing times in all hosts (see `Host`); for twice as
-    long; and on another kernel, which was recorded for the experiments of this project's notebooks
-    only.
+    The variants of the experiment: as it is; with random processing times in all hosts (see
+    `Host`); for twice as long; and on another kernel, which was recorded for the experiments of
+    this project's notebooks only.
 
     Parameters
     ----------
@@ -123,12 +122,8 @@ def numbers(runs, conclusion, holds):
     if "error" in runs:
         runs = runs[~runs.seed.isin(runs.seed[runs.error.notna()])]
     found = pd.Series([number(conclusion(one)) for _, one in runs.groupby("seed")], dtype=float)
-    row = {
-        "seeds": len(found),
-        "lowest": found.min(),
-        "median": found.median(),
-        "highest": found.max(),
-    }
+    row = {"seeds": len(found), "lowest": found.min()}
+    row |= {"median": found.median(), "highest": found.max()}
     if "retransmits" in runs and runs.retransmits.notna().any():
         row["sent again"] = runs.groupby("seed").retransmits.sum().median()
     if holds:

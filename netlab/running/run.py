@@ -1,6 +1,5 @@
 """Run an experiment: start its traffic at its times, wait, and keep what every program printed."""
 
-import contextlib
 import json
 from contextvars import ContextVar
 
@@ -9,10 +8,10 @@ from netlab.engines import recorded
 from netlab.engines.host_speed import wall_s
 from netlab.errors import CommandError, GuestError, ReadError, SpecificationError
 from netlab.experiment import Experiment
-from netlab.readers._common import Printed
-from netlab.running.arguments import LONGEST_S, check_command
+from netlab.running.job import LONGEST_S, check_command
 from netlab.running.network import Network
-from netlab.running.result import Result, joined, keep_evidence
+from netlab.running.progress import having
+from netlab.running.result import Result, keep_evidence, output_names, read_tables
 
 _reader = ContextVar("reader", default=dict)
 
@@ -135,7 +134,7 @@ def carry_out(experiment, net, limit_s):
     sends_s = max(item.sends_s for item in experiment.traffic)
     ended_by = ""
     try:
-        with readable(experiment, net, zero_s) if told else contextlib.nullcontext():
+        with having(_reader, readable(experiment, net, zero_s) if told else dict):
             ended_by = net.wait(*jobs.values(), limit_s=limit_s, total_s=sends_s or None)
         if not ended_by:
             net.wait(*servers.values(), limit_s=10)
@@ -166,28 +165,15 @@ def so_far():
     return _reader.get()()
 
 
-@contextlib.contextmanager
 def readable(experiment, net, zero_s):
-    """Within it, `so_far` reads what `net` tells of an experiment that began at `zero_s`."""
+    """What `so_far` calls: reads what `net` tells of an experiment that began at `zero_s`."""
 
     def read():
-        texts, parts = net.watched(zero_s), {}
-        for item, place in experiment.places:
-            names = {
-                one.name: item.output_name(place.flow, one.name) for one in item.programs(place)
-            }
-            if set(names.values()) & texts.keys():
-                told = {name: Printed(texts[whole]) for name, whole in names.items()}
-                tables = item.read(told, place)
-                for name, part in tables.items():
-                    parts.setdefault(name, []).append(part)
-        return joined(parts)
+        raw = net.watched(zero_s)
+        told = [one for one in experiment.places if raw.keys() & output_names(*one).values()]
+        return read_tables(told, raw)
 
-    before = _reader.set(read)
-    try:
-        yield
-    finally:
-        _reader.reset(before)
+    return read
 
 
 def outputs(jobs):

@@ -9,15 +9,8 @@ from netlab.running.progress import progress
 OF_A_SIGNAL = (-2, -9, 128 + 2, 128 + 9)  # exit statuses after Ctrl-C and SIGKILL
 
 
-def nothing(*_):
-    """Ignore everything."""
-
-
-def end_quietly(jobs):
-    """Stop what still runs of these jobs, where their network is still up."""
-    for job in jobs:
-        with contextlib.suppress(NetlabError):
-            job.stop()
+def ignore(*_):
+    """Hear of something, and do nothing."""
 
 
 class Session:
@@ -32,8 +25,6 @@ class Session:
 
     Attributes
     ----------
-    jobs : dict of Job
-        By the agent's number.
     clock_ns : int
         Virtual time since the hosts booted. [ns]
     unrepeatable : str
@@ -42,9 +33,9 @@ class Session:
 
     def __init__(self, agent):
         self.agent, self.jobs, self.clock_ns, self.unrepeatable = agent, {}, 0, ""
-        self._most = self._room = getattr(agent, "most_output_bytes", ALL_OUTPUT_LIMIT)
+        self._room = ALL_OUTPUT_LIMIT
 
-    def ask(self, on_tick=nothing, on_output=nothing, **question):
+    def ask(self, on_tick=ignore, on_output=ignore, **question):
         """One question to the agent; -> its answer.
 
         Meanwhile `on_tick` is told how long it has lasted [virtual s], and `on_output` what a job
@@ -69,7 +60,7 @@ class Session:
         self.clock_ns = answer["clock_ns"]
         self.unrepeatable = answer.get("unrepeatable", "")
         if flooding:
-            raise flooding[0].stop().flooded(self._most)
+            raise flooding[0].stop().flooded()
         if "error" in answer:
             raise CommandError(f"the agent could not do this: {answer['error']}")
         return answer
@@ -77,16 +68,14 @@ class Session:
     def start(self, host, command):
         """Start a command; -> `Job`."""
         job = Job(self, len(self.jobs) + 1, host, command)
-        try:
-            job.number = self.ask(op="start", host=host, command=command)["job"]
-        except KeyboardInterrupt:  # where the question reached the agent, it runs, as this number
-            self.jobs[job.number] = job
-            end_quietly([job])
-            raise
-        self.jobs[job.number] = job
+        with self._ending([job]):  # the question may have reached the agent
+            try:
+                job.number = self.ask(op="start", host=host, command=command)["job"]
+            finally:
+                self.jobs[job.number] = job
         return job
 
-    def let_run(self, jobs, limit_s, on_output=nothing, total_s=None):
+    def let_run(self, jobs, limit_s, on_output=ignore, total_s=None):
         """Let time pass until the jobs have ended; -> what ended them: "", "limit", "interrupt"."""
         passed_s, late = 0, set()
 
@@ -100,23 +89,25 @@ class Session:
                 late.add(job)
             on_output(job, out)
 
-        with progress(total_s) as on_tick:
-            try:
-                answer = self.ask(
-                    tick,
-                    hear,
-                    op="wait",
-                    numbers=[job.number for job in jobs],
-                    limit_s=f"{limit_s:016.6f}",
-                )
-            except KeyboardInterrupt:
-                end_quietly(jobs)
-                raise
+        numbers, limit = [job.number for job in jobs], f"{limit_s:016.6f}"
+        with progress(total_s) as on_tick, self._ending(jobs):
+            answer = self.ask(tick, hear, op="wait", numbers=numbers, limit_s=limit)
         for job, status in zip(jobs, answer["status"], strict=True):
             job.status = status
             # of Ctrl-C a program dies, or it says its last words
             job.cut_off = answer["rung"] == "limit" and (status in OF_A_SIGNAL or job in late)
         return answer["rung"]
+
+    @contextlib.contextmanager
+    def _ending(self, jobs):
+        """At Ctrl-C, stop what still runs of these jobs, where the network is still up."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            for job in jobs:
+                with contextlib.suppress(NetlabError):
+                    job.stop()
+            raise
 
     def wait(self, jobs, limit_s, total_s=None):
         """Let time pass until the jobs have ended; -> "", or "limit" where that ended them."""

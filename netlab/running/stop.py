@@ -1,9 +1,10 @@
 """End runs from another thread: what a Stop button does, and a second Ctrl-C in a sweep."""
 
-import functools
 import threading
 import weakref
 from contextvars import ContextVar
+
+from netlab.running.progress import having
 
 _stop = ContextVar("stop", default=None)
 
@@ -24,27 +25,14 @@ class Stop:
         for network in networks:
             network.interrupt()
 
-    def covering(self, function):
-        """The same function, during which networks that its thread opens are under this `Stop`."""
-
-        @functools.wraps(function)
-        def covered(*arguments, **named):
-            token = _stop.set(self)
-            try:
-                return function(*arguments, **named)
-            finally:
-                _stop.reset(token)
-
-        return covered
+    def covering(self):
+        """Within it, networks that this thread opens are under this `Stop`."""
+        return having(_stop, self)
 
 
 def stoppable(network):
-    """Put a network under the `Stop` of this thread, if there is one that covers it.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        It has been pressed already.
+    """Put a network under the `Stop` of this thread, if any; KeyboardInterrupt, if that has been
+    pressed.
     """
     if stop := _stop.get():
         with stop._lock:

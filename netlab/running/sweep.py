@@ -3,6 +3,7 @@
 import contextlib
 import inspect
 import itertools
+import math
 import platform
 import warnings
 from collections.abc import Iterable
@@ -98,7 +99,8 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
         measured[number] = rows(places[number], experiments[number], result)
 
     def run_here(number):
-        keep(number, measure(experiments[number], chosen, chosen.digest))
+        with stop.covering(), count.covering(number):
+            keep(number, measure(experiments[number], chosen, chosen.digest))
 
     with (
         contextlib.nullcontext() if executor else ThreadPoolExecutor(chosen.at_once) as own,
@@ -107,8 +109,7 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
         try:
             for number in sorted({*range(len(experiments))} - measured.keys()):
                 if own:
-                    covered = stop.covering(count.covering(number, run_here))
-                    future = own.submit(covered, number)
+                    future = own.submit(run_here, number)
                 else:  # another process picks its own engine of this name
                     work = experiments[number], chosen.name, chosen.digest
                     future = executor.submit(measure, *work)
@@ -127,7 +128,11 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
                     future.cancel()
                 running = [future for future in futures if own and future.running()]
                 if running and isinstance(error, KeyboardInterrupt):
-                    tell_interrupted(len(running))
+                    print(
+                        f"sweep: interrupted; {len(running)} of its runs are still under way, and"
+                        " kept when they end; press Ctrl-C again to end them now",
+                        flush=True,
+                    )
                 while wait(running, timeout=1).not_done:  # without an end, a signal can be missed
                     pass
             except KeyboardInterrupt:  # a second one
@@ -146,12 +151,6 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     else:
         unfinished.remove(experiments)
     return pd.concat([measured[number] for number in range(len(experiments))], ignore_index=True)
-
-
-def tell_interrupted(running):
-    what = "one run is" if running == 1 else f"{running} runs are"
-    more = "kept when they end; press Ctrl-C again to end them now"
-    print(f"sweep: interrupted; {what} still under way, and {more}", flush=True)
 
 
 def listed(name, values):
@@ -268,10 +267,8 @@ def said(error):
 def report(places, experiments, errors):
     """What failed, and why the first of it did."""
     number = min(errors)
-    what = ", ".join(
-        f"{name}={value!r}"
-        for name, value in (places[number] | {"seed": experiments[number].seed}).items()
-    )
+    place = places[number] | {"seed": experiments[number].seed}
+    what = ", ".join(f"{name}={value!r}" for name, value in place.items())
     return (
         f"{len(errors)} of {len(experiments)} runs failed: they have no numbers, and an `error`."
         f" Run again, the sweep tries these alone. The first, {what}:\n{said(errors[number])}"
@@ -280,9 +277,7 @@ def report(places, experiments, errors):
 
 def of_path(network, src, dst, streams):
     """What a topology says of the way from one host to another, for so many connections."""
-    passed = 1.0
-    for link in network.emulated(src, dst):
-        passed *= 1 - units.fraction(link.loss)
+    passed = math.prod(1 - units.fraction(link.loss) for link in network.emulated(src, dst))
     return {
         "loss_rate": round(1 - passed, 12),
         "base_rtt_s": network.rtt_s(src, dst),

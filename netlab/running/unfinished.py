@@ -22,14 +22,8 @@ WEEK_S = 7 * 86_400
 
 
 class UnfinishedSweep:
-    """The results of an engine's unfinished sweeps: a file for each, named after its experiment.
-
-    Files older than a week are deleted.
-
-    Parameters
-    ----------
-    engine : Engine
-        The results of another engine, or of another version of it, are not found.
+    """The results of an engine's unfinished sweeps: a file for each, named after its experiment and
+    the engine's digest. Files older than a week are deleted.
     """
 
     def __init__(self, engine):
@@ -92,16 +86,12 @@ class UnfinishedSweep:
         """Say in one line that some of it was measured before."""
         if not found or os.environ.get("NETLAB_PROGRESS") == "off":
             return
-        if self.again:
-            print(
-                f"sweep: {self.again} of {total} runs are this notebook's own of before, as the"
-                " same experiment gives the same numbers; a restarted kernel measures them again"
-            )
-        else:
-            print(
-                f"sweep: goes on where it was interrupted, {found} of {total} runs were kept in"
-                f" {self.folder}"
-            )
+        own = (
+            f"{self.again} of {total} runs are this notebook's own of before, as the same"
+            " experiment gives the same numbers; a restarted kernel measures them again"
+        )
+        kept = f"goes on where it was interrupted, {found} of {total} runs were kept in"
+        print("sweep:", own if self.again else f"{kept} {self.folder}")
 
 
 def sessions(experiment, name):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab import CommandError
-from netlab.running.terminal import plain
+from netlab.running.job import plain
 from tests.running import scripted
 
 TEXT = st.lists(

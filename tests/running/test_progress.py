@@ -6,7 +6,7 @@ import nbclient
 import nbformat
 import pytest
 
-from netlab.running.progress import Count, line
+from netlab.running.progress import Count, line, progress
 
 SWEEP = """
 import netlab as nl
@@ -157,7 +157,9 @@ def test_outside_of_notebooks_a_bar_stands_on_stderr(capsys):
 def test_parts_of_experiments_count_only_where_they_are_told():
     with line(total=4, desc="") as bar:
         count = Count(bar, 1)
-        assert count.covering(1, print) is print, "each has a bar of its own on a terminal"
+        with count.covering(1), progress(10) as on_tick:
+            on_tick(5)
+        assert bar.n == 0, "each has a bar of its own on a terminal"
         count._draw(1, 0.5)
         assert bar.n == 1.5 and count.done == 1
         count.ended(1)
