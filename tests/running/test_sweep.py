@@ -93,9 +93,6 @@ def test_a_bad_cell_is_refused_before_anything_starts(arguments, words, monkeypa
     monkeypatch.setattr(GuestEngine, "connect", lambda *_: pytest.fail("nothing must start"))
     with pytest.raises(nl.SpecificationError, match=words):
         nl.sweep(lossy, **arguments)
-
-
-def test_a_function_that_gives_no_experiment_is_refused():
     with pytest.raises(nl.SpecificationError, match=r"must return a netlab.Experiment"):
         nl.sweep(lambda loss: None, loss=["1%"])
 
@@ -109,7 +106,9 @@ def test_an_axis_named_like_a_flow_s_column_keeps_its_own():
     assert grid.congestion.tolist() == ["reno", "bbr"] and grid.columns.is_unique
 
 
-def test_an_interrupted_sweep_goes_on_where_it_was(grid, place, monkeypatch, capsys, draw):
+def test_an_interrupted_sweep_goes_on_where_it_was(
+    grid, place, tmp_path, monkeypatch, capsys, draw
+):
     last = draw("sweep").randrange(1, len(grid))  # the run after which somebody presses Ctrl-C
 
     def interrupt(number):
@@ -120,13 +119,15 @@ def test_an_interrupted_sweep_goes_on_where_it_was(grid, place, monkeypatch, cap
         nl.sweep(lossy, **AXES, executor=Here(interrupt))
     assert len(list(place.glob("*.json.xz"))) == last
     monkeypatch.setenv("NETLAB_PROGRESS", "on")
+    monkeypatch.setenv("NETLAB_RECORD", "on")
+    monkeypatch.setenv("NETLAB_RECORDS", str(tmp_path / "records"))
     resumed = nl.sweep(lossy, **AXES, executor=(rest := Here()))
     assert rest.ran == len(grid) - last, "what was measured is not measured again"
     pd.testing.assert_frame_equal(resumed, grid, check_exact=True)
     assert f"{last} of {len(grid)} runs were kept" in capsys.readouterr().out
-    assert not list(place.iterdir()), (
-        "a complete sweep leaves nothing: run again, it measures again"
-    )
+    assert len(list((tmp_path / "records").iterdir())) == len(grid), "what was kept, too"
+    # a complete sweep leaves nothing: run again, it measures again
+    assert not list(place.iterdir())
 
 
 INTERRUPTED = """
@@ -199,38 +200,26 @@ def test_a_worker_with_another_engine_is_refused(monkeypatch):
         sys.modules["netlab.running.sweep"].measure(lossy("1%", 1), engine.name, "0123")
 
 
-def test_any_executor_will_do(grid, place):
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        pd.testing.assert_frame_equal(
-            nl.sweep(lossy, **AXES, executor=pool), grid, check_exact=True
-        )
-    assert not list(place.iterdir())
-
-
-def test_on_a_dask_cluster(grid, place, tmp_path):
+def test_any_executor_will_do(grid, place, tmp_path):
     import distributed
 
-    directory = str(tmp_path / "dask")
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        whole = nl.sweep(lossy, **AXES, executor=pool)
+    pd.testing.assert_frame_equal(whole, grid, check_exact=True)
+    assert not list(place.iterdir())
+    look = dict(threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "d"))
     with (
-        distributed.LocalCluster(
-            2, threads_per_worker=1, dashboard_address=None, local_directory=directory
-        ) as cluster,
+        distributed.LocalCluster(2, **look) as cluster,
         distributed.Client(cluster) as client,
+        pytest.warns(UserWarning, match="1 of 2 runs failed"),
     ):
-        assert len(client.scheduler_info()["workers"]) == 2
-        pd.testing.assert_frame_equal(
-            nl.sweep(lossy, **AXES, executor=client.get_executor()), grid, check_exact=True
+        part = nl.sweep(
+            lambda limit: lossy("1%", 1).but(virtual_limit_s=limit),
+            limit=[0.5, None],
+            executor=client.get_executor(),
         )
-        with pytest.warns(UserWarning, match="1 of 2 runs failed"):
-            part = nl.sweep(
-                lambda limit: lossy("1%", 1).but(virtual_limit_s=limit),
-                limit=[0.5, None],
-                executor=client.get_executor(),
-            )
-    assert (
-        part.error.notna().tolist() == [True, False]
-        and part.received_bps[1] == grid.received_bps[4]
-    )
+    assert part.error.notna().tolist() == [True, False]
+    assert part.received_bps[1] == grid.received_bps[4]
 
 
 def test_what_is_kept_belongs_to_its_engine_and_lasts_a_week(grid, place):
@@ -259,19 +248,6 @@ def test_a_damaged_file_of_an_earlier_sweep_is_measured_again(grid, place):
     path.parent.mkdir()
     path.write_bytes(b"cut off")
     pd.testing.assert_frame_equal(nl.sweep(lossy, **AXES), grid, check_exact=True)
-
-
-def test_what_an_interrupted_sweep_left_is_recorded_too(grid, tmp_path, monkeypatch):
-    def interrupt(number):
-        if number > 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        nl.sweep(lossy, **AXES, executor=Here(interrupt))
-    monkeypatch.setenv("NETLAB_RECORD", "on")
-    monkeypatch.setenv("NETLAB_RECORDS", str(tmp_path / "records"))
-    nl.sweep(lossy, **AXES)
-    assert len(list((tmp_path / "records").iterdir())) == len(grid)
 
 
 def test_an_engine_with_a_clock_of_its_own_sets_the_experiments_clock(monkeypatch):
@@ -320,10 +296,17 @@ def test_ctrl_c_says_what_it_waits_for_and_the_second_ends_it(tmp_path):
     assert not list(guests.glob("guest-*"))
 
 
-def test_results_are_dropped_as_they_come(monkeypatch):
+@pytest.mark.parametrize("recalls", [False, True])
+def test_results_are_dropped_as_they_come(monkeypatch, recalls):
     """They are large; what is kept of each is in its file and in the frame."""
     experiment = nl.Experiment(nl.wan("100mbit", "1ms"), nl.Ping("h1", "h2", count=1))
-    kept, alive, most = nl.run(experiment), weakref.WeakSet(), []
+    kept, alive, seen = nl.run(experiment), weakref.WeakSet(), []
+
+    class Recalling(GuestEngine):
+        at_once = 1
+
+        def recall(self, experiment):
+            return (kept.raw, kept.commands, kept.provenance) if recalls else None
 
     def again(experiment, engine):
         for _ in range(100):  # the sweep may still be at the last one
@@ -331,34 +314,16 @@ def test_results_are_dropped_as_they_come(monkeypatch):
             if not alive:
                 break
             time.sleep(0.01)
-        most.append(len(alive))
+        seen.append(len(alive))
         result = nl.running.result.Result(experiment, kept.raw, kept.commands, kept.provenance)
         alive.add(result)
         return result
 
     monkeypatch.setattr(nl.running.sweep, "run_on", again)
-    for count in (4, 8):
-        most.clear()
-        with ThreadPoolExecutor(1) as executor:
-            nl.sweep(lambda: experiment, seeds=range(count), executor=executor)
-        assert most == [0] * count
-
-
-def test_recalled_results_are_dropped_as_they_come(monkeypatch):
-    alive, most = weakref.WeakSet(), []
-    experiment = nl.Experiment(nl.wan("100mbit", "1ms"), nl.Ping("h1", "h2", count=1))
-    kept = nl.run(experiment)
-
-    class Recalling(GuestEngine):
-        def recall(self, experiment):
-            return kept.raw, kept.commands, kept.provenance
-
-    def again(experiment, engine):
-        gc.collect()
-        most.append(len(alive))
-        alive.add(result := nl.running.result.Result(experiment, *engine.recall(experiment)))
-        return result
-
-    monkeypatch.setattr(nl.running.sweep, "run_on", again)
     nl.sweep(lambda: experiment, seeds=range(8), engine=Recalling())
-    assert len(most) == 8 and max(most) <= 1
+    assert len(seen) == 8 and max(seen) <= recalls
+    if not recalls:  # by another's executor, the main thread keeps them
+        seen.clear()
+        with ThreadPoolExecutor(1) as executor:
+            nl.sweep(lambda: experiment, seeds=range(8), executor=executor)
+        assert seen == [0] * 8
