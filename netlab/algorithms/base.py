@@ -17,33 +17,29 @@ STATES = "open", "disorder", "cwr", "recovery", "loss"
 class CongestionControl:
     """Congestion control that a cell of a notebook writes, and the guest's Linux kernel runs.
 
-    Write a class that derives from this one, and give it to a test: ``Iperf3("h1", "h2",
-    congestion=Mine)``. A class whose ``__init__`` has parameters is given as ``Mine(8)``. Each
-    connection gets an instance of its own, made with the same parameters, so what it remembers in
-    ``self`` is its own.
+    Derive a class from this one, and give it to a test: ``Iperf3("h1", "h2", congestion=Mine)``, or
+    ``congestion=Mine(8)`` where its ``__init__`` has parameters. Each connection gets an instance
+    of its own, made with the same parameters.
 
-    The kernel asks on every ACK while virtual time stands still: it costs no virtual time, however
-    long it thinks. What it does may depend on what it is told alone, so that a run repeats to the
-    byte: it has no clock but ``tcp.now_s``, and its `random` numbers come from the seed. It runs in
-    a process of its own, from its source, which is part of the experiment: it sees the functions,
-    classes, modules, numbers, texts and lists that its class names, as they were when it was given
-    to a test, and none of what it does there reaches the notebook, except what it prints.
+    The kernel asks on every ACK while virtual time stands still. So that a run repeats to the byte,
+    the class has no clock but ``tcp.now_s``, and its `random` numbers come from the seed. It runs
+    in a process of its own, from its source, which is part of the experiment: it sees the
+    functions, classes, modules, numbers, texts and lists that it names, as they were when it was
+    given to a test. Nothing reaches the notebook but what it prints.
 
     Notes
     -----
-    The kernel itself still does what RFC 5681 and its successors leave to any sender: it finds
-    losses (SACK, RACK and TLP), repairs them, and meanwhile brings what is in flight down to
-    ``tcp.ssthresh`` evenly (PRR, RFC 6937). It takes a reduction back that was made for nothing. It
-    does not ask `on_ack` while it repairs losses, except after a timeout: then the window grows
-    from one segment on as `on_ack` says, and what was lost is sent again within it.
+    The kernel finds losses (SACK, RACK and TLP), repairs them, and meanwhile brings what is in
+    flight down to ``tcp.ssthresh`` evenly (PRR, RFC 6937). It takes a reduction back that was made
+    for nothing. It does not ask `on_ack` while it repairs losses, except after a timeout: then the
+    window grows from one segment on as `on_ack` says.
 
-    A class that defines `on_sample` is asked that on every ACK, while losses are repaired too, in
-    place of `on_ack`. The kernel then finds and repairs losses, and leaves window and pacing rate
-    to the class, as it does to its own BBR.
+    A class that defines `on_sample` is asked that on every ACK, in repairs too, in place of
+    `on_ack`; the kernel leaves window and pacing rate to it, as to its own BBR.
 
-    Congestion that routers mark in place of dropping (ECN, RFC 3168) is heard of where both hosts
-    agree on it: ``sysctls={"net.ipv4.tcp_ecn": 1}`` of the topology. With 3 in place of 1, the
-    receiver counts every mark (accurate ECN, RFC 9768); else it repeats one for a round trip.
+    Marks of routers (ECN, RFC 3168) are heard of where both hosts agree on it:
+    ``sysctls={"net.ipv4.tcp_ecn": 1}`` of the topology. With 3 in place of 1, the receiver counts
+    every mark (accurate ECN, RFC 9768); else it repeats one for a round trip.
 
     Attributes
     ----------
@@ -85,26 +81,23 @@ class CongestionControl:
     def on_sample(self, tcp, sample):
         """Something was delivered, or lost; `sample` is the kernel's `Sample` of it.
 
-        ``tcp.cwnd`` and ``tcp.pacing_bps`` are then what this sets, and nothing else changes them,
-        but a timeout, after which the window is one segment more than what is in flight. A loss
-        asks `on_loss` before, whose ``tcp.ssthresh`` the kernel does not act on.
+        Only this sets ``tcp.cwnd`` and ``tcp.pacing_bps``, and a timeout, after which the window is
+        one segment more than what is in flight. A loss asks `on_loss` before, whose
+        ``tcp.ssthresh`` the kernel does not act on.
         """
 
     def on_loss(self, tcp):
         """A segment is lost, or marked by ECN; asked once for all that is lost in a round trip.
 
-        What it sets as ``tcp.ssthresh`` is where the kernel brings the window down to. What it sets
-        as ``tcp.cwnd`` is the window after the repair; where it sets only one of the two, that is
-        both.
+        The kernel brings the window down to ``tcp.ssthresh``, and goes on with ``tcp.cwnd`` after
+        the repair; where this sets only one of the two, that is both.
         """
 
     def on_timeout(self, tcp):
         """No ACK has come for the retransmission timeout; `on_loss` has been asked before.
 
-        The kernel goes on with a window of one segment, unless this sets ``tcp.cwnd``. When the
-        timer runs out while an earlier loss of the same window is still being repaired, the kernel
-        goes on with one segment, too, and asks neither `on_loss` nor this: a window is reduced
-        once.
+        The kernel goes on with a window of one segment, unless this sets ``tcp.cwnd``. In the
+        repair of an earlier loss of the same window it asks neither `on_loss` nor this.
         """
 
 
@@ -164,8 +157,7 @@ class Connection:
         Can be set: the kernel then sends no more payload per second than this, even where the
         window allows more; infinite before. [bit/s]
     cwnd_limited : bool
-        Was the window what kept the sender from sending more? Where it was not (the other end's
-        window, an application that sends little), Reno does not let the window grow.
+        Was the window what kept the sender from sending more? Else Reno does not let it grow.
     in_flight : int
         Sent and not yet acknowledged, less what is known to be lost. [segment]
     mss_bytes : int
@@ -181,8 +173,8 @@ class Connection:
     marked : int
         Of the delivered, those whose ACKs said that a router had marked them by ECN. [segment]
     state : str
-        What the kernel is at: ``"open"``, ``"disorder"`` (something arrived out of order),
-        ``"cwr"`` (reducing after a mark), ``"recovery"``, or ``"loss"`` (after a timeout).
+        ``"open"``, ``"disorder"`` (something arrived out of order), ``"cwr"`` (reducing after a
+        mark), ``"recovery"``, or ``"loss"`` (after a timeout).
     """
 
     __slots__ = ("_asked", "_cwnd", "_pacing_bps", "_set", "_ssthresh")

@@ -1,6 +1,4 @@
-"""A guided search for the rate at which a path begins to lose: what people do by hand with iperf in
-a network that they do not know.
-"""
+"""A guided search for the rate at which a path begins to lose."""
 
 from math import ceil, inf
 from numbers import Real
@@ -39,8 +37,8 @@ def loss_onset(
 
     From `start` on, the offered rate is doubled until more than `loss` of the datagrams is lost.
     Then the gap between the highest rate that was carried and the lowest that was not is halved
-    until it is narrower than `precision`. Then the same from `dst` to `src`. Each step is a run of
-    its own: a UDP test of iperf, and pings beside it, as latency grows before anything is lost.
+    until it is narrower than `precision`. Then the same from `dst` to `src`. Each step is a run: a
+    UDP test of iperf, and pings beside it, as latency grows before anything is lost.
 
     Parameters
     ----------
@@ -94,14 +92,13 @@ def loss_onset(
     it.
 
     A queue hides a small excess: as long as it fills, nothing is lost. With a queue of :math:`B`
-    bytes (and tbf's bucket, which is full at the start, among them), a test of :math:`T` seconds
-    and a fraction :math:`f` that may be lost, the search ends at
+    bytes (tbf's bucket among them), a test of :math:`T` seconds and a fraction :math:`f` that may
+    be lost, the search ends at
 
     .. math:: \frac{C + \frac{8 B}{T} \frac{L}{L + 42}}{1 - f}
 
-    Longer tests make the error smaller. What is never hidden is latency: as soon as more than
-    :math:`C` is offered, the queue grows and ``rtt_max_s`` with it, to :math:`8 B / R` on top of
-    ``rtt_idle_s``. And where too much is offered, ``received_bps`` is near :math:`C` at once.
+    Longer tests make the error smaller. Latency is never hidden: as soon as more than :math:`C` is
+    offered, ``rtt_max_s`` grows, to :math:`8 B / R` on top of ``rtt_idle_s``.
 
     Examples
     --------

@@ -54,17 +54,17 @@ class Network:
     seed : int
         Every random number in the network comes from it.
     clock : {"virtual", "cpu", "real"}
-        ``"virtual"``: hosts are infinitely fast, and only the network limits. ``"cpu"``: computing
-        takes as long as it takes on this machine, and waiting is skipped. ``"real"``: time passes
-        as on the wall; it is the only clock of Mininet on this machine. None is the engine's first.
+        ``"virtual"``: hosts are infinitely fast. ``"cpu"``: computing takes as long as it takes on
+        this machine, and waiting is skipped. ``"real"``: time passes as on the wall; it is the only
+        clock of Mininet on this machine. None is the engine's first.
     engine : str, optional
         What to run on; None is the first that works here.
     wall_limit_s : float, optional
-        How long all its commands together may take on the wall; None is an hour, and longer where
-        ``NETLAB_SLOWER`` says that this machine is slow. [s]
+        How long all its commands together may take on the wall; None is an hour, times
+        ``NETLAB_SLOWER``. [s]
     algorithms : sequence of CongestionControl
-        Congestion controls in Python, classes or instances, eight at most: to its commands they are
-        netlab0, netlab1 ..., as in ``iperf3 -C netlab0``.
+        At most eight classes or instances: its commands know them as netlab0, netlab1 ..., as in
+        ``iperf3 -C netlab0``.
 
     Raises
     ------
@@ -73,8 +73,7 @@ class Network:
     EngineError
         No engine works here.
     EmulationError
-        The network that came up does not have the delays that were asked for, or could not be set
-        up.
+        It could not be set up, or does not have the delays that were asked for.
 
     Examples
     --------
@@ -187,13 +186,10 @@ class Network:
 
         Notes
         -----
-        Switches are in no network namespace of their own: a command on any of them sees the
-        interfaces of all, and with Mininet on this machine it runs as root among this machine's
-        own interfaces.
-
-        The hosts of a network share their files. With the guest engine these are the guest's own:
-        each network has its /tmp, /root, /run and /var, in memory, and everything else can only be
-        read. With Mininet on this machine, all files and processes are this machine's.
+        A command on a switch sees the interfaces of all switches. The hosts of a network share
+        their files: /tmp, /root, /run and /var are the network's own, in memory, and everything
+        else can only be read. With Mininet on this machine, commands run as root among this
+        machine's own files, processes and interfaces.
         """
         limit_s = check_seconds("limit_s", limit_s)
         job, shown = self._begin(host, command, ""), Plain()
@@ -243,7 +239,7 @@ class Network:
         limit_s : float
             They are ended (Ctrl-C, then SIGKILL) after so long. [virtual s]
         total_s : float, optional
-            How long it should take, for a progress bar; None shows none. [virtual s]
+            How long it should take, for a progress bar. [virtual s]
 
         Returns
         -------
@@ -287,9 +283,7 @@ class Network:
         return self._agent.watched(round(1e9 * began_s))
 
     def interrupt(self):
-        """End the network at once; any thread may call it. The call that waits for something in it
-        raises KeyboardInterrupt.
-        """
+        """End the network at once, from any thread; what waits in it raises KeyboardInterrupt."""
         self._agent.interrupt()
 
     def close(self):

@@ -19,18 +19,16 @@ from netlab.traffic.base import KINDS
 class Result:
     """What an experiment left.
 
-    Every kind of traffic has its tables, each an attribute of a result; where the experiment had no
-    such traffic, they are empty.
+    Each table is an attribute; without traffic of its kind it is empty.
 
     Attributes
     ----------
     flows : pandas.DataFrame
         One row per test of iperf3, iperf or simpleperf: ``flow, src, dst, congestion, streams,
-        sent_bps, received_bps, retransmits, start_s, end_s ...`` and ``jain_index`` of its streams;
-        ``halving_rate``, see `Nstat`.
+        sent_bps, received_bps, retransmits, start_s, end_s ...``, ``jain_index`` of its streams,
+        ``halving_rate`` (see `Nstat`).
     streams : pandas.DataFrame
-        One row per stream of each flow; of UDP also what was lost, ``loss``, ``jitter_s``,
-        ``packets`` and ``lost_packets``.
+        One row per stream; of UDP also ``loss``, ``jitter_s``, ``packets``, ``lost_packets``.
     intervals : pandas.DataFrame
         One row per stream and report; times count from the start of the traffic. [s]
     pings : pandas.DataFrame
@@ -70,8 +68,7 @@ class Result:
         )
 
     def save(self, directory):
-        """Leave everything in a folder: raw output, commands, provenance, and the frames as CSV;
-        `load` reads it.
+        """Write raw output, commands, provenance, and the frames as CSV to a folder; see `load`.
 
         Raises
         ------
@@ -98,10 +95,7 @@ class Result:
 
 
 def refuse_others(folder, texts):
-    """Raise, if a folder has files of another result, which would be lost or taken for this one's.
-
-    The times in provenance.json differ each time.
-    """
+    """Raise where a folder has files of another result; the times in provenance.json may differ."""
     others = {path.relative_to(folder).as_posix() for path in folder.glob("raw/*.txt")} - {*texts}
     for name, text in texts.items():
         files.check(folder / name)

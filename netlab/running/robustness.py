@@ -36,21 +36,17 @@ def robustness(
         it.
     holds : callable, optional
         Takes that number, says whether the conclusion holds.
-    seeds : iterable of int
+    seeds, engine, **axes
+        As for `sweep`.
     noise : iterable of str
         Longest processing times, as `Host.noise`; one variant for each.
-    engine : str, optional
-        As for `sweep`.
-    **axes : iterable
-        The values of each axis.
 
     Returns
     -------
     pandas.DataFrame
-        One row per variant: ``seeds``, how many; ``lowest``, ``median`` and ``highest`` of the
-        numbers; ``sent again``, the median over the seeds of the packets that were retransmitted in
-        a run, where TCP was sent; with `holds`, ``holds``, as in "9 of 10". A kernel that has no
-        record of it has no numbers.
+        One row per variant: ``seeds``, how many; ``lowest``, ``median``, ``highest`` of the
+        numbers; ``sent again``, the median of a run's retransmitted packets; with `holds`,
+        ``holds``, as in "9 of 10". A kernel without a record has no numbers.
 
     Raises
     ------

@@ -23,10 +23,9 @@ def run(topology, *traffic, engine=None, **fields):
     ----------
     topology, *traffic, **fields
         An `Experiment`, or what makes one: a `Topology`, traffic, ``seed=1``, ``clock="virtual"``
-        ... A clock not given is the engine's own: real where Mininet runs on this machine itself.
+        ... A clock not given is the engine's own: real with Mininet on this machine.
     engine : {"guest", "mininet", "recorded"}, optional
-        What to run on; None is the first that works here. ``"recorded"`` gives what it left when it
-        was run earlier.
+        None is the first that works here. ``"recorded"`` gives what an earlier run left.
 
     Returns
     -------
@@ -159,9 +158,7 @@ def carry_out(experiment, net, limit_s):
 
 
 def so_far():
-    """The tables, by name, of what the engine has told by itself so far in this thread's run: for a
-    listener of `netlab.running.progress.told`. Empty where nothing is told.
-    """
+    """The tables that observers of this thread's run have filled so far; for a listener of `told`."""
     return _reader.get()()
 
 

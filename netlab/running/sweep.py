@@ -38,18 +38,17 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
         What to run on; None is the first that works here.
     executor : concurrent.futures.Executor, optional
         What the runs are submitted to, such as ``distributed.Client(...).get_executor()``; it is
-        left open. Its workers need the engine that is in use here. None: this machine, a guest,
-        which is a process of its own, per core.
+        left open. Its workers need the same engine. None: this machine, a guest per core.
     **axes : iterable
         The values of each axis.
 
     Returns
     -------
     pandas.DataFrame
-        One row per run and flow, or, where nothing but pings was sent, per run and ping: the axes,
-        ``seed``, the columns of `Result.flows` (`Result.pings`), and what the topology says of the
-        flow's path: ``loss_rate`` [1], ``base_rtt_s`` [s], ``bottleneck_bps`` [bit/s]. Where runs
-        failed, a column ``error`` says why, and what they should have measured is NaN.
+        One row per run and flow, or ping where nothing else was sent: the axes, ``seed``, the
+        columns of `Result.flows` (`Result.pings`), and what the topology says of the path:
+        ``loss_rate`` [1], ``base_rtt_s`` [s], ``bottleneck_bps`` [bit/s]. Where runs failed, a
+        column ``error`` says why, and what they should have measured is NaN.
 
     Warns
     -----
@@ -65,9 +64,8 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
 
     Notes
     -----
-    Results are kept as they come, in the cache, until the sweep is complete: run again after an
-    interruption, or a failure, it goes on where it was. In a notebook they are kept until its
-    kernel ends: a cell that is run again takes them, and says so.
+    Results are kept in the cache until the sweep is complete: run again after an interruption, or a
+    failure, it goes on where it was. In a notebook they are kept until its kernel ends.
 
     Examples
     --------
