@@ -158,7 +158,7 @@ def carry_out(experiment, net, limit_s):
 
 
 def so_far():
-    """The tables that observers of this thread's run have filled so far; for a listener of `told`."""
+    """The tables that this run's observers have filled so far; for a listener of `told`."""
     return _reader.get()()
 
 

@@ -8,8 +8,6 @@ import pytest
 import netlab as nl
 from netlab.engines.agent_line import GuestLine
 
-LOSSY = nl.wan("100mbit", "20ms", "1%")
-
 
 @pytest.fixture
 def press(monkeypatch):
@@ -18,7 +16,7 @@ def press(monkeypatch):
     """
     honest = GuestLine.send
 
-    def arm(when):
+    def arm(when=lambda number, question: number == 1):
         questions = []
 
         def send(line, question):
@@ -35,60 +33,49 @@ def press(monkeypatch):
 
 def test_a_run_ends_at_whatever_question_ctrl_c_comes(press):
     """Set-up, settling, check pings, servers, traffic, counters."""
-    traffic = nl.Iperf3("h1", "h2", time=1), nl.Nstat("h1")
+    lossy, traffic = (
+        nl.wan("100mbit", "20ms", "1%"),
+        (nl.Iperf3("h1", "h2", time=1), nl.Nstat("h1")),
+    )
     questions = press(lambda number, question: False)
-    nl.run(LOSSY, *traffic, engine="guest")
+    nl.run(lossy, *traffic, engine="guest")
     asked = [question["op"] for question in questions]
     assert asked[:4] == ["up", "sleep", "start", "wait"] and asked.count("wait") == 6
     for chosen in [number for number, op in enumerate(asked, 1) if op != "start"]:
         press(lambda number, question, chosen=chosen: number == chosen)
         with pytest.raises(KeyboardInterrupt):
-            nl.run(LOSSY, *traffic, engine="guest")
+            nl.run(lossy, *traffic, engine="guest")
 
 
-def test_it_ends_a_command_and_keeps_the_network(network, press):
+def test_it_ends_whatever_the_network_does_and_keeps_the_network(network, press):
     press(lambda number, question: question["op"] == "wait" and number < 4)
     job = network.run("h1", "ping 10.0.0.2", echo=False)
     assert job.status == 0 and "packets transmitted" in job.text
-    assert network.run("h1", "echo still here", echo=False).text == "still here\n"
-
-
-@pytest.mark.parametrize(
-    "wait", [lambda network, job: network.wait(job), lambda network, job: job.wait()]
-)
-def test_it_ends_a_wait_and_the_jobs_waited_for(network, press, wait):
-    job = network.start("h1", "ping 10.0.0.2")
-    press(lambda number, question: number == 1)
-    with pytest.raises(KeyboardInterrupt):
-        wait(network, job)
-    assert job.status == 0 and "packets transmitted" in job.text
-    assert network.run("h1", "true").status == 0
-
-
-def test_it_ends_a_sleep(network, press):
+    never = lambda number, question: False  # noqa: E731
+    for wait in (network.wait, nl.running.job.Job.wait):
+        press(never)
+        job = network.start("h1", "ping 10.0.0.2")
+        press()
+        with pytest.raises(KeyboardInterrupt):
+            wait(job)
+        assert job.status == 0 and "packets transmitted" in job.text
     before = network.clock
-    press(lambda number, question: number == 1)
+    press()
     with pytest.raises(KeyboardInterrupt):
         network.sleep(1000)
     assert network.clock < before + 1
-
-
-@pytest.mark.parametrize("start", ["run", "start"])
-def test_a_command_that_is_just_being_started_does_not_run_on(network, press, start):
-    press(lambda number, question: number == 1)
-    with pytest.raises(KeyboardInterrupt):
-        getattr(network, start)("h1", "echo begun; sleep 1000")
-    assert network.run("h1", "pgrep -x sleep | wc -l", echo=False).text == "0\n"
-    assert network.run("h1", "echo this one", echo=False).text == "this one\n"
-
-
-def test_it_ends_a_stop(network, press):
+    for start in (network.run, network.start):  # one that is just being started does not run on
+        press()
+        with pytest.raises(KeyboardInterrupt):
+            start("h1", "echo begun; sleep 1000")
+        assert network.run("h1", "pgrep -x sleep | wc -l", echo=False).text == "0\n"
     job = network.start("h1", "trap '' INT; while sleep 1; do :; done")
     network.sleep(1)
-    press(lambda number, question: number == 1)
+    press()
     with pytest.raises(KeyboardInterrupt):
         job.stop()
     assert job.status == -signal.SIGKILL
+    assert network.run("h1", "echo still here", echo=False).text == "still here\n"
 
 
 @pytest.mark.parametrize("what", ["run", "start", "wait", "sleep"])
@@ -102,10 +89,6 @@ def test_another_thread_ends_whatever_the_network_does(network, monkeypatch, wha
         other.join()
 
     monkeypatch.setattr(GuestLine, "send", send)
+    given = {"wait": [job], "sleep": [1000]}.get(what, ["h1", "sleep 1000"])
     with pytest.raises(KeyboardInterrupt):
-        {
-            "run": lambda: network.run("h1", "sleep 1000"),
-            "start": lambda: network.start("h1", "sleep 1000"),
-            "wait": lambda: network.wait(job),
-            "sleep": lambda: network.sleep(1000),
-        }[what]()
+        getattr(network, what)(*given)

@@ -41,22 +41,13 @@ def of(table, flow):
     return table[table.flow == flow]
 
 
-def test_with_the_servers_output_intervals_say_what_was_received(counted):
-    assert (
-        of(counted.intervals, 1).received_bps.notna().all()
-        and of(counted.intervals, 2).received_bps.isna().all()
-    )
-    assert counted.intervals.sent_bps.notna().all()
-
-
 def test_no_more_is_received_than_the_link_carries_but_more_is_sent():
     alone = nl.run(
         nl.wan("100mbit", "20ms", limit=15_000_000, **BUCKET),
         nl.Iperf3("h1", "h2", parallel=2, time=5, get_server_output=True),
     )
-    each = alone.intervals.groupby(alone.intervals.groupby("stream").cumcount())[
-        ["sent_bps", "received_bps"]
-    ].sum()
+    second = alone.intervals.groupby("stream").cumcount()
+    each = alone.intervals.groupby(second)[["sent_bps", "received_bps"]].sum()
     assert len(each) == 5
     assert each.received_bps[0] > LINK_BPS, "the first second empties the bucket"
     # iperf3 counts a block of 128 KB when it has read all of it
@@ -72,57 +63,41 @@ def test_no_more_is_received_than_the_link_carries_but_more_is_sent():
     assert alone.flows.sent_bps[0] > LINK_BPS > alone.flows.received_bps[0] - 8 * 5_000_000 / 5
 
 
-def test_what_was_received_is_the_sum_of_its_intervals(counted):
+def test_with_the_servers_output_intervals_say_what_was_received(counted):
     rows, streams = of(counted.intervals, 1), of(counted.streams, 1).set_index("stream")
-    received_bytes = (
-        (rows.received_bps * (rows.end_s - rows.start_s) / 8).groupby(rows.stream).sum()
-    )
+    assert rows.received_bps.notna().all() and counted.intervals.sent_bps.notna().all()
+    assert of(counted.intervals, 2).received_bps.isna().all()
+    received = (rows.received_bps * (rows.end_s - rows.start_s) / 8).groupby(rows.stream).sum()
+    on_the_way = 250_000 + LINK_BPS * 0.02 / 8  # in the queue and on the line at the end
     for stream, total in streams.received_bytes.items():
-        # in the queue and on the line when the sender stops
-        on_the_way = 250_000 + LINK_BPS * 0.02 / 8
-        assert total - on_the_way <= received_bytes[stream] <= total * 1.001
-
-
-def test_omitted_intervals_say_so(omitting):
-    assert omitting.intervals.groupby("flow").omitted.sum().to_dict() == {1: 2 * 4, 2: 1, 3: 0}
-    assert (~omitting.intervals.omitted).groupby(omitting.intervals.flow).sum().to_dict() == {
-        1: 2 * 4,
-        2: 3,
-        3: 4,
-    }
-    assert of(omitting.intervals, 1).received_bps.notna().all(), (
-        "the server's omitted intervals are beside the client's"
-    )
+        assert total - on_the_way <= received[stream] <= total * 1.001
 
 
 def test_time_runs_on_from_what_is_omitted_to_what_counts(omitting):
-    starts = omitting.experiment.starts_s
-    for (flow, _), rows in omitting.intervals.groupby(["flow", "stream"]):
-        omit = omitting.experiment.traffic[flow - 1].omit
-        assert rows.start_s.iloc[0] == pytest.approx(starts[flow - 1], abs=0.001)
-        assert rows[~rows.omitted].start_s.iloc[0] == pytest.approx(
-            starts[flow - 1] + omit, abs=0.001
-        )
-        assert rows.start_s.iloc[1:].tolist() == pytest.approx(
-            rows.end_s.iloc[:-1].tolist(), abs=0.005
-        )
+    starts, everything = omitting.experiment.starts_s, omitting.intervals
+    counts, flows = everything[~everything.omitted], omitting.flows.set_index("flow")
+    assert everything.groupby("flow").omitted.sum().to_dict() == {1: 2 * 4, 2: 1, 3: 0}
+    assert counts.groupby("flow").size().to_dict() == {1: 2 * 4, 2: 3, 3: 4}
+    # the server's omitted intervals are beside the client's
+    assert of(everything, 1).received_bps.notna().all()
+    for (flow, _), rows in everything.groupby(["flow", "stream"]):
+        begins, omit = starts[flow - 1], omitting.experiment.traffic[flow - 1].omit
+        counted = rows[~rows.omitted]
+        assert rows.start_s.iloc[0] == pytest.approx(begins, abs=0.001)
+        assert counted.start_s.iloc[0] == pytest.approx(begins + omit, abs=0.001)
+        assert rows.start_s.tolist()[1:] == pytest.approx(rows.end_s.tolist()[:-1], abs=0.005)
         assert rows.start_s.is_monotonic_increasing and rows.end_s.is_monotonic_increasing
         assert not rows.omitted.iloc[rows.omitted.sum() :].any(), "what is omitted comes first"
-
-
-def test_a_flow_is_what_counts_of_it(omitting):
-    flows = omitting.flows.set_index("flow")
-    for flow, rows in omitting.intervals[~omitting.intervals.omitted].groupby("flow"):
-        item, start = omitting.experiment.traffic[flow - 1], omitting.experiment.starts_s[flow - 1]
-        assert flows.start_s[flow] == pytest.approx(start + item.omit)
-        assert flows.end_s[flow] == pytest.approx(start + item.omit + item.time, abs=0.01)
-        sent_bps = (rows.sent_bps * (rows.end_s - rows.start_s)).sum() / (
-            flows.end_s - flows.start_s
-        )[flow]
-        assert flows.sent_bps[flow] == pytest.approx(sent_bps, rel=0.01)
-        assert flows.retransmits[flow] == rows.retransmits.sum()
-    left_out = omitting.intervals[omitting.intervals.omitted]
-    assert left_out.retransmits.sum() > 0, "of slow start, which the totals do not have"
+    for flow, rows in counts.groupby("flow"):  # a flow is what counts of it
+        item, begins = omitting.experiment.traffic[flow - 1], starts[flow - 1]
+        total = flows.loc[flow]
+        assert total.start_s == pytest.approx(begins + item.omit)
+        assert total.end_s == pytest.approx(begins + item.omit + item.time, abs=0.01)
+        sent_bits = (rows.sent_bps * (rows.end_s - rows.start_s)).sum()
+        assert total.sent_bps * (total.end_s - total.start_s) == pytest.approx(sent_bits, rel=0.01)
+        assert total.retransmits == rows.retransmits.sum()
+    slow_start = everything[everything.omitted]
+    assert slow_start.retransmits.sum() > 0, "which the totals do not have"
 
 
 def test_reversed_and_omitted_the_server_sends_and_time_runs_on():
@@ -192,27 +167,23 @@ def of_records():
 
 def test_a_result_is_saved_over_itself_and_over_nothing_else(tmp_path):
     one, other = of_records()
-    for _ in range(2):
-        one.save(tmp_path / "kept")
-    before = seen(tmp_path)
-    with pytest.raises(nl.NetlabError, match=r"is there already.*new folder"):
-        other.save(tmp_path / "kept")
-    assert lost(before, tmp_path) == set() and nl.load(tmp_path / "kept").raw == one.raw
-    (tmp_path / "mine").mkdir()
-    for file in ("commands.txt", "pings.csv"):
-        shutil.rmtree(tmp_path / "mine")
-        if file == "pings.csv":  # annotated
-            one.save(tmp_path / "mine")
-        (tmp_path / "mine").mkdir(exist_ok=True)
-        (tmp_path / "mine" / file).write_text("mine")
+    for name in ("kept", "kept", "annotated"):
+        one.save(tmp_path / name)
+    for result, file in (
+        (other, "kept/commands.txt"),
+        (one, "annotated/pings.csv"),
+        (one, "notes/commands.txt"),
+        (one, "outputs/raw/mine.txt"),  # `load` would take it for one of the result
+    ):
+        folder = tmp_path / file.partition("/")[0]
+        if folder.name != "kept":
+            (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / file).write_text("mine")
         before = seen(tmp_path)
         with pytest.raises(nl.NetlabError, match=rf"{file} is there already.*new folder"):
-            one.save(tmp_path / "mine")
+            result.save(folder)
         assert lost(before, tmp_path) == set()
-    (tmp_path / "notes/raw").mkdir(parents=True)
-    (tmp_path / "notes/raw/mine.txt").write_text("mine")  # `load` would take it for an output
-    with pytest.raises(nl.NetlabError, match=r"raw/mine\.txt is there already"):
-        one.save(tmp_path / "notes")
+    assert nl.load(tmp_path / "kept").raw == one.raw
 
 
 def test_an_output_that_is_the_name_of_a_file_is_not_opened(tmp_path, monkeypatch):
