@@ -75,7 +75,12 @@ def algorithm(value):
     if isinstance(value, CongestionControl):
         cls, parameters = type(value), value._made_with
     elif isinstance(value, type) and issubclass(value, CongestionControl):
-        cls, parameters = value, made_with_defaults(value)
+        cls = value
+        try:
+            parameters = made_with(cls, (), {})
+        except TypeError as error:
+            why = f"{error}. Give it as {cls.__name__}(...), with its parameters"
+            raise ValueError(why) from None
     else:
         return value
     if cls is CongestionControl:
@@ -132,13 +137,6 @@ def congestion_control(value):
 
 
 Congestion = Annotated[str | Algorithm | None, BeforeValidator(congestion_control)]
-
-
-def made_with_defaults(cls):
-    try:
-        return made_with(cls, (), {})
-    except TypeError as error:
-        raise ValueError(f"{error}. Give it as {cls.__name__}(...), with its parameters") from None
 
 
 def written(value, what):

@@ -1,15 +1,16 @@
 """A guided search for the rate at which a path begins to lose."""
 
 from math import ceil, inf
-from numbers import Real
+from typing import Annotated
 
 import pandas as pd
+from pydantic import Field
 
 from netlab import engines, units
+from netlab.description import Rate, checked
 from netlab.engines import recorded
 from netlab.errors import NetlabError, SpecificationError
 from netlab.experiment import Experiment
-from netlab.running.job import check_seconds
 from netlab.running.run import on_engine, run_on
 from netlab.topology import Topology
 from netlab.traffic import Iperf, Ping
@@ -20,15 +21,16 @@ HALVINGS = 10
 LEAST_DATAGRAMS = 10  # of a test; one datagram more or less is no loss
 
 
+@checked
 def loss_onset(
-    topology,
-    src,
-    dst,
-    start="1mbit",
-    precision=0.02,
-    time=5,
-    loss=0.001,
-    length=1470,
+    topology: Topology,
+    src: str,
+    dst: str,
+    start: Rate = "1mbit",
+    precision: Annotated[float, Field(ge=0.001, le=1)] = 0.02,
+    time: Annotated[int | float, Field(gt=0)] = 5,
+    loss: Annotated[float, Field(ge=0, lt=1)] = 0.001,
+    length: int = 1470,
     seed=1,
     clock=None,
     engine=None,
@@ -105,21 +107,7 @@ def loss_onset(
     >>> steps = loss_onset(wan("30mbit", "20ms"), "h1", "h2")  # doctest: +SKIP
     >>> steps.attrs["onset_bps"]["h1 → h2"]  # doctest: +SKIP
     """
-    if not isinstance(topology, Topology):
-        raise SpecificationError(
-            f"loss_onset.topology = {topology!r}: a Topology, such as nl.wan()"
-        )
-    if not (isinstance(precision, Real) and 0.001 <= precision <= 1):
-        raise SpecificationError(
-            f"loss_onset.precision = {precision!r}: from 0.001 to 1, such as 0.02 for 2 %"
-        )
-    if not (isinstance(loss, Real) and 0 <= loss < 1):
-        raise SpecificationError(f"loss_onset.loss = {loss!r}: from 0 to below 1, such as 0.001")
-    check_seconds("loss_onset.time", time)
-    try:
-        first_bps = units.rate_bps(start)
-    except ValueError as error:
-        raise SpecificationError(f"loss_onset.start: {error}") from None
+    first_bps = units.rate_bps(start)
     if first_bps * time < 8 * length * LEAST_DATAGRAMS:
         raise SpecificationError(
             f"loss_onset.start = {start!r}: fewer than {LEAST_DATAGRAMS} datagrams of {length}"

@@ -235,13 +235,17 @@ def failed(place, experiment, error):
     traffic = enumerate(experiment.traffic, 1)
     tests = [{"flow": flow, **item.ends} for flow, item in traffic if item.measures == name]
     table = pd.DataFrame(tests).reindex(columns=joined({})[name].columns)
-    return beside(place, experiment, table).assign(error=said(error))
+    return beside(place, experiment, table).assign(error=f"{type(error).__name__}: {error}")
 
 
 def beside(place, experiment, table):
+    """A table, with a place among the axes before it and what is known of each path behind it."""
+    columns = {name: algorithm(value) for name, value in place.items()} | {"seed": experiment.seed}
     frame = pd.DataFrame(
-        {name: [named(value)] * len(table) for name, value in place.items()}
-        | {"seed": experiment.seed},
+        {
+            name: [str(value) if isinstance(value, Algorithm) else value] * len(table)
+            for name, value in columns.items()
+        },
         index=table.index,
     )
     known = cache(lambda *path: of_path(experiment.topology, *path))
@@ -252,24 +256,15 @@ def beside(place, experiment, table):
     return pd.concat([frame, measured.drop(columns=measured.columns.intersection(place))], axis=1)
 
 
-def named(value):
-    """An axis's value as a column has it: a congestion control in Python by its name."""
-    found = algorithm(value)
-    return str(found) if isinstance(found, Algorithm) else value
-
-
-def said(error):
-    return f"{type(error).__name__}: {error}"
-
-
 def report(places, experiments, errors):
     """What failed, and why the first of it did."""
     number = min(errors)
-    place = places[number] | {"seed": experiments[number].seed}
+    place, error = places[number] | {"seed": experiments[number].seed}, errors[number]
+    why = f"{type(error).__name__}: {error}"
     what = ", ".join(f"{name}={value!r}" for name, value in place.items())
     return (
         f"{len(errors)} of {len(experiments)} runs failed: they have no numbers, and an `error`."
-        f" Run again, the sweep tries these alone. The first, {what}:\n{said(errors[number])}"
+        f" Run again, the sweep tries these alone. The first, {what}:\n{why}"
     )
 
 

@@ -169,7 +169,9 @@ def check(error, place, cause):
     assert type(error) is nl.AlgorithmError, error
     first, *_ = str(error).splitlines()
     assert first == "Mine failed, and ended the run:"
-    assert f"Mine.{place}" in str(error) and re.search(cause, str(error)), error
+    assert (f"Mine.{place}" if place else "Mine") in str(error) and re.search(cause, str(error)), (
+        error
+    )
     assert len(str(error)) < 4000
     assert not os.path.exists(WRITTEN)
 

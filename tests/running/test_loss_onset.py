@@ -132,7 +132,7 @@ def test_the_search_finds_any_limit(limit_bps):
         ({"start": "1bit"}, "loss_onset.start = '1bit': fewer than 10 datagrams"),
         ({"loss": 1}, "loss_onset.loss = 1"),
         ({"time": 0}, "loss_onset.time = 0"),
-        ({"start": "fast"}, "loss_onset.start: 'fast' is not a rate"),
+        ({"start": "fast"}, "loss_onset.start = 'fast': 'fast' is not a rate"),
         ({"src": "h9"}, "loss_onset.src = 'h9': this network's hosts are h1"),
         ({"length": 10}, "Iperf.length = 10"),
     ],

@@ -8,12 +8,21 @@ import pytest
 
 from netlab.running.progress import Count, line, progress
 
-SWEEP = """
+SETUP = """
+import threading, time
 import netlab as nl
+from IPython.core.interactiveshell import InteractiveShell
+from netlab.running.progress import line
+InteractiveShell.ast_node_interactivity = "all"
 def lossy(loss, parallel):
     path = nl.wan("1gbit", "20ms", loss)
     return nl.Experiment(path, nl.Iperf3("h1", "h2", parallel=parallel, time=8))
 long = nl.wan(buffers="50mb"), nl.Iperf3("h1", "h2", parallel=8, time=4)
+def wait(desc="steps", steps=2):
+    with line(total=steps, desc=desc) as bar:
+        for _ in range(steps):
+            time.sleep(0.8)
+            bar.update()
 """
 
 
@@ -33,7 +42,7 @@ def executed(monkeypatch, tmp_path):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
 
     def execute(*cells):
-        cells = [nbformat.v4.new_code_cell(source) for source in (SWEEP, *cells)]
+        cells = [nbformat.v4.new_code_cell(source) for source in (SETUP, *cells)]
         client = Watched(nbformat.v4.new_notebook(cells=cells), kernel_name="python3")
         client.seen = {}
         client.execute()
@@ -50,11 +59,9 @@ def lines(seen):
 
 def test_in_a_notebook_a_line_is_updated_and_nothing_of_it_is_stored(executed):
     sweep = "grid = nl.sweep(lossy, loss=['0.01%', '0.1%'], parallel=[8], seeds=[1, 2])"
-    slow = "from netlab.running.progress import line; import time\n"
-    slow += "with line(total=4, desc='steps') as bar:\n    for _ in range(4):\n"
-    slow += "        time.sleep(0.6); bar.update()"
+    beside = "print('before')\nrun = nl.run(*long)\nprint('after')"
     (nothing, alone, beside, steps), seen = executed(
-        sweep, "nl.run(*long)", "print('before')\nrun = nl.run(*long)\nprint('after')", slow
+        sweep, "nl.run(*long)", beside, "wait(steps=4)"
     )
     assert nothing == [] and steps == []
     assert [output.output_type for output in alone] == ["execute_result"]
@@ -64,57 +71,37 @@ def test_in_a_notebook_a_line_is_updated_and_nothing_of_it_is_stored(executed):
     assert len(lines(seen[3])) >= 2 and all(one.startswith("steps") for one in lines(seen[3]))
     assert all("Experiments: " in one and " left" in one for one in lines(seen[0]))
     assert all("virtual s" in one for one in lines(seen[1]))
-    assert not [
-        kind for kinds in seen for kind, content in kinds if content.get("name") == "stderr"
-    ]
+    assert not [one for cell in seen for _, one in cell if one.get("name") == "stderr"]
 
 
-SLOW = """
-import threading, time
-from netlab.running.progress import line
-def wait(desc="steps", steps=2):
-    with line(total=steps, desc=desc) as bar:
-        for _ in range(steps):
-            time.sleep(0.8)
-            bar.update()
-"""
-
-
-def test_what_a_cell_captured_is_kept(executed):
+def test_what_is_captured_is_kept(executed):
     capture = "%%capture cap {}\ndisplay('mine')\nprint('printed')\nwait()"
     show = "[one.data for one in cap.outputs], cap.stdout"
-    (_, _, shown, some, _), seen = executed(
-        SLOW, capture.format(""), show, capture.format("--no-display"), show
+    fill = "import ipywidgets; o = ipywidgets.Output()\nwith o: print('mine')"
+    (_, shown, some, _, _, _, held, after), seen = executed(
+        *(capture.format(""), show, capture.format("--no-display"), show),
+        *(fill, "with o: wait()", "print(o.outputs)", "wait()"),
     )
     assert shown[0].data["text/plain"] == r"""([{'text/plain': "'mine'"}], 'printed\n')"""
     assert some[0].data["text/plain"] == "'mine'"
-    assert not lines(seen[1]), "nobody asked for a bar among the captured outputs"
-
-
-def test_what_a_widget_for_outputs_holds_is_kept(executed):
-    fill = "import ipywidgets; o = ipywidgets.Output()\nwith o: print('mine')"
-    bar = "with o: wait()"
-    (*_, held, after), seen = executed(SLOW, fill, bar, "print(o.outputs)", "wait()")
+    assert not lines(seen[0]), "nobody asked for a bar among the captured outputs"
     assert "mine" in held[0].text and held[0].text.count("output_type") == 1
     assert after == [] and lines(seen[-1]), "and a bar is shown again"
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        "5\nwait()",
-        "print(5)\nwait()",
-        "get_ipython().run_cell('display(5)')\nget_ipython().run_cell('wait()')",
-        "t = threading.Thread(target=display, args=(5,)); t.start(); t.join(); wait()",
-        "import contextlib, io\nprint(5)\nwith contextlib.redirect_stdout(io.StringIO()): wait()",
-    ],
-)
-def test_what_a_cell_shows_in_another_way_is_kept(executed, other):
-    each = "from IPython.core.interactiveshell import InteractiveShell as Shell\n"
-    each += "Shell.ast_node_interactivity = 'all'"
-    (*_, shown), seen = executed(SLOW, each, other)
-    texts = [one.get("text") or one.data.get("text/plain") for one in shown]
-    assert [text.strip() for text in texts if text][:1] == ["5"] and lines(seen[-1])
+OTHERS = [
+    "5\nwait()",
+    "print(5)\nwait()",
+    "get_ipython().run_cell('display(5)')\nget_ipython().run_cell('wait()')",
+    "t = threading.Thread(target=display, args=(5,)); t.start(); t.join(); wait()",
+    "import contextlib, io\nprint(5)\nwith contextlib.redirect_stdout(io.StringIO()): wait()",
+]
+
+
+def test_what_a_cell_shows_in_another_way_is_kept(executed):
+    for other, shown, seen in zip(OTHERS, *executed(*OTHERS), strict=True):
+        texts = [one.get("text") or one.data.get("text/plain") for one in shown]
+        assert [text.strip() for text in texts if text][:1] == ["5"] and lines(seen), other
 
 
 def test_a_click_on_a_widget_does_not_clear_the_widget_s_cell(executed):
@@ -124,17 +111,17 @@ def test_a_click_on_a_widget_does_not_clear_the_widget_s_cell(executed):
     )
     click += "shell.set_parent({'header': {'msg_id': 'click', 'msg_type': 'comm_msg'}})\n"
     click += "wait()\nshell.set_parent(own)"
-    (*_, kinds), _ = executed(SLOW, click, "print(*kinds)")
+    (*_, kinds), _ = executed(click, "print(*kinds)")
     assert set(kinds[0].text.split()) == {"display_data", "update_display_data"}
 
 
 def test_bars_of_threads_leave_each_other_and_later_cells_alone(executed):
     start = "for name in 'ab':\n    threading.Thread(target=wait, args=(name, 3)).start()\n"
     start += "time.sleep(1.7)"
-    (_, begun, later), seen = executed(SLOW, start, "display('mine'); time.sleep(2)")
+    (begun, later), seen = executed(start, "display('mine'); time.sleep(2)")
     assert not [one for one in begun if one.data], "at most an empty place"
     assert [one.data["text/plain"] for one in later if one.data] == ["'mine'"]
-    texts = lines(seen[1])
+    texts = lines(seen[0])
     assert {text[0] for text in texts} == {"a", "b"} and not any("\x1b" in one for one in texts)
 
 
