@@ -41,12 +41,7 @@ def test_each_variant_is_another_experiment_and_the_link_limits_all(records, mon
     assert sorted(one["traffic"][0]["time"] for one in kept) == [3] * 4 + [6] * 2
     noisy = [one for one in kept if one["topology"]["hosts"][0].get("noise") == "10us"]
     assert sorted(one["seed"] for one in noisy) == [1, 2]
-
-
-def test_another_kernel_is_read_from_its_own_folder(records, monkeypatch):
-    monkeypatch.setenv("NETLAB_RECORD", "live")
-    nl.robustness(duel, total, **TRIED)
-    other = records / SECOND
+    other = records / SECOND  # and another kernel's are read from there
     other.mkdir()
     for path in records.glob("*.json.xz"):  # as if they came from another kernel
         kept = recorded.read(path)
@@ -62,36 +57,25 @@ def test_another_kernel_is_read_from_its_own_folder(records, monkeypatch):
     assert recorded.folder() == records, "and what is recorded next goes to its own place"
 
 
-def test_a_conclusion_that_fails_is_counted_as_failing(records):
-    runs = nl.sweep(duel, seeds=[1, 2])
+@pytest.fixture(scope="module")
+def runs():
+    return nl.sweep(duel, seeds=[1, 2])
+
+
+def test_a_conclusion_that_fails_is_counted_and_a_run_that_fails_concludes_nothing(runs):
     row = module.numbers(runs, total, lambda mbps: mbps > 1000)
     assert row["holds"] == "0 of 2" and row["seeds"] == 2
-
-
-def test_its_own_axis_is_refused():
-    with pytest.raises(nl.SpecificationError, match="variant"):
-        nl.robustness(duel, total, variant=[1])
-
-
-def test_a_run_that_fails_concludes_nothing(records):
-    def late():
-        return duel().but(virtual_limit_s=100)
-
-    runs = nl.sweep(late, seeds=[1, 2])
-    runs["error"] = None
-    runs.loc[runs.seed == 2, "error"] = "GuestError: it died"
-    row = module.numbers(runs, total, lambda mbps: mbps > 0)
+    failed = runs.assign(error=runs.seed.map({1: None, 2: "GuestError: it died"}))
+    row = module.numbers(failed, total, lambda mbps: mbps > 0)
     assert row["seeds"] == 1 and row["holds"] == "1 of 1"
-    assert module.longer(late(), 2).virtual_limit_s == 200
-
-
-@pytest.mark.parametrize("wrong", [{"seeds": 5}, {"seeds": [1, 1]}, {"noise": "10us"}])
-def test_lists_are_lists_and_seeds_differ(wrong):
-    with pytest.raises(nl.SpecificationError, match=next(iter(wrong))):
-        nl.robustness(duel, total, **wrong)
-
-
-def test_a_conclusion_that_is_no_number_is_refused(records):
-    runs = nl.sweep(duel, seeds=[1])
+    assert module.longer(duel().but(virtual_limit_s=100), 2).virtual_limit_s == 200
     with pytest.raises(nl.SpecificationError, match="one number"):
         module.numbers(runs, lambda one: one.received_bps, None)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"variant": [1]}, {"seeds": 5}, {"seeds": [1, 1]}, {"noise": "10us"}]
+)
+def test_lists_are_lists_seeds_differ_and_its_own_axis_is_refused(wrong):
+    with pytest.raises(nl.SpecificationError, match=next(iter(wrong))):
+        nl.robustness(duel, total, **wrong)
