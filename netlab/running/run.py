@@ -117,19 +117,23 @@ def carry_out(experiment, net, limit_s):
     told = bool(watches) and net.watch(watches)
     if told:
         programs = [one for one in programs if not one[2].watch]
-    servers, jobs = {}, {}
-    for _, name, program in at("server", programs):
-        servers[name] = net.start(program.host, program.line, program.typed)
+
+    def at(when):
+        return [one for one in programs if one[2].when == when]
+
+    def start(program):
+        return net.start(program.host, program.line, program.typed)
+
+    servers = {name: start(program) for _, name, program in at("server")}
     if servers:
         net.sleep(0.5)
-    for _, name, program in at("begin", programs):
-        jobs[name] = net.start(program.host, program.line, program.typed)
+    jobs = {name: start(program) for _, name, program in at("begin")}
     zero_s, began_s = net.clock, 0.0
-    for start_s, name, program in sorted(at("start", programs), key=lambda one: one[0]):
+    for start_s, name, program in sorted(at("start"), key=lambda one: one[0]):
         if start_s > began_s:
             net.sleep(round(start_s - began_s, 6))
             began_s = start_s
-        jobs[name] = net.start(program.host, program.line, program.typed)
+        jobs[name] = start(program)
     sends_s = max(item.sends_s for item in experiment.traffic)
     ended_by = ""
     try:
@@ -137,8 +141,8 @@ def carry_out(experiment, net, limit_s):
             ended_by = net.wait(*jobs.values(), limit_s=limit_s, total_s=sends_s or None)
         if not ended_by:
             net.wait(*servers.values(), limit_s=10)
-            for _, name, program in at("end", programs):
-                jobs[name] = net.start(program.host, program.line, program.typed)
+            for _, name, program in at("end"):
+                jobs[name] = start(program)
                 net.wait(jobs[name])
     except CommandError as error:  # a program printed too much
         kept = keep_evidence(experiment, outputs(jobs | servers))
@@ -175,10 +179,6 @@ def readable(experiment, net, zero_s):
 
 def outputs(jobs):
     return {name: job.raw for name, job in jobs.items()}
-
-
-def at(when, programs):
-    return [one for one in programs if one[2].when == when]
 
 
 def at_limit(jobs, limit_s, kept):
