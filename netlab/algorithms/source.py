@@ -236,7 +236,7 @@ def import_line(name, value):
     if value is CongestionControl:
         return [f"{name} = CongestionControl"] * (name != "CongestionControl")
     if value.__name__.partition(".")[0] == "netlab":
-        return [f"{name} = netlab" if value.__name__ == "netlab" else f"{name} = {value.__name__}"]
+        return [f"{name} = {value.__name__}"]
     return [f"import {value.__name__} as {name}" if name != value.__name__ else f"import {name}"]
 
 

@@ -40,54 +40,39 @@ def begun(cls=Halves, **parameters):
     return window
 
 
-def test_a_window_goes_on_at_the_threshold_after_the_repair():
-    window = begun()
-    assert asked(window, LOSS, 25) == (0, 12, 0)
-    assert asked(window, ACK, 12, 12) == (12, 0, 0)
-    assert window.tcp.cwnd == 12.5, "with its fraction"
+INFINITE = base.INFINITE
 
 
-def test_a_window_of_its_own_after_the_repair():
-    window = begun(Begins)
-    assert asked(window, LOSS, 20) == (0, 10, 0)
-    assert asked(window, ACK, 10, 10)[0] == 1
-
-
-@pytest.mark.parametrize("cls", [Halves, Begins])
-def test_a_reduction_that_the_kernel_takes_back_is_taken_back(cls):
+@pytest.mark.parametrize(
+    ("cls", "steps", "cwnd", "ssthresh"),
+    [
+        # after the repair it goes on at the threshold, with its fraction; or where it set it
+        (Halves, [(LOSS, 25, INFINITE, (0, 12, 0)), (ACK, 12, 12, (12, 0, 0))], 12.5, 12.5),
+        (Begins, [(LOSS, 20, INFINITE, (0, 10, 0)), (ACK, 10, 10, (1, 0, 0))], 1, 10),
+        # a reduction that the kernel takes back is taken back
+        (Halves, [(LOSS, 20, INFINITE, (0, 10, 0)), (ACK, 20, INFINITE, (20, 0, 0))], 20, math.inf),
+        (Begins, [(LOSS, 20, INFINITE, (0, 10, 0)), (ACK, 20, INFINITE, (20, 0, 0))], 20, math.inf),
+        # a timeout within a repair, of which nobody is asked: the kernel's own window counts
+        (Halves, [(LOSS, 20, INFINITE, (0, 10, 0)), (ACK, 2, 10, (2, 0, 0))], 2, 10),
+        (Begins, [(LOSS, 20, INFINITE, (0, 10, 0)), (ACK, 2, 10, (2, 0, 0))], 2, 10),
+        # a timeout: the kernel sets its window after that, and it goes on with this or its own
+        (Halves, [(LOSS, 20, INFINITE, 0), (TIMEOUT, 20, 10, 20), (ACK, 1, 10, 1)], 1, 10),
+        (Begins, [(LOSS, 20, INFINITE, 0), (TIMEOUT, 20, 10, 20), (ACK, 1, 10, 7)], 7, 10),
+        (
+            Begins,
+            [(LOSS, 20, INFINITE, 0), (TIMEOUT, 20, 10, 20), (ACK, 20, INFINITE, 20)],
+            *(20, math.inf),
+        ),
+        # what the kernel changes itself, as after an idle time, is taken over
+        (Halves, [(ACK, 4, INFINITE, 4), (ACK, 4, 9, 4)], 4, 9),
+    ],
+)
+def test_what_the_kernel_is_answered_and_which_window_is_kept(cls, steps, cwnd, ssthresh):
     window = begun(cls)
-    asked(window, LOSS, 20)
-    assert asked(window, ACK, 20)[0] == 20 and window.tcp.cwnd == 20
-    assert window.tcp.ssthresh == math.inf
-
-
-@pytest.mark.parametrize("cls", [Halves, Begins])
-def test_a_timeout_in_the_middle_of_a_repair_leaves_the_kernels_window(cls):
-    """The kernel asks nobody then: its own window is below the threshold that was answered."""
-    window = begun(cls)
-    asked(window, LOSS, 20)
-    assert asked(window, ACK, 2, 10)[0] == 2 and window.tcp.cwnd == 2
-
-
-def test_a_timeout_goes_on_with_the_kernels_window_or_with_its_own():
-    for cls, then in ((Halves, 1), (Begins, 7)):
-        window = begun(cls)
-        asked(window, LOSS, 20)
-        assert asked(window, TIMEOUT, 20, 10)[0] == 20, "the kernel sets it after that"
-        assert asked(window, ACK, 1, 10)[0] == then
-
-
-def test_a_timeout_that_the_kernel_takes_back():
-    window = begun(Begins)
-    asked(window, LOSS, 20)
-    asked(window, TIMEOUT, 20, 10)
-    assert asked(window, ACK, 20)[0] == 20
-
-
-def test_what_the_kernel_changes_itself_is_taken_over():
-    window = begun()
-    assert asked(window, ACK, 4)[0] == 4, "it has been idle"
-    assert asked(window, ACK, 4, 9)[0] == 4 and window.tcp.ssthresh == 9
+    for event, kernels, threshold, expected in steps:
+        answer = asked(window, event, kernels, threshold)
+        assert expected in (answer, answer[0])
+    assert (window.tcp.cwnd, window.tcp.ssthresh) == (cwnd, ssthresh)
 
 
 @given(st.floats(1e-6, 1e7, exclude_min=True))
