@@ -291,6 +291,7 @@ def test_a_sweep_names_it_and_another_process_runs_it():
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         grid = nl.sweep(experiment, congestion=["reno", Mine, AIMD(0.06, 8)], executor=pool)
     assert grid.congestion.tolist() == ["reno", "Mine", "AIMD(0.06, 8)"]
+    assert grid.columns.is_unique, "an axis that is named like a flow's column keeps its own"
     assert grid.received_bps[1] == run(Mine).flows.received_bps[0]
 
 

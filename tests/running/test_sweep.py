@@ -67,11 +67,8 @@ def test_a_sweep_has_a_row_per_cell_and_seed_in_the_order_of_its_axes(grid):
         [loss, parallel, seed] for loss in ("0.1%", "1%") for parallel in (1, 2) for seed in (1, 2)
     ]
     assert grid.loss_rate.tolist() == [0.001] * 4 + [0.01] * 4
-    assert (
-        (grid.base_rtt_s == 0.02).all()
-        and (grid.bottleneck_bps == 100e6).all()
-        and "error" not in grid
-    )
+    assert (grid.base_rtt_s == 0.02).all() and (grid.bottleneck_bps == 100e6).all()
+    assert "error" not in grid
     alone = nl.run(lossy("1%", 2), seed=2).flows.received_bps[0]
     assert grid.received_bps.iloc[-1] == alone, "guests that run at once do not disturb each other"
 
@@ -95,15 +92,6 @@ def test_a_bad_cell_is_refused_before_anything_starts(arguments, words, monkeypa
         nl.sweep(lossy, **arguments)
     with pytest.raises(nl.SpecificationError, match=r"must return a netlab.Experiment"):
         nl.sweep(lambda loss: None, loss=["1%"])
-
-
-def test_an_axis_named_like_a_flow_s_column_keeps_its_own():
-    def of(congestion):
-        test = nl.Iperf3("h1", "h2", time=1, congestion=congestion)
-        return nl.Experiment(nl.wan("100mbit", "20ms"), test)
-
-    grid = nl.sweep(of, congestion=["reno", "bbr"])
-    assert grid.congestion.tolist() == ["reno", "bbr"] and grid.columns.is_unique
 
 
 def test_an_interrupted_sweep_goes_on_where_it_was(
@@ -165,16 +153,13 @@ def test_a_run_that_fails_is_reported_with_its_evidence_and_does_not_end_the_swe
             virtual_limit_s=0.5 if (loss, parallel) == ("1%", 1) else None
         )
 
-    with pytest.warns(
-        UserWarning,
-        match=r"2 of 8 runs failed.*The first, loss='1%', parallel=1, seed=1:\nCommandError",
-    ) as told:
+    words = r"2 of 8 runs failed.*The first, loss='1%', parallel=1, seed=1:\nCommandError"
+    with pytest.warns(UserWarning, match=words) as told:
         part = nl.sweep(failing, **AXES)
     bad = part[part.error.notna()]
     assert bad[["loss", "parallel", "seed"]].values.tolist() == [["1%", 1, 1], ["1%", 1, 2]]
-    assert (
-        bad.received_bps.isna().all() and (bad.src == "h1").all() and (bad.loss_rate == 0.01).all()
-    )
+    assert bad.received_bps.isna().all()
+    assert (bad.src == "h1").all() and (bad.loss_rate == 0.01).all()
     evidence = re.search(r"it left is in (\S+?)\. ", str(told[0].message))[1]
     assert os.path.isdir(evidence), str(told[0].message)
     good = part[part.error.isna()].drop(columns="error")
@@ -185,19 +170,13 @@ def test_a_run_that_fails_is_reported_with_its_evidence_and_does_not_end_the_swe
 
 
 def test_where_every_run_fails_so_does_the_sweep():
-    with pytest.raises(
-        nl.CommandError, match=r"had not ended after 0.5 virtual seconds.*virtual_limit_s"
-    ):
+    with pytest.raises(nl.CommandError, match="had not ended after 0.5 virtual seconds"):
         nl.sweep(lambda loss: lossy(loss, 1).but(virtual_limit_s=0.5), loss=["1%"], seeds=[1, 2])
 
 
-def test_a_worker_with_another_engine_is_refused(monkeypatch):
-    engine = nl.engines.pick("guest")
-    with pytest.raises(
-        nl.EngineError,
-        match=r"has the engine .*, the sweep was asked for on 0123: `netlab engine export",
-    ):
-        sys.modules["netlab.running.sweep"].measure(lossy("1%", 1), engine.name, "0123")
+def test_a_worker_with_another_engine_is_refused():
+    with pytest.raises(nl.EngineError, match="asked for on 0123: `netlab engine export"):
+        nl.running.sweep.measure(lossy("1%", 1), "guest", "0123")
 
 
 def test_any_executor_will_do(grid, place, tmp_path):
