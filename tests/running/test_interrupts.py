@@ -7,6 +7,7 @@ import pytest
 
 import netlab as nl
 from netlab.engines.agent_line import GuestLine
+from netlab.running.job import Job
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def test_it_ends_whatever_the_network_does_and_keeps_the_network(network, press)
     job = network.run("h1", "ping 10.0.0.2", echo=False)
     assert job.status == 0 and "packets transmitted" in job.text
     never = lambda number, question: False  # noqa: E731
-    for wait in (network.wait, nl.running.job.Job.wait):
+    for wait in (network.wait, Job.wait):
         press(never)
         job = network.start("h1", "ping 10.0.0.2")
         press()

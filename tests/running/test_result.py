@@ -192,4 +192,4 @@ def test_an_output_that_is_the_name_of_a_file_is_not_opened(tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     for name in ("other", str(tmp_path / "other")):
         with pytest.raises(nl.ReadError):
-            nl.running.result.Result(experiment, {"1-ping-h1-h2": name}, [], {})
+            Result(experiment, {"1-ping-h1-h2": name}, [], {})
