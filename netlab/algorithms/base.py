@@ -148,14 +148,12 @@ class Connection:
     Attributes
     ----------
     cwnd : float
-        Congestion window; can be set. The kernel takes its whole part, at least 1; the fraction is
-        kept. [segment]
+        Congestion window; can be set. The kernel takes its whole part, at least 1. [segment]
     ssthresh : float
         Slow-start threshold, infinite before the first loss; can be set. The kernel takes at least
         2. [segment]
     pacing_bps : float
-        Can be set: the kernel then sends no more payload per second than this, even where the
-        window allows more; infinite before. [bit/s]
+        Can be set: the most payload that the kernel sends; infinite before. [bit/s]
     cwnd_limited : bool
         Was the window what kept the sender from sending more? Else Reno does not let it grow.
     in_flight : int
@@ -163,13 +161,13 @@ class Connection:
     mss_bytes : int
         Payload of a full segment. [byte]
     rtt_s, srtt_s, min_rtt_s : float
-        The last round-trip time that was measured, the kernel's moving average (RFC 6298), and the
-        least of the last five minutes; NaN before the first. [s]
+        The last round-trip time, the kernel's moving average (RFC 6298), and the least of the last
+        five minutes; NaN before the first. [s]
     now_s : float
         Virtual time since the hosts booted. [s]
     delivered, lost : int
-        Segments that have arrived, and that were taken for lost, since the connection began; both
-        count again what is sent again. [segment]
+        Segments that have arrived, and that were taken for lost, since the connection began,
+        counted again when sent again. [segment]
     marked : int
         Of the delivered, those whose ACKs said that a router had marked them by ECN. [segment]
     state : str
@@ -211,8 +209,8 @@ class Connection:
 class Sample:
     """What the kernel measured on an ACK, for `CongestionControl.on_sample`.
 
-    The rate is that of the last segment that the ACK delivers: what was delivered between its
-    sending and its ACK, over the longer of the times that sending and delivering that took.
+    The rate is what was delivered between the sending and the ACK of the last segment that it
+    delivers, over the longer of the times that sending and delivering took.
 
     Attributes
     ----------
@@ -221,10 +219,10 @@ class Sample:
     delivered, marked : int
         Segments that were delivered over the interval, and of them the marked. [segment]
     interval_s : float
-        NaN where the kernel could not tell, as it can not on an ACK that delivers nothing. [s]
+        NaN where the kernel cannot tell, as on an ACK that delivers nothing. [s]
     delivered_before : int
         ``tcp.delivered`` when the segment was sent: a round trip is over when this reaches what
-        ``tcp.delivered`` was at its beginning. [segment]
+        that was at its beginning. [segment]
     in_flight_before : int
         In flight before this ACK. [segment]
     rtt_s : float

@@ -88,14 +88,10 @@ def differs(value, node, text, decorators=()):
     known, own = compiled(text, code.co_flags & FUTURE), meaning(code)
     if own not in known.get((node.name, first), ()):
         return not decorated or not any(own in found for found in known.values())
-    given = node.args.defaults, value.__defaults__ or ()
-    named = node.args.kw_defaults, (value.__kwdefaults__ or {}).values()
-    named = [one for one in named[0] if one], named[1]
-    return not all(
-        is_literal(written, live)
-        for written, found in (given, named)
-        for written, live in zip(written, found, strict=False)
-    )
+    given = zip(node.args.defaults, value.__defaults__ or (), strict=False)
+    kept = [one for one in node.args.kw_defaults if one]
+    named = zip(kept, (value.__kwdefaults__ or {}).values(), strict=False)
+    return not all(is_literal(written, live) for written, live in (*given, *named))
 
 
 def is_literal(node, live):

@@ -18,9 +18,8 @@ def kernel_shell():
 class CellLine:
     """A file for `tqdm` that shows what was written last, as an output of the cell.
 
-    An output that exists can be changed, but only all outputs of a cell can be removed. They are
-    removed where this line is the only one; else an empty output stays, which nobody sees. Where
-    outputs are kept (`%%capture`, a widget for outputs) nothing is shown at all.
+    Only all outputs of a cell can be removed: where this line is not the only one, an empty output
+    stays. Where outputs are kept (`%%capture`, a widget for outputs) nothing is shown.
     """
 
     def __init__(self):
@@ -52,20 +51,18 @@ class CellLine:
 
     def _alone(self):
         """Whether clearing would remove this line and nothing else. In doubt it is not alone."""
-        if sent is None or threading.current_thread() is not threading.main_thread():
-            return False
-        if _cell(self.shell.display_pub) != self.cell:
-            return False
-        if self.publisher.parent_header.get("msg_type") != "execute_request":
-            return False  # the click on a widget: its cell shows the widget
-        return sent.only_ours(self.cell)
+        return (
+            sent is not None
+            and threading.current_thread() is threading.main_thread()
+            and _cell(self.shell.display_pub) == self.cell
+            # else the click on a widget, whose cell shows the widget
+            and self.publisher.parent_header.get("msg_type") == "execute_request"
+            and sent.only_ours(self.cell)
+        )
 
 
 class Sent:
-    """What this kernel has sent since netlab was imported.
-
-    All of it passes `Session.send`: what any thread prints, displays or returns.
-    """
+    """What this kernel has sent since netlab was imported: all of it passes `Session.send`."""
 
     def __init__(self, shell):
         self.session, self.send = shell.kernel.session, shell.kernel.session.send

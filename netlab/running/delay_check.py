@@ -1,5 +1,5 @@
-"""Ping across every link that emulates something: a network is used only where its round trips are
-those asked for. A link that no packet between two hosts or routers takes is not checked.
+"""Ping across every link that emulates something and that a packet can take: a network is used only
+where its round trips are those asked for.
 """
 
 import math
@@ -49,8 +49,8 @@ def check_delays(topology, run, margin_s):
 
 
 def check_path(start, end, path, expected_s, run, margin_s, ping):
-    """Ping from one host to another, and again where the answer contradicts the network: a lost ARP
-    request holds back every ping behind it for a second, or silences them all.
+    """Ping, and again where the answer contradicts the network: a lost ARP request holds back every
+    ping behind it for a second, or silences them all.
     """
     lossy = any(link.lossy for link in path)
     interval_s = expected_s + 0.01

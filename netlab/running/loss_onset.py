@@ -48,8 +48,7 @@ def loss_onset(
     src, dst : str
         Names of the hosts.
     start : str
-        The first rate of the payload, in tc's notation. If it loses already, it is halved, ten
-        times at most.
+        The first rate of the payload; halved, ten times at most, where it loses already.
     precision : float
         How wide the gap may be, over its lower end: 0.001 to 1. [1]
     time : float
@@ -64,14 +63,12 @@ def loss_onset(
     Returns
     -------
     pandas.DataFrame
-        A row per step, in the order in which they ran: ``direction`` (such as "h1 → h2"),
-        ``src``, ``dst``, ``step``, ``offered_bps``, ``received_bps`` (payload) [bit/s],
-        ``loss`` [1], ``jitter_s`` [s], ``rtt_idle_s`` (before the test), ``rtt_mean_s`` and
-        ``rtt_max_s`` (of the pings sent during the test and answered) [s], ``ping_loss`` (of the
-        others) [1], and ``too_much`` (more was lost than is allowed). ``attrs["onset_bps"]`` has,
-        by direction, the two ends of the last gap: the highest rate that was carried, and the
-        lowest that was not [bit/s]. In a direction in which no link has a rate, such as back over
-        `wan`, both are infinite, and there are no steps.
+        A row per step: ``direction`` (such as "h1 → h2"), ``src``, ``dst``, ``step``,
+        ``offered_bps``, ``received_bps`` (payload) [bit/s], ``loss`` [1], ``jitter_s`` [s],
+        ``rtt_idle_s`` (before the test), ``rtt_mean_s`` and ``rtt_max_s`` (during it) [s],
+        ``ping_loss`` [1], and ``too_much`` (more was lost than is allowed). ``attrs["onset_bps"]``
+        has, by direction, the highest rate that was carried and the lowest that was not [bit/s]:
+        infinite, without steps, where no link has a rate, such as back over `wan`.
 
     Raises
     ------
@@ -84,14 +81,10 @@ def loss_onset(
 
     Notes
     -----
-    What is found is a rate of payload. A link's rate counts frames: with datagrams of `length`
-    :math:`L` bytes, UDP's, IP's and Ethernet's headers (8 + 20 + 14 bytes), a link of :math:`R`
-    carries
+    What is found is a rate of payload, while a link's rate :math:`R` counts frames. Datagrams of
+    :math:`L` bytes and UDP's, IP's and Ethernet's headers (8 + 20 + 14 bytes) leave
 
     .. math:: C = R \frac{L}{L + 42}
-
-    of payload: 30 Mbit/s are 29.17 Mbit/s in datagrams of 1470 bytes. The pings take 4 kbit/s of
-    it.
 
     A queue hides a small excess: as long as it fills, nothing is lost. With a queue of :math:`B`
     bytes (tbf's bucket among them), a test of :math:`T` seconds and a fraction :math:`f` that may

@@ -1,6 +1,4 @@
-"""Progress while time passes. It is shown on a terminal and in notebooks; NETLAB_PROGRESS=off is
-quiet.
-"""
+"""Progress on a terminal and in notebooks, unless NETLAB_PROGRESS is off."""
 
 import contextlib
 import os

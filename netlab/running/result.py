@@ -1,6 +1,4 @@
-"""What an experiment leaves: raw output first, then the tables read from it; saved to a folder and
-loaded from one.
-"""
+"""What an experiment leaves: raw output, and the tables read from it; saved and loaded."""
 
 import json
 import time

@@ -1,6 +1,4 @@
-"""Does a conclusion hold? The same experiments with other seeds, with noise in the hosts, for twice
-as long, and on another kernel.
-"""
+"""Does a conclusion hold with other seeds, noise, longer runs, and on another kernel?"""
 
 import pandas as pd
 
@@ -96,16 +94,12 @@ def longer(experiment, factor):
 
 
 def on_second_kernel(varied, seeds, axes):
-    """The runs as they are, on another kernel, and what that is called; no runs, where it has no
-    record of them.
-    """
+    """The runs as they are, on another kernel, and its name; no runs where it has no record."""
     try:
         with second_kernel() as engine:
             runs = sweep(varied, seeds, engine, variant=[AS_IT_IS], **axes)
-            kernel = recorded.read(next(recorded.folder().glob("*.json.xz")))["provenance"][
-                "kernel"
-            ]
-            return runs, f"Linux {kernel}"
+            about = recorded.read(next(recorded.folder().glob("*.json.xz")))["provenance"]
+            return runs, f"Linux {about['kernel']}"
     except EngineError as error:
         print(f"another kernel: {str(error).splitlines()[0]}")
         return None, "another kernel"
@@ -117,7 +111,14 @@ def numbers(runs, conclusion, holds):
         return {"seeds": 0}
     if "error" in runs:
         runs = runs[~runs.seed.isin(runs.seed[runs.error.notna()])]
-    found = pd.Series([number(conclusion(one)) for _, one in runs.groupby("seed")], dtype=float)
+    concluded = [conclusion(one) for _, one in runs.groupby("seed")]
+    try:
+        found = pd.Series([float(one) for one in concluded], dtype=float)
+    except (TypeError, ValueError):
+        raise SpecificationError(
+            f"conclusion gave {concluded[0]!r}: it must make one number of the frame of one seed,"
+            " such as runs.received_bps.sum()"
+        ) from None
     row = {"seeds": len(found), "lowest": found.min()}
     row |= {"median": found.median(), "highest": found.max()}
     if "retransmits" in runs and runs.retransmits.notna().any():
@@ -125,14 +126,3 @@ def numbers(runs, conclusion, holds):
     if holds:
         row["holds"] = f"{sum(bool(holds(one)) for one in found)} of {len(found)}"
     return row
-
-
-def number(concluded):
-    """What a conclusion gave, if it is one number."""
-    try:
-        return float(concluded)
-    except (TypeError, ValueError):
-        raise SpecificationError(
-            f"conclusion gave {concluded!r}: it must make one number of the frame of one seed, such"
-            " as runs.received_bps.sum()"
-        ) from None

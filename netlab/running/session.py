@@ -16,19 +16,9 @@ def ignore(*_):
 class Session:
     """Sends questions to the agent; keeps the jobs and the clock.
 
-    A question that Ctrl-C ends raises KeyboardInterrupt, whatever it waited for; only `let_run`
-    says so in its answer.
-
-    Parameters
-    ----------
-    agent : netlab.engines.protocol.Connection
-
-    Attributes
-    ----------
-    clock_ns : int
-        Virtual time since the hosts booted. [ns]
-    unrepeatable : str
-        Why it would not happen again like this, although the engine repeats; "" where it would.
+    A question that Ctrl-C ends raises KeyboardInterrupt; only `let_run` says so in its answer.
+    `clock_ns` is virtual time since the hosts booted, `unrepeatable` why all this would not happen
+    again like this, or "".
     """
 
     def __init__(self, agent):

@@ -53,14 +53,12 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     Warns
     -----
     UserWarning
-        Some runs failed; it says how many, and where the first one's evidence lies.
+        Some runs failed; it says where the first one's evidence lies.
 
     Raises
     ------
-    SpecificationError
-        One of the experiments is not allowed; none has been started.
-    NetlabError
-        Every run failed: the first one's error.
+    SpecificationError, NetlabError
+        An experiment is not allowed, and none has been started; or every run failed.
 
     Notes
     -----

@@ -1,6 +1,4 @@
-"""Sweeps that are not complete yet: their results are kept as they come, to go on after an
-interruption. In a notebook, those of complete ones are kept until its kernel ends.
-"""
+"""Results of sweeps, kept as they come: until a sweep is complete, or a notebook's kernel ends."""
 
 import contextlib
 import functools
@@ -54,9 +52,7 @@ class UnfinishedSweep:
         return None
 
     def add(self, result):
-        """Keep a result; where that is not possible, one warning says so, and the sweep goes on.
-        Any thread may call it: to pack the result takes a while, in which others go on.
-        """
+        """Keep a result, from any thread; where that is not possible, one warning says so."""
         try:
             own_cache()
             recorded.write(result, self.path(result.experiment), preset=1)
@@ -72,9 +68,7 @@ class UnfinishedSweep:
                 )
 
     def remove(self, experiments):
-        """Delete what was kept: a complete sweep that is run again measures again, but for one of
-        this notebook.
-        """
+        """Delete what was kept of a complete sweep, or move it to what this notebook keeps."""
         for experiment in experiments:
             path = self.path(experiment)
             with contextlib.suppress(OSError):
@@ -95,9 +89,7 @@ class UnfinishedSweep:
 
 
 def sessions(experiment, name):
-    """Where the notebook that runs keeps this experiment's file, in a list; it is empty where there
-    is no notebook, and where the experiment need not give the same numbers again.
-    """
+    """Where a notebook keeps the file of an experiment that repeats: a list of one, or none."""
     repeats = experiment.clock == "virtual"
     return [session_folder() / name] if kernel_shell() and repeats else []
 
