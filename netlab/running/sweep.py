@@ -99,7 +99,7 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
             keep(number, measure(experiments[number], chosen, chosen.digest))
 
     with (
-        contextlib.nullcontext() if executor else ThreadPoolExecutor(chosen.at_once) as own,
+        ThreadPoolExecutor(chosen.at_once) if executor is None else contextlib.nullcontext() as own,
         counting(len(experiments), len(measured)) as count,
     ):
         try:
