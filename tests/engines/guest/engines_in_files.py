@@ -14,8 +14,8 @@ def copied(cache):
     build = store.current()
     for part in (build.linux.parent, build.rootfs):
         shutil.copytree(part, cache / part.name, symlinks=True)
-    for name in ("engine.json", TAG):
-        shutil.copy(build.folder / name, cache)
+    shutil.copy(build.folder / "engine.json", cache)
+    (cache / TAG).write_text(TAG_TEXT)
     return cache
 
 
