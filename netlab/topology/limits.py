@@ -4,49 +4,14 @@ refused before anything starts.
 
 from itertools import combinations
 
-from netlab import units
-
 FRAME_BYTES = 1514  # the largest Ethernet frame of an MTU of 1500 bytes, as tbf counts it
 MOST_NODES = 500  # each host is a process of the guest; starting 500 takes a minute
 NAME_LENGTH = 15  # the longest name that Linux gives an interface
-LEAST_BUFFER_BYTES = 87_380  # the default size of a new socket's buffer
-MOST_BUFFER_BYTES = 2**31 - 1  # the kernel counts them in an int
+BUFFERS = 87_380, 2**31 - 1  # the default size of a new socket's, and what an int holds
 # Linux asks for an Ethernet address three times, a second apart (ARP). When the answer takes
 # longer, it drops the packets that wait for it, and connections fail.
 ARP_S = 3
 CHECK_S = 5  # how long the pings that check a network's delays wait
-
-
-def check_size(topology):
-    """Refuse networks that are too large to be looked through."""
-    nodes, links = len(topology.node_names), len(topology.links)
-    if nodes > MOST_NODES or links > 2 * MOST_NODES:
-        raise ValueError(
-            f"{nodes} hosts, switches and routers, and {links} links: at most {MOST_NODES} and"
-            f" {2 * MOST_NODES}"
-        )
-
-
-def check_names(links, switches):
-    """Refuse names of nodes that make the names of their interfaces too long.
-
-    `links` are those of each node, by its name.
-    """
-    for name, own in links.items():
-        last = f"{name}-eth{len(own) - (name not in switches)}"
-        if own and len(last) > NAME_LENGTH:
-            raise ValueError(
-                f"the name {name!r} is too long for a node with {len(own)} links: its interface"
-                f" {last} has {len(last)} characters, and Linux allows {NAME_LENGTH}"
-            )
-
-
-def check_buffers(buffers):
-    """Refuse maxima of ``tcp_rmem`` and ``tcp_wmem`` that the kernel does not take."""
-    if not LEAST_BUFFER_BYTES <= units.size_bytes(buffers) <= MOST_BUFFER_BYTES:
-        raise ValueError(
-            f"buffers = {buffers!r}: from {LEAST_BUFFER_BYTES} to {MOST_BUFFER_BYTES} bytes"
-        )
 
 
 def check_cards(topology):

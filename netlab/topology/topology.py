@@ -68,8 +68,12 @@ class Topology(Description):
 
     @model_validator(mode="after")
     def _check(self):
-        limits.check_size(self)
         names, links = self.node_names, {name: [] for name in self.node_names}
+        if len(names) > (most := limits.MOST_NODES) or len(self.links) > 2 * most:
+            raise ValueError(
+                f"{len(names)} hosts, switches and routers, and {len(self.links)} links: at most"
+                f" {most} and {2 * most}"
+            )
         for name, count in Counter(names).items():
             if count > 1:
                 raise ValueError(
@@ -97,12 +101,20 @@ class Topology(Description):
                     f"addresses = {router.addresses!r} of router {router.name!r}: one for each of"
                     f" its {len(own)} links, in their order: {', '.join(own)}"
                 )
-        limits.check_names(links, {switch.name for switch in self.switches})
+        switches = {switch.name for switch in self.switches}
+        for name, own in links.items():
+            last = f"{name}-eth{len(own) - (name not in switches)}"
+            if own and len(last) > limits.NAME_LENGTH:
+                raise ValueError(
+                    f"the name {name!r} is too long for a node with {len(own)} links: its interface"
+                    f" {last} has {len(last)} characters, and Linux allows {limits.NAME_LENGTH}"
+                )
         limits.check_cards(self)
         addressing.check(self)
         limits.check_delays(self)
-        if self.buffers is not None:
-            limits.check_buffers(self.buffers)
+        least, most = limits.BUFFERS
+        if self.buffers is not None and not least <= units.size_bytes(self.buffers) <= most:
+            raise ValueError(f"buffers = {self.buffers!r}: from {least} to {most} bytes")
         return self
 
     @property
@@ -244,7 +256,7 @@ class Topology(Description):
             yield host.name, "sysctl -w net.ipv4.tcp_no_metrics_save=1"
             if self.buffers is not None:
                 # the labs' minimum and default
-                sizes = f"10240 {limits.LEAST_BUFFER_BYTES} {units.size_bytes(self.buffers)}"
+                sizes = f"10240 {limits.BUFFERS[0]} {units.size_bytes(self.buffers)}"
                 yield host.name, f"sysctl -w net.ipv4.tcp_rmem='{sizes}'"
                 yield host.name, f"sysctl -w net.ipv4.tcp_wmem='{sizes}'"
             for name, value in host.sysctls.items():
