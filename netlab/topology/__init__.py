@@ -1,12 +1,11 @@
 """What a network is: hosts, switches, routers and links, and files that describe one."""
 
-from netlab.topology.expected import expected
+from netlab.topology.courses import portfolio, wan
+from netlab.topology.expectations import expected
 from netlab.topology.links import Link
 from netlab.topology.miniedit import read_miniedit
 from netlab.topology.nodes import Host, Router, Switch
-from netlab.topology.portfolio import portfolio
 from netlab.topology.topology import Topology
-from netlab.topology.wan import wan
 
 __all__ = [
     "Host",
