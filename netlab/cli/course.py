@@ -11,7 +11,7 @@ import typer
 
 from netlab.cli.output import say, write_all
 from netlab.course import adapters, ids
-from netlab.course.mine import course as course_json
+from netlab.course.own_numbers import course as course_json
 from netlab.course.sets import source
 from netlab.engines import files
 from netlab.errors import NetlabError

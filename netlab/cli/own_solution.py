@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from netlab.course import ids
-from netlab.course.mine import COURSE
+from netlab.course.own_numbers import COURSE
 from netlab.course.sets import source
 from netlab.errors import NetlabError, needs_notebooks
 

@@ -1,4 +1,4 @@
-"""Students' ids: which of them are the same, which can be none, and which a course has."""
+"""Students' ids: which are the same, which are refused, and those of a course."""
 
 import hashlib
 import re
@@ -65,7 +65,7 @@ def folded(text):
 
 
 def compared(student):
-    """`normalised`, where that is possible; what can be no id is like itself only."""
+    """`normalised` where that is possible, else the text as it is."""
     try:
         return normalised(student)
     except SpecificationError:
@@ -73,7 +73,7 @@ def compared(student):
 
 
 def digest(student, secret):
-    """A slow hash of a student's id, which stands for it in the roster of a course."""
+    """A slow hash of a student's id, for the roster of a course."""
     salt = f"netlab roster {secret}".encode()
     return hashlib.scrypt(normalised(student).encode(), salt=salt, dklen=12, **COST).hex()
 

@@ -8,7 +8,7 @@ import random
 import re
 import unicodedata
 
-from netlab.course.mine import SECRET, parameters
+from netlab.course.own_numbers import SECRET, parameters
 from netlab.engines import files
 
 NAMES = (

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from netlab import units
+from netlab.course.checks import slips
 from netlab.errors import SpecificationError
 
 MEASURES = ("Gbit/s", "Mbit/s", "kbit/s", "bit/s", "s", "ms", "us", "%")  # that `units` reads
@@ -34,13 +35,7 @@ WORDS = [
     (1.3, "close"),
     (2, "the right order of magnitude; what was left out?"),
 ]
-# A prediction that is off by nearly such a factor gives a usual mistake away, in such units.
-MISTAKES = [
-    (8, "bits and bytes?", ("bit", "byte", "B")),
-    (1e3, "kilo, mega, giga?", ("bit", "byte", "B", "s")),
-    (1e6, "kilo, mega, giga?", ("bit", "byte", "B", "s")),
-    (1e9, "kilo, mega, giga?", ("bit", "byte", "B", "s")),
-]
+USUAL = 1.25  # factor; a prediction that is so near to a usual slip has made it
 
 
 def you_said(prediction, measured, unit="", model=None, *, choices=None, within=None):
@@ -194,13 +189,9 @@ def verdict(said, it, unit="", choices=None, within=None):
         if factor <= limit and within is None:
             return words
     direction = "too much" if said > it else "too little"
-    hints = [
-        hint
-        for usual, hint, units in MISTAKES
-        if usual / 1.25 < factor < usual * 1.25 and unit.removesuffix("/s").endswith(units)
-    ]
+    hint = slips.roughly(factor, slips.kind_of(unit, 0), USUAL)
     times = f"{factor:.2g}" if factor < 100 else f"about {float(f'{factor:.1g}'):,.0f}"
-    return "; ".join([f"{direction}, by a factor of {times}", *hints])
+    return f"{direction}, by a factor of {times}" + f"; {hint}" * bool(hint)
 
 
 def another(said, it, choices, within):

@@ -13,7 +13,7 @@ import pytest
 from netlab.course import invented
 from netlab.course.grading import marking
 from netlab.course.grading.runs import Runs
-from netlab.course.mine import PARAMETERS
+from netlab.course.own_numbers import PARAMETERS
 from netlab.course.sets import source
 
 SETS = os.environ.get("SETS", "ps1,ps2,ps3,ps4,ps5,ps6,ps7").split(",")
@@ -44,11 +44,12 @@ def with_numbers(assignment, cases):
     """A set whose students, named by the cases, have their numbers."""
     notebook = json.loads(json.dumps(assignment.notebook))
     code = f"""
-import json, sys
-import netlab.course
-module = sys.modules["netlab.course.mine"]
+import json
+from netlab.course import own_numbers as module
 cases = json.loads({json.dumps(json.dumps(cases))})
-module.parameters = lambda name, student, _: module.Parameters(name, student, cases[student])
+module.parameters = lambda name, student, _: module.Parameters(
+    **cases[student], assignment=name, student=student
+)
 """
     cell = {"cell_type": "code", "metadata": {}, "source": code, "outputs": []}
     notebook["cells"].insert(0, cell | {"execution_count": None, "id": "numbers"})

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from netlab.course import adapters, invented
+from netlab.course import adapters, invented, own_numbers
 from netlab.course.grading import report
 from netlab.course.grading.batch import Batch
 from netlab.course.grading.work import filed, held
-from netlab.course.mine import SECRET, parameters
+from netlab.course.own_numbers import SECRET, parameters
 from netlab.course.sets import source
 from netlab.engines.workers import Workers
 from netlab.errors import NetlabError
@@ -204,7 +204,7 @@ def test_a_batch_that_is_interrupted_goes_on_and_ends_with_the_same_marks(course
 def test_a_broken_table_of_numbers_is_no_students_fault(course, tmp_path, monkeypatch):
     table = tmp_path / "parameters.toml"
     table.write_text("[ps1]\nrate = {from = 2, to = 1}\n")
-    monkeypatch.setattr(sys.modules["netlab.course.mine"], "PARAMETERS", table)  # not the function
+    monkeypatch.setattr(own_numbers, "PARAMETERS", table)
     with pytest.raises(NetlabError, match=r"\[ps1\] rate"):
         Batch(course[0], course[1], tmp_path / "work").grade()
 

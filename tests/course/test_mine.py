@@ -5,7 +5,7 @@ import pytest
 
 import netlab as nl
 from netlab.course import mine as module_of_mine  # the function, which hides its module
-from netlab.course.mine import PARAMETERS, drawn, parameters
+from netlab.course.own_numbers import PARAMETERS, drawn, parameters
 from netlab.errors import SpecificationError
 
 RULES = """

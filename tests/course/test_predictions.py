@@ -20,7 +20,7 @@ def test_too_much_and_too_little_are_told_apart(said, it):
 
 @pytest.mark.parametrize(
     ("said", "hint"),
-    [(8 * 4.7, "bits and bytes"), (4.7 / 8, "bits and bytes"), (4700, "kilo, mega, giga")],
+    [(8 * 4.7, "bits or bytes"), (4.7 / 8, "bits or bytes"), (4700, "kilo, mega, giga")],
 )
 def test_a_usual_mistake_is_hinted_at(said, hint):
     assert hint in repr(you_said(said, 4.7, "Gbit/s"))

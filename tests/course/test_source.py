@@ -29,27 +29,24 @@ def test_what_a_source_says(assignment):
     assert (assignment.name, assignment.title, assignment.minutes) == ("ps0", "A first set", 30)
     assert assignment.max_points == 10.5
     pipe, flow, why = assignment.exercises
-    assert (pipe.id, pipe.points, pipe.manual, pipe.title) == (
+    assert (pipe.id, pipe.points, pipe.role, pipe.title) == (
         "ps0-bdp-check",
         3,
-        False,
+        "check",
         "The pipe",
     )
-    assert pipe.answers == {
-        "bdp_bytes": {"unit": "byte", "cases": [[1e9, 0.02], [5e7, 0.1]], "points": 3}
-    }
+    cases = [[1e9, 0.02], [5e7, 0.1]]
+    assert pipe.answers == {"bdp_bytes": {"unit": "byte", "cases": cases, "points": 3}}
     assert flow.answers["goodput_bps"]["mistakes"] == {"what was sent": "my_flow[0] * 1e6"}
     assert flow.answers["share"] == {"within": 0.05, "points": 1.5}
-    assert (why.id, why.points, why.manual, why.answers) == ("ps0-explain", 4, True, {})
-    assert "2 points: names the window" in why.rubric
+    assert (why.id, why.points, why.role, why.answers) == ("ps0-explain", 4, "manual", {})
+    assert "2 points: names the window" in why.model
 
 
 def test_points_are_shared_evenly_where_no_answer_has_its_own():
     notebook = problem_set.source()
     notebook.cells[8].source = problem_set.RATE_CHECK.replace("# points", "# # points")
-    (flow,) = [
-        each for each in source.assignment("ps0", notebook).exercises if each.id == "ps0-rate-check"
-    ]
+    _, flow, _ = source.assignment("ps0", notebook).exercises
     assert [spec["points"] for spec in flow.answers.values()] == [1.75, 1.75]
 
 
@@ -67,16 +64,10 @@ def test_a_release_is_what_nbgrader_makes(assignment, tmp_path):
     ours = assignment.release()
     said = ours["metadata"].pop("netlab")
     assert ours == theirs
-    assert said["assignment"] == "ps0"
-    assert dict(said["cells"]) == {
-        each["metadata"]["nbgrader"]["grade_id"]: each["metadata"]["nbgrader"].get(
-            "checksum", dict(said["cells"])["ps0-name"]
-        )
-        for each in theirs["cells"]
-        if "nbgrader" in each["metadata"]
-    }
-    for cell, raw in zip(assignment.cells, theirs["cells"], strict=True):
-        assert cell.source == raw["source"]  # without nbgrader
+    about = [one["metadata"]["nbgrader"] for one in theirs["cells"][1:]]  # the first has none
+    checksums = {one["grade_id"]: one["checksum"] for one in about if one["grade_id"] != "ps0-name"}
+    named = dict(said["cells"])
+    assert named.pop("ps0-name") and (said["assignment"], named) == ("ps0", checksums)
 
 
 def hidden_lines(path):

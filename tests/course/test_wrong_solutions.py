@@ -14,32 +14,31 @@ from tests.course.wrong_solutions import WRONG
 
 STUDENT = "ada"
 DRAWN = 3  # sets
-SETS = sorted({one.name.split("-")[0] for one in WRONG})
 
 
 def pytest_generate_tests(metafunc):
     options = metafunc.config.option
-    drawn = SETS if options.every else random.Random(options.seed).sample(SETS, DRAWN)
+    drawn = WRONG if options.every else random.Random(options.seed).sample(sorted(WRONG), DRAWN)
     metafunc.parametrize("name", sorted(drawn))
 
 
 def layers(wrong):
     """Mistakes that spoil different exercises are handed in together."""
     found = []
-    for one in wrong:
+    for row in wrong:
         for layer in found:
-            if one.exercise not in [other.exercise for other in layer]:
-                layer.append(one)
+            if not any(row[2].keys() & points.keys() for _, _, points, _ in layer):
+                layer.append(row)
                 break
         else:
-            found.append([one])
+            found.append([row])
     return found
 
 
 def handed_in(assignment, layer):
     """The solution with some mistakes, as a notebook's file."""
     notebook = copy.deepcopy(assignment.solution())
-    edits = {one.cell: one.edit for one in layer}
+    edits = {f"{assignment.name}-{cell}": edit for row in layer for cell, edit in row[1].items()}
     for raw, cell in zip(notebook["cells"], assignment.cells, strict=True):
         edit = edits.pop(cell.id, None)
         if isinstance(edit, dict):
@@ -57,16 +56,15 @@ def test_wrong_solutions_get_what_they_are_worth(name, tmp_path):
     ((_, right, failure),) = marking.reference(assignment, [STUDENT], runs)
     assert not failure
     unlike = []
-    for layer in layers([one for one in WRONG if one.name.startswith(name)]):
+    for layer in layers(WRONG[name]):
         marks = marking.grade(handed_in(assignment, layer), STUDENT, assignment, right, runs)
-        spoiled = {one.exercise: one for one in layer}
-        for row in marks["exercises"]:
-            one = spoiled.get(row["id"])
-            points = one.points if one else row["max_points"]
-            if row["points"] != pytest.approx(points, abs=0.01):
-                unlike.append((one and one.name, row))
-            hints = {answer["name"]: answer["hint"] for answer in row["answers"]}
-            for answer, word in one.hints.items() if one else ():
-                if word not in hints[answer]:
-                    unlike.append((one.name, hints))
+        spoiled = {f"{name}-{key}-check": points for row in layer for key, points in row[2].items()}
+        rows = {row["id"]: row for row in marks["exercises"]}
+        for key, row in rows.items():
+            if row["points"] != pytest.approx(spoiled.get(key, row["max_points"]), abs=0.01):
+                unlike.append((layer, key, row))
+        for mistake, _, points, words in layer:
+            answers = [one for key in points for one in rows[f"{name}-{key}-check"]["answers"]]
+            hints = {one["name"]: one["hint"] for one in answers}
+            unlike += [(mistake, hints) for key, word in words.items() if word not in hints[key]]
     assert not unlike

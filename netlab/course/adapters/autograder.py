@@ -13,7 +13,7 @@ from pathlib import Path
 
 from netlab.course.adapters import write_json
 from netlab.course.adapters.results import gradescope
-from netlab.course.mine import course
+from netlab.course.own_numbers import course
 from netlab.engines import files
 from netlab.errors import NetlabError
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from netlab.course.adapters import as_text, feedback, for_each, remarks
 from netlab.course.handed_in import repair
-from netlab.course.mine import mark_of, secret
+from netlab.course.own_numbers import mark_of, secret
 from netlab.course.sets import regions, source
 from netlab.engines import files
 from netlab.errors import NetlabError, needs_notebooks

@@ -152,7 +152,8 @@ def compare(given, right, spec):
         gave = f"you gave {slips.readable(float(given['value']), spec.get('unit'))}: "
     elif given["kind"] in CHOICES:
         gave = f"you gave {shown(given['value'])}: "
-    return Check("wrong", found.good, gave + "; or: ".join(hints))
+    good = found.good if given["kind"] == right["kind"] else 0
+    return Check("wrong", good, gave + "; or: ".join(hints))
 
 
 def not_comparable(right):

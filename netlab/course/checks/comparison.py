@@ -78,7 +78,7 @@ def compare_calls(given, right, spec):
     found = several(numbered(given), numbered(right), spec, "call")
     constant = len(right) > 1 and all(one == given[0] for one in given) and found.share < 1
     if constant and given[0]["kind"] not in ("nothing", "error"):
-        return Check("wrong", 0, f"it returns the same for each of {len(right)} calls")
+        return Check("wrong", 0, f"it returns the same for each of {len(right)} calls", found.good)
     return found
 
 

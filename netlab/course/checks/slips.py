@@ -92,8 +92,8 @@ def not_right(given, right, spec):
     if not hint and exact:  # rounded, or of another run
         share, hint = slip(ratio, kind, CLOSE_EXACT)
         share, hint = share / 2, with_more(hint)
-    if not hint and spec.get("unit") and kind in ("data", "time"):
-        hint = roughly(ratio, kind, ROUGH, only=(PREFIXES,))
+    if not hint and spec.get("unit"):
+        hint = roughly(ratio, kind, ROUGH, (PREFIXES,))
         hint = hint if spec.get("plausible") else with_more(hint)
     return "wrong", share, hint or how_far(ratio)
 
@@ -119,11 +119,12 @@ def slip(ratio, kind, within):
     return 0, ""
 
 
-def roughly(ratio, kind, most, only=(BITS, PREFIXES)):
+def roughly(ratio, kind, most, hints=(BITS, PREFIXES)):
     """A hint where a ratio is, within a factor, that of a usual slip; "" elsewhere."""
     ratio = max(ratio, 1 / ratio) if ratio > 0 else 1
-    for usual, kinds, _, hint in SLIPS:
-        if kind and kind in kinds and hint in only and 1 / most <= ratio / usual <= most:
+    for usual, _, _, hint in SLIPS:
+        applies = kind == "data" or (kind == "time" and hint == PREFIXES)
+        if applies and hint in hints and 1 / most <= ratio / usual <= most:
             return hint
     return ""
 

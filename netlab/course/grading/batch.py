@@ -14,7 +14,7 @@ from netlab.course.checks.verdicts import printable
 from netlab.course.grading import marking
 from netlab.course.grading.runs import Runs
 from netlab.course.grading.work import filed, held, keep_class
-from netlab.course.mine import SECRET, parameters
+from netlab.course.own_numbers import SECRET, parameters
 from netlab.course.sets import source
 from netlab.engines import files
 from netlab.engines.guest import host_checks

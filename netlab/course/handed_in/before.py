@@ -12,7 +12,7 @@ from netlab.course import graders_python, ids
 from netlab.course.checks.verdicts import printable
 from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding
-from netlab.course.mine import NO_SUCH_ID, mark_of, secret, stranger
+from netlab.course.own_numbers import NO_SUCH_ID, mark_of, secret, stranger
 from netlab.course.sets import regions
 from netlab.errors import SpecificationError
 

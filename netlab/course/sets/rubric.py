@@ -13,7 +13,7 @@ def page(assignment):
         + ". What a student's notebook computes is compared with what the solution computes with"
         " that student's own parameters. An answer that is close gets half of its points, one of"
         " which the unit alone is wrong a quarter, what has several parts the share of those that"
-        " are right. The mistakes named below are told to who makes them.",
+        " are right. Students who make a mistake that is named below see it in their hint.",
         "",
     ]
     for exercise in assignment.exercises:
@@ -21,7 +21,7 @@ def page(assignment):
         lines += [f"`{exercise.id}`, {exercise.points:g} points, "]
         if exercise.manual:
             lines[-1] += "marked by a person."
-            lines += ["", exercise.rubric.strip(), ""]
+            lines += ["", exercise.model.strip(), ""]
             continue
         lines[-1] += "marked by the computer."
         lines += ["", *(row for each in exercise.answers.items() for row in answer(*each)), ""]

@@ -13,38 +13,62 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from netlab.course.mine import mark_of
-from netlab.course.sets import cells as of_source
+from netlab.course.own_numbers import mark_of
 from netlab.course.sets import regions
-from netlab.course.sets.cells import NAME
 from netlab.course.sets.specification import specification
-from netlab.errors import NetlabError, needs_notebooks
+from netlab.errors import NetlabError
 
 COURSE = Path("notebooks/assignments")
-RELEASING = [  # what of nbgrader's generate_assignment changes a notebook, in its order
-    "LockCells",
-    "ClearSolutions",
-    "ClearOutput",
-    "CheckCellMetadata",
-    "ClearHiddenTests",
-    "ClearMarkScheme",
-    "ComputeChecksums",
-    "CheckCellMetadata",
-]
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+HEADING = re.compile(r"^#+ +(.+?) *$", re.M)
+ROLES = {  # of a cell, by nbgrader's (grade, solution)
+    (False, True): "answer",
+    (True, False): "check",
+    (True, True): "manual",
+}
 
 
 @dataclass(frozen=True)
-class Exercise:
-    """A graded cell: `answers` are the specifications by name, each with its `points`; a manual
-    one has none, but a `rubric`, the model answer and what points are for.
+class Cell:
+    """A cell of a source; one with points is an exercise.
+
+    Attributes
+    ----------
+    id : str
+        Its grade_id; "" for a cell without nbgrader's metadata.
+    kind : str
+        "code", "markdown" or "raw".
+    role : str
+        "answer" (the student's code), "check", "manual" (the student's text), "locked" (text and
+        setup), or "free" (the student's to change, and not graded).
+    source, solved : str
+        Its text in the students' notebook and in the solution.
+    model : str
+        The text between the marks of a solution; of a manual cell, with its rubric.
+    points : float
+        0 for a cell that is not graded.
+    checksum : str
+        nbgrader's, of the students' cell.
+    title : str
+        The heading above it.
+    answers : dict
+        Of a check: the specifications by name, each with its `points`.
     """
 
     id: str
+    kind: str
+    role: str
+    source: str
+    solved: str
+    model: str
     points: float
-    manual: bool
-    title: str = ""
+    checksum: str
+    title: str
     answers: dict = field(default_factory=dict)
-    rubric: str = ""
+
+    @property
+    def manual(self):
+        return self.role == "manual"
 
 
 @dataclass(frozen=True)
@@ -54,9 +78,13 @@ class Assignment:
     name: str
     title: str
     minutes: int | None
-    exercises: list
     cells: list
     notebook: dict
+
+    @property
+    def exercises(self):
+        """The graded cells."""
+        return [cell for cell in self.cells if cell.points]
 
     @property
     def max_points(self):
@@ -64,48 +92,39 @@ class Assignment:
         return sum(exercise.points for exercise in self.exercises)
 
     def release(self, secret=None):
-        """The students' notebook, as nbgrader's generate_assignment makes it, and in its metadata
-        `netlab`, what it should contain.
+        """The students' notebook, as nbgrader's generate_assignment makes it; its metadata `netlab`
+        name the cells that it should contain.
 
         Parameters
         ----------
         secret : str, optional
             The course's: a mark of it goes with the notebook.
-
-        Raises
-        ------
-        NetlabError
-            nbgrader is not installed.
         """
-        with needs_notebooks("course", "what makes and grades problem sets"):
-            import nbformat
-            from nbgrader import preprocessors as of_nbgrader
-        notebook, resources = nbformat.from_dict(copy.deepcopy(self.notebook)), {}
-        for name in RELEASING:
-            step = getattr(of_nbgrader, name)()
-            notebook, resources = step.preprocess(notebook, resources)
-        released = json.loads(json.dumps(notebook))
-        released["metadata"]["netlab"] = self.contents() | {"secret": mark_of(secret)}
+        released = self._made("source")
+        released["metadata"]["netlab"]["secret"] = mark_of(secret)
+        for raw, cell in zip(released["cells"], self.cells, strict=True):
+            if cell.role != "free":
+                raw["metadata"]["deletable"] = False
+            if cell.role in ("check", "locked"):
+                raw["metadata"]["editable"] = False
         return released
 
     def solution(self):
         """The notebook with every answer: it gets all points when it is handed in."""
-        solved = copy.deepcopy(self.notebook)
-        solved["metadata"]["netlab"] = self.contents()
-        for raw, cell in zip(solved["cells"], self.cells, strict=True):
-            raw["source"] = cell.solved
+        return self._made("solved")
+
+    def _made(self, text):
+        """A notebook with one of the cells' texts, and without outputs."""
+        made = copy.deepcopy(self.notebook)
+        named = [[cell.id, cell.checksum] for cell in self.cells if cell.id]
+        made["metadata"]["netlab"] = {"assignment": self.name, "cells": named}
+        for raw, cell in zip(made["cells"], self.cells, strict=True):
+            raw["source"] = getattr(cell, text)
             if cell.kind == "code":
                 raw.update(outputs=[], execution_count=None)
             if cell.role != "free":
                 raw["metadata"]["nbgrader"].update(checksum=cell.checksum, cell_type=cell.kind)
-        return solved
-
-    def contents(self):
-        """What a released notebook says of itself: the cells that belong in it."""
-        return {
-            "assignment": self.name,
-            "cells": [[cell.id, cell.checksum] for cell in self.cells if cell.id],
-        }
+        return made
 
     def rubric(self):
         """A page in Markdown: every exercise, its points, and what they are given for."""
@@ -180,43 +199,82 @@ def read(path):
 
 
 def assignment(name, notebook):
-    """The problem set that a source notebook's plain data are; see `read`."""
-    cells, title = [], ""
-    exercises, seen = [], set()
+    """The problem set of a source notebook's plain data; see `read`."""
+    cells, title, seen = [], "", set()
     for number, raw in enumerate(notebook["cells"], 1):
-        where = f"cell {number}"
-        said = raw["metadata"].get("nbgrader") or {}
+        where, said = f"cell {number}", raw["metadata"].get("nbgrader") or {}
         if said:
-            where = f"cell {number} ({of_source.grade_id(name, said, where)})"
+            where = f"cell {number} ({grade_id(name, said, where)})"
             if said["grade_id"] in seen:
                 raise NetlabError(f"{where}: another cell has this grade_id; give it its own")
             seen.add(said["grade_id"])
-        cell = of_source.read(raw, said, where)
-        cells.append(cell)
-        if cell.kind == "markdown" and (found := re.search(r"^#+ +(.+?) *$", cell.source, re.M)):
+        cells.append(read_cell(raw, said, where, title))
+        if cells[-1].kind == "markdown" and (found := HEADING.search(cells[-1].source)):
             title = found[1]
-        if cell.role == "manual":
-            exercises.append(Exercise(cell.id, cell.points, True, title, rubric=cell.model))
-        elif cell.role == "check":
-            answers = specification(cell.hidden, cell.points, where)
-            exercises.append(Exercise(cell.id, cell.points, False, title, answers))
-    if not exercises:
+    if not any(cell.points for cell in cells):
         raise NetlabError("no cell is graded: a problem set has at least one exercise")
-    refuse_unanswered(exercises, cells)
+    refuse_unanswered(cells)
     first = next((cell.source for cell in cells if cell.kind == "markdown"), "")
-    minutes = re.search(r"(\d+)\s+minutes", first)
-    heading = re.search(r"^#+ +(.+?) *$", first, re.M)
-    return Assignment(
-        name,
-        heading[1] if heading else name,
-        int(minutes[1]) if minutes else None,
-        exercises,
-        cells,
-        notebook,
+    minutes, heading = re.search(r"(\d+)\s+minutes", first), HEADING.search(first)
+    minutes = int(minutes[1]) if minutes else None
+    return Assignment(name, heading[1] if heading else name, minutes, cells, notebook)
+
+
+def grade_id(name, said, where):
+    """A cell's grade_id; refuses metadata that nbgrader would."""
+    own = said.get("grade_id")
+    if not isinstance(own, str) or not NAME.fullmatch(own) or not own.startswith(f"{name}-"):
+        raise NetlabError(f"{where}: grade_id {own!r}: write letters, digits and -, as in {name}-a")
+    for key in ("grade", "solution", "locked"):
+        if not isinstance(said.get(key), bool):
+            raise NetlabError(f"{where} ({own}): {key} in nbgrader's metadata: say true or false")
+    if said.get("schema_version") != 3:
+        raise NetlabError(f"{where} ({own}): schema_version in nbgrader's metadata: only 3 is read")
+    return own
+
+
+def read_cell(raw, said, where, title):
+    """One cell; refuses marks that nbgrader would stumble over, or that would let answers out."""
+    kind, text = raw["cell_type"], raw["source"]
+    grade, solution = said.get("grade", False), said.get("solution", False)
+    role = ROLES.get((grade, solution), "locked" if said.get("locked") else "free")
+    points = said.get("points", 0) if grade else 0
+    if grade and (type(points) not in (int, float) or points <= 0):
+        raise NetlabError(f"{where}: points {points!r}: a graded cell has a number above 0")
+    if kind not in ("code", "markdown", "raw") or (role in ("answer", "check") and kind != "code"):
+        raise NetlabError(f"{where}: it is {role}, and {kind!r}; answers and checks are code")
+    try:
+        visible, hidden = regions.without(text, regions.HIDDEN)
+        model = regions.without(visible, regions.SOLUTION)[1]
+        released = regions.without(visible, regions.SOLUTION, regions.STUB[kind == "code"])[0]
+    except ValueError as error:
+        raise NetlabError(f"{where}: {error}") from None
+    if hidden is not None and role != "check":
+        raise NetlabError(f"{where}: hidden tests belong in a graded cell that is no solution")
+    if model is not None and role not in ("answer", "manual"):
+        raise NetlabError(f"{where}: a solution belongs in a cell with solution: true")
+    if model is None and role in ("answer", "manual"):
+        raise NetlabError(
+            f"{where}: has solution: true, but not the marks {regions.SOLUTION[0]} and"
+            f" {regions.SOLUTION[1]}: nbgrader would empty it. Add them around the solution; a cell"
+            " that students only fill in, such as their name's, has grade, solution and locked:"
+            " false"
+        )
+    return Cell(
+        id=said.get("grade_id", ""),
+        kind=kind,
+        role=role,
+        source=released,
+        solved=regions.unmarked(visible),
+        model=model or "",
+        points=points,
+        checksum=regions.checksum(released, kind, said | {"points": points}) if said else "",
+        title=title,
+        answers=specification(hidden or "", points, where) if role == "check" else {},
     )
 
 
-def refuse_unanswered(exercises, cells):
+def refuse_unanswered(cells):
     """Every name that is compared must be assigned somewhere in the solution."""
     assigned = set()
     for cell in cells:
@@ -233,10 +291,9 @@ def refuse_unanswered(exercises, cells):
                     assigned.add(node.id)
                 elif isinstance(node, ast.FunctionDef | ast.ClassDef):
                     assigned.add(node.name)
-    for exercise in exercises:
-        for name in exercise.answers:
-            if name not in assigned:
-                raise NetlabError(
-                    f"cell {exercise.id}: no cell's solution assigns the answer {name!r}; correct"
-                    " the name in its hidden tests or in the solution"
-                )
+    for cell in cells:
+        for name in cell.answers.keys() - assigned:
+            raise NetlabError(
+                f"cell {cell.id}: no cell's solution assigns the answer {name!r}; correct the name"
+                " in its hidden tests or in the solution"
+            )

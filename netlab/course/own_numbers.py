@@ -9,6 +9,7 @@ import os
 import tomllib
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 from netlab.course import ids
 from netlab.course.predictions import in_a_cell
@@ -20,7 +21,7 @@ SECRET = "netlab"  # of who has no course.json
 NO_SUCH_ID = "this course has no such id; write yours, as your course knows you, in the first cell"
 
 
-class Parameters:
+class Parameters(SimpleNamespace):
     """A student's own numbers of a problem set, each an attribute; they cannot be changed.
 
     Attributes
@@ -29,35 +30,22 @@ class Parameters:
         Whose they are (the id as `netlab.course.ids.normalised` has it), and of which set.
     """
 
-    def __init__(self, assignment, student, values):
-        vars(self).update(values, assignment=assignment, student=student)
-
     def as_dict(self):
         """The numbers by name, without student and assignment."""
-        return {
-            name: value
-            for name, value in vars(self).items()
-            if name not in ("assignment", "student")
-        }
+        return {key: one for key, one in vars(self).items() if key not in ("assignment", "student")}
 
-    def __setattr__(self, name, value):
-        raise AttributeError(f"my.{name} = {value!r}: your numbers are given; use another name")
+    def __setattr__(self, name, value=None):
+        raise AttributeError(f"my.{name}: your numbers are given; use another name")
 
-    def __delattr__(self, name):
-        raise AttributeError(f"my.{name}: your numbers are given")
+    __delattr__ = __setattr__
 
     def __getattr__(self, name):
         there_are = ", ".join(self.as_dict())
         raise AttributeError(f"my.{name}: there is no such number in this set; it has {there_are}")
 
-    def __eq__(self, other):
-        return vars(self) == vars(other) if type(other) is Parameters else NotImplemented
-
-    __hash__ = None
-
     def __repr__(self):
-        lines = [f"{self.assignment}: the numbers of {self.student}"]
-        return "\n".join([*lines, *(f"my.{key} = {one!r}" for key, one in self.as_dict().items())])
+        lines = [f"my.{key} = {one!r}" for key, one in self.as_dict().items()]
+        return "\n".join([f"{self.assignment}: the numbers of {self.student}", *lines])
 
     def _repr_markdown_(self):
         rows = [f"| `my.{key}` | `{one!r}` |" for key, one in self.as_dict().items()]
@@ -108,11 +96,7 @@ def parameters(assignment, student, secret):
     Parameters
     ----------
     assignment, student, secret : str
-        The set's name, the student's id and what the course keeps to itself.
-
-    Returns
-    -------
-    Parameters
+        The set's name, the student's id and the course's secret.
     """
     sets = tomllib.loads(PARAMETERS.read_text(encoding="utf-8"))
     if not isinstance(assignment, str) or assignment not in sets:
@@ -126,11 +110,11 @@ def parameters(assignment, student, secret):
         told = json.dumps([secret, assignment, student, name])
         number = int.from_bytes(hashlib.sha256(told.encode()).digest())
         values[name] = drawn(f"[{assignment}] {name}", rule, number)
-    return Parameters(assignment, student, values)
+    return Parameters(**values, assignment=assignment, student=student)
 
 
 def drawn(place, rule, number):
-    """What a rule of parameters.toml makes of a large number."""
+    """The value that a rule of parameters.toml gives for a large number."""
     match rule:
         case {"choices": [_, *_] as choices, **rest} if not rest:
             return choices[number % len(choices)]
@@ -146,17 +130,13 @@ def drawn(place, rule, number):
 
 
 def who(student=None):
-    """The id of the student who asks: the grader's word first, then the argument, then the login
-    name.
-    """
+    """The id of the student who asks: the grader's, else the argument, else the login name."""
     if told := os.environ.get("NETLAB_STUDENT"):
         return told
     if student is not None:
         return student
-    if hub := os.environ.get("JUPYTERHUB_USER"):
-        return hub
     try:
-        return getpass.getuser()
+        return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
     except (OSError, KeyError, ImportError):  # no such user, or no users at all
         raise SpecificationError(
             "student: nobody is logged in here; write your student id in the first cell"
@@ -204,9 +184,7 @@ def course(folder):
 
 
 def mark_of(secret):
-    """Stands for a secret in the notebooks that are handed out with it, so that a missing or
-    another course.json is noticed; "" for that of who has none.
-    """
+    """Fingerprint of the course's secret, for the notebooks that are handed out; "" for none."""
     if secret in (None, SECRET):
         return ""
     return hashlib.sha256(f"netlab course {secret}".encode()).hexdigest()[:8]
