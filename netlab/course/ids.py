@@ -16,16 +16,8 @@ COST = {"n": 2**12, "r": 8, "p": 1}  # of a digest, some 10 ms: guessing ids tak
 
 
 def normalised(student):
-    """A student's id in the form in which ids are compared and numbers are drawn.
-
-    Parameters
-    ----------
-    student : str
-
-    Returns
-    -------
-    str
-        An id of small ASCII letters, digits and signs stays as it is.
+    """A student's id in the form in which ids are compared and numbers are drawn; one of small
+    ASCII letters, digits and signs stays as it is.
 
     Raises
     ------
@@ -79,12 +71,8 @@ def digest(student, secret):
 
 
 def roster(text, secret):
-    """The digests of a class, from a text with an id on each line.
-
-    Raises
-    ------
-    SpecificationError
-        A line is no id, or two are the same.
+    """The digests of a class, from a text with an id on each line; two that are the same are
+    refused.
     """
     lines, found = {}, []
     for number, line in enumerate(text.splitlines(), 1):

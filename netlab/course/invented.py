@@ -25,15 +25,13 @@ def students(count):
 
 
 class Work:
-    """A notebook that somebody works on.
+    """A notebook with all answers, for somebody to spoil.
 
     Parameters
     ----------
     assignment : netlab.course.sets.source.Assignment
     student : str
         The id under which it is handed in, and which stands in its first cell.
-    solved : bool
-        With all answers; else as it was handed out.
 
     Attributes
     ----------
@@ -43,10 +41,11 @@ class Work:
         What the grader should flag about its id.
     """
 
-    def __init__(self, assignment, student, solved=True):
+    def __init__(self, assignment, student):
         self.assignment, self.student, self.flags = assignment, student, ()
-        self.notebook = copy.deepcopy(assignment.solution() if solved else assignment.release())
-        self.points = self.least = assignment_points(assignment) if solved else 0
+        self.notebook = assignment.solution()
+        self.automatic = [one for one in assignment.exercises if not one.manual]
+        self.points = self.least = sum(one.points for one in self.automatic)
         self.name(student)
 
     def name(self, student):
@@ -59,18 +58,23 @@ class Work:
     def cells(self):
         return self.notebook["cells"]
 
+    @property
+    def text(self):
+        return json.dumps(self.notebook).encode()
+
     @staticmethod
     def id(cell):
         return cell["metadata"].get("nbgrader", {}).get("grade_id", "")
 
     def answer_cells(self, exercise):
         """The cells of a student's code before an exercise's check cell."""
-        ids = [cell.id for cell in self.assignment.cells]
-        at, found = ids.index(exercise.id), []
-        for cell in reversed(self.assignment.cells[:at]):
-            if cell.role == "check":
+        found = []
+        for cell in self.assignment.cells:
+            if cell.id == exercise.id:
                 break
-            if cell.role == "answer":
+            if cell.role == "check":
+                found = []
+            elif cell.role == "answer":
                 found.append(cell.id)
         return [cell for cell in self.cells if self.id(cell) in found]
 
@@ -86,8 +90,8 @@ class Work:
             if cell.kind == "code" and cell.role == "locked":
                 exec(cell.solved, own)  # the teacher's own text
         own["my"] = parameters(self.assignment.name, student, SECRET)
-        for exercise in filter(lambda one: not one.manual, self.assignment.exercises):
-            text = "\n".join(cell["source"] for cell in reversed(self.answer_cells(exercise)))
+        for exercise in self.automatic:
+            text = "\n".join(cell["source"] for cell in self.answer_cells(exercise))
             if text and "nl.run" not in text:
                 exec(text, own)
                 values = {name: own[name] for name in exercise.answers}
@@ -102,141 +106,100 @@ class Work:
             cell["source"] = "\n".join(f"{name} = {value!r}" for name, value in values.items())
         return exercise
 
-    @property
-    def text(self):
-        return json.dumps(self.notebook).encode()
 
-
-def assignment_points(assignment):
-    return sum(one.points for one in assignment.exercises if not one.manual)
-
-
-def untouched(assignment, student, exercise):
+def untouched(work, exercise):
     """As it was handed out."""
-    return Work(assignment, student, solved=False)
+    work.notebook, work.points, work.least = work.assignment.release(), 0, 0
+    work.name(work.student)
 
 
-def right(assignment, student, exercise):
+def right(work, exercise):
     """Everything right."""
-    return Work(assignment, student)
 
 
-def wrong(assignment, student, exercise):
+def wrong(work, exercise):
     """One exercise wrong."""
-    work = right(assignment, student, exercise)
     for cell in work.answer_cells(exercise)[-1:]:
-        lines = [f'{name} = "no idea"' for name in exercise.answers]
-        cell["source"] += "\n" + "\n".join(lines)
+        cell["source"] += "".join(f'\n{name} = "no idea"' for name in exercise.answers)
     work.lose(exercise)
-    return work
 
 
-def deleted(assignment, student, exercise):
+def deleted(work, exercise):
     """An answer cell deleted."""
-    work = right(assignment, student, exercise)
     for cell in work.answer_cells(exercise):
         work.cells.remove(cell)
     work.lose(exercise)
-    return work
 
 
-def check_deleted(assignment, student, exercise):
+def check_deleted(work, exercise):
     """A check cell deleted."""
-    work = right(assignment, student, exercise)
     work.notebook["cells"] = [cell for cell in work.cells if work.id(cell) != exercise.id]
-    return work
 
 
-def check_changed(assignment, student, exercise):
+def check_changed(work, exercise):
     """A check cell rewritten, with 1000 points."""
-    work = right(assignment, student, exercise)
     for cell in work.cells:
         if work.id(cell) == exercise.id:
             cell["source"] = 'print("all right")'
             cell["metadata"]["nbgrader"]["points"] = 1000
-    return work
 
 
-def duplicated(assignment, student, exercise):
+def duplicated(work, exercise):
     """An answer cell twice."""
-    work = right(assignment, student, exercise)
     for cell in work.answer_cells(exercise)[:1]:
         work.cells.insert(work.cells.index(cell), copy.deepcopy(cell))
-    return work
 
 
-def reordered(assignment, student, exercise):
+def reordered(work, exercise):
     """All cells in reverse order."""
-    work = right(assignment, student, exercise)
     work.cells.reverse()
-    return work
 
 
-def failing(assignment, student, exercise):
+def failing(work, exercise):
     """A cell of his or her own that fails."""
-    work = right(assignment, student, exercise)
-    own = {
-        "cell_type": "code",
-        "id": "own",
-        "metadata": {},
-        "source": "1 / 0",
-        "outputs": [],
-        "execution_count": None,
-    }
-    work.cells.insert(len(work.cells) // 2, own)
-    return work
+    own = {"cell_type": "code", "id": "own", "metadata": {}, "source": "1 / 0", "outputs": []}
+    work.cells.insert(len(work.cells) // 2, own | {"execution_count": None})
 
 
-def endless(assignment, student, exercise):
+def endless(work, exercise):
     """An endless loop."""
-    work = right(assignment, student, exercise)
     for cell in work.answer_cells(exercise)[-1:]:
-        names = " = ".join(exercise.answers)
-        cell["source"] = f"{names} = None\nwhile True:\n    pass"
+        cell["source"] = f"{' = '.join(exercise.answers)} = None\nwhile True:\n    pass"
     work.lose(exercise)
-    return work
 
 
-def unfinished(assignment, student, exercise):
+def unfinished(work, exercise):
     """Only the first half tried."""
-    work = Work(assignment, student)
-    fresh = {Work.id(cell): cell for cell in assignment.release()["cells"]}
-    automatic = [one for one in assignment.exercises if not one.manual]
-    for late in automatic[len(automatic) // 2 :]:
+    fresh = {cell.id: cell.source for cell in work.assignment.cells}
+    for late in work.automatic[len(work.automatic) // 2 :]:
         for cell in work.answer_cells(late):
-            cell["source"] = fresh[Work.id(cell)]["source"]
+            cell["source"] = fresh[work.id(cell)]
         work.lose(late)
-    return work
 
 
-def unreadable(assignment, student, exercise):
+def unreadable(work, exercise):
     """A file that is no notebook."""
-    work = Work(assignment, student)
     work.points, work.least, work.notebook = 0, 0, {"cells": "lost"}
-    return work
 
 
-def capitals(assignment, student, exercise):
+def capitals(work, exercise):
     """The id in capitals, with blanks."""
-    work = right(assignment, student, exercise)
-    work.name(f"  {student.upper()} ")
-    work.type_in(student.upper())
-    return work
+    work.name(f"  {work.student.upper()} ")
+    work.type_in(work.student.upper())  # the numbers are the right ones
 
 
-def decomposed(assignment, student, exercise):
+def decomposed(work, exercise):
     """Another way to write an accent."""
-    work = right(assignment, f"{student}\u00e9", exercise)
-    work.type_in(work.student)
-    work.student = unicodedata.normalize("NFD", work.student)
-    return work
+    student = f"{work.student}\u00e9"
+    work.name(student)
+    work.type_in(student)
+    work.student = unicodedata.normalize("NFD", student)  # its folder, as some systems write it
 
 
-def mistyped(assignment, student, exercise):
+def mistyped(work, exercise):
     """Another id, and its numbers typed in."""
-    work = right(assignment, student, exercise)
-    _, own = work.by_hand(student)
-    for other in map(f"{student}-typo{{}}".format, range(100)):
+    _, own = work.by_hand(work.student)
+    for other in map(f"{work.student}-typo{{}}".format, range(100)):
         _, values = work.by_hand(other)
         ratios = [values[name] / own[name] for name in own]
         if all(1.3 < max(one, 1 / one) < 1.8 for one in ratios):  # neither close nor a slip
@@ -245,52 +208,50 @@ def mistyped(assignment, student, exercise):
     if exercise := work.type_in(other):
         work.lose(exercise)
     work.flags = (f"other id in the notebook: {other}",)
-    return work
 
 
-def foreign(assignment, student, exercise):
+def foreign(work, exercise):
     """Imports that the grader does not have."""
-    work = right(assignment, student, exercise)
     for cell in work.answer_cells(exercise):
         cell["source"] = f"import matplotlib.pyplot as plt\nimport seaborn\n{cell['source']}"
     work.lose(exercise)
-    return work
 
 
-def unseeded(assignment, student, exercise):
+def unseeded(work, exercise):
     """An exercise's seeds forgotten."""
-    work = right(assignment, student, exercise)
-    for one in filter(lambda one: not one.manual, assignment.exercises):
+    for one in work.automatic:
         cells = [cell for cell in work.answer_cells(one) if "seed=my.seed" in cell["source"]]
         for cell in cells:
             cell["source"] = re.sub(r",\s*seed=my\.seed", "", cell["source"])
-        if cells:
+        if cells:  # what does not depend on them is right
             work.least = round(work.points - one.points, 6)
             break
-    return work
 
 
-def megabits(assignment, student, exercise):
+def megabits(work, exercise):
     """Right rates, in Mbit/s."""
-    work = right(assignment, student, exercise)
-    for one in filter(lambda one: not one.manual, assignment.exercises):
-        if [(spec.get("unit"), "cases" in spec) for spec in one.answers.values()] != [
-            ("bit/s", False)
-        ]:
-            continue
-        (name,) = one.answers
-        scaled = f"[x / 1e6 for x in {name}] if isinstance({name}, list) else {name} / 1e6"
-        work.answer_cells(one)[0]["source"] += f"\n{name} = {scaled}"
-        work.lose(one, 0.75)
-        break
-    return work
+    for one in work.automatic:
+        specs = [(spec.get("unit"), "cases" in spec) for spec in one.answers.values()]
+        if specs == [("bit/s", False)]:
+            (name,) = one.answers
+            scaled = f"[x / 1e6 for x in {name}] if isinstance({name}, list) else {name} / 1e6"
+            work.answer_cells(one)[-1]["source"] += f"\n{name} = {scaled}"
+            work.lose(one, 0.75)
+            break
 
 
-KINDS = (  # whose texts say to people what was handed in
+KINDS = (
     *(right, wrong, unfinished, untouched, check_changed, duplicated, deleted, endless, reordered),
     *(failing, check_deleted, unreadable, capitals, decomposed, mistyped, foreign, unseeded),
     megabits,
 )
+
+
+def work_of(kind, assignment, student, exercise=None):
+    """The work of a student with one kind of trouble, in this exercise."""
+    work = Work(assignment, student)
+    kind(work, exercise)
+    return work
 
 
 def handed_in(assignment, count, seed=1):
@@ -301,13 +262,14 @@ def handed_in(assignment, count, seed=1):
     student : str
         The name of the folder.
     kind : str
+        The name of one of `KINDS`.
     work : Work
     """
     automatic = [one for one in assignment.exercises if not one.manual]
     drawn = random.Random(seed)
     for number, student in enumerate(students(count)):
         kind = KINDS[number % len(KINDS)]
-        work = kind(assignment, student, drawn.choice(automatic))
+        work = work_of(kind, assignment, student, drawn.choice(automatic))
         yield work.student, kind.__name__, work
 
 
@@ -323,13 +285,11 @@ def write(assignment, folder, count, seed=1):
 
 def misjudged(marks, intended):
     """The marks that are not as intended: (points, least, most, flags) by student."""
-    return {
-        one["student"]: (one["points"], work.least, work.points, one["flags"])
-        for one in marks
-        if (work := intended[one["student"]])
-        and not (
-            work.least - 1e-6 <= one["points"] <= work.points + 1e-6
-            and {*work.flags} == {flag for flag in one["flags"] if flag.startswith("other id")}
-            and not one["pending"]
-        )
-    }
+    found = {}
+    for one in marks:
+        work = intended[one["student"]]
+        others = {flag for flag in one["flags"] if flag.startswith("other id")}
+        worth = work.least - 1e-6 <= one["points"] <= work.points + 1e-6
+        if not worth or one["pending"] or others != {*work.flags}:
+            found[one["student"]] = (one["points"], work.least, work.points, one["flags"])
+    return found

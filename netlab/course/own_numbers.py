@@ -91,13 +91,7 @@ def mine(assignment, student=None):
 
 
 def parameters(assignment, student, secret):
-    """The numbers that a student of a course has; the same ones each time.
-
-    Parameters
-    ----------
-    assignment, student, secret : str
-        The set's name, the student's id and the course's secret.
-    """
+    """The numbers of a set that a student of the course with this secret has, as `Parameters`."""
     sets = tomllib.loads(PARAMETERS.read_text(encoding="utf-8"))
     if not isinstance(assignment, str) or assignment not in sets:
         raise SpecificationError(
@@ -155,13 +149,7 @@ def stranger(student, folder="."):
 
 
 def course(folder):
-    """The secret and the roster of a folder's course.json; None for what is not there.
-
-    Raises
-    ------
-    SpecificationError
-        It cannot be read, or says something else.
-    """
+    """The secret and the roster of a folder's course.json; None for what is not there."""
     file = Path(folder, COURSE)
     try:
         told = json.loads(file.read_text(encoding="utf-8"))

@@ -202,26 +202,6 @@ def told(text, answer):
     return any(answer in line.split(": ")[0] for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("given", "allowed", "hint"),
-    [
-        (0.5, (0, 1), "it can be an answer"),
-        (1.5, (0, 1), "allowed: 0 to 1"),
-        (float("nan"), "number", "not a finite number"),
-        ("0.5", (0, 1), "leave out the quotes; allowed: 0 to 1"),
-        ("Half the RTT", ("half the RTT", "twice"), "it can be an answer"),
-        ("half", ("half the RTT", "twice"), "allowed: half the RTT, twice"),
-        (5, ("half the RTT", "twice"), "the answer is a text; allowed: half the RTT, twice"),
-        ([1], "figure", "this is a list, and the answer is a figure"),
-        (None, "figure", "does that end with return"),
-    ],
-)
-def test_what_is_allowed(given, allowed, hint):
-    found = nl.check(given, allowed=allowed)
-    assert hint in found.hint and found.share == 0
-    assert (found.verdict == "noted") == ("it can be" in hint)
-
-
 def unwritten(value):
     raise NotImplementedError
 
@@ -254,23 +234,17 @@ def test_an_answer_of_its_kind_is_not_refused(name, exercise):
 
 @pytest.mark.parametrize("other", OTHERS)
 @pytest.mark.parametrize(("name", "exercise"), exercises())
-def test_an_answer_of_another_kind_gets_a_verdict(name, exercise, other):
+def test_an_answer_of_another_kind_gets_a_verdict_and_nothing(name, exercise, other):
     value = OTHERS[other]
-    for answer in exercise.answers:
-        text = shown(name, exercise, **{answer: value})
-        assert told(text, answer), f"{answer} = {value!r} shows\n{text}"
-    text = shown(name, exercise, **dict.fromkeys(exercise.answers, value))
-    for answer in exercise.answers:
-        assert told(text, answer), f"{answer} = {value!r}, as all are, shows\n{text}"
-
-
-@pytest.mark.parametrize("other", OTHERS)
-@pytest.mark.parametrize(("name", "exercise"), exercises())
-def test_an_answer_of_another_kind_is_worth_nothing(name, exercise, other):
+    every = dict.fromkeys(exercise.answers, value)
+    for wrong in [every, *({answer: value} for answer in every)]:
+        text = shown(name, exercise, **wrong)
+        for answer in wrong:
+            assert told(text, answer), f"{answer} = {value!r} shows\n{text}"
     for answer, spec in exercise.answers.items():
         cases = spec.get("cases")
         right = form(solved(name)[answer], cases)
         plain = {key: one for key, one in spec.items() if key != "mistakes"}
         assert compare(right, right, plain).share == 1
-        found = compare(form(OTHERS[other], cases), right, plain)
+        found = compare(form(value, cases), right, plain)
         assert found.share == 0 and found.verdict in ("wrong", "nothing") and found.hint, answer

@@ -104,33 +104,27 @@ def test_a_curve_with_one_other_coordinate_is_wrong(both, data):
     assert nl.check(figure(x, y, mode="markers"), asked).verdict != "right"
 
 
-@pytest.mark.parametrize(
-    ("given", "right"),
-    [
+DIFFERENT = [
         ("<5", ">5"), (-1, "1"), ("-1", 1), (15, "1.5"), ("10.0.0.11", "10.0.01.1"), ("5-3", "53"),
         ("1 . 2", "12"), ("- 5", "5"), ("x<5", "x5"), ("100%", "100"), ("1/2", "12"), ("n-1", "n1"),
         ("C++", "C"), ("1,5", "15"), ("25 000", "2500 0"), ("1:2", "12"),
         ("\u22645", "<5"), ("!", "?"),
         (True, "1"), (1, True), (0, "no"), ("10²", "102"), ("h1", "h11"), ("a=b", "ab"),
-    ],
-)  # fmt: skip
-def test_signs_digits_and_operators_count(given, right):
-    assert nl.check(given, right).verdict == nl.check(right, given).verdict == "wrong"
-    assert nl.check(given, [right]).verdict == "wrong"
-
-
-@pytest.mark.parametrize(
-    ("given", "right"),
-    [
+]  # fmt: skip
+ALIKE = [
         ("H-TCP ", "htcp"), ("Half_the-RTT.", "half the RTT"), ("h1, h9", "h1-h9"), ("8.0", "8"),
         ("h1 \u2192 h9", "h1\u2013h9"), ("<= 5", "\u22645"), ("0.50", ".5"), ("BBR (v1)", "bbr v1"),
         ("1e3", "1000"), ('"rate"', "rate"), ("cake,hosts,ECN", "cake, hosts, ecn"),
         ("fq_codel", "FQ-CoDel"),
         ("\u22121", "-1"), ("l 1", "L1"), ("yes", True), ("é", "e\u0301"),
-    ],
-)  # fmt: skip
-def test_names_are_spelled_as_people_like(given, right):
-    assert nl.check(given, right).verdict == nl.check(right, given).verdict == "right"
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "right"), [*DIFFERENT, *ALIKE])
+def test_signs_digits_and_operators_count_and_spelling_does_not(given, right):
+    verdict = "right" if (given, right) in ALIKE else "wrong"
+    assert nl.check(given, right).verdict == nl.check(right, given).verdict == verdict
+    assert nl.check(given, [right]).verdict == "wrong"
 
 
 @given(st.integers(-999, 999), st.integers(-999, 999), st.sampled_from("<>=.:/-"))
@@ -231,44 +225,11 @@ def test_who_agrees_with_a_bound_is_not_called_right():
     assert repr(nl.check(max, 3, call=[2, 3])) == "Right for this example."
 
 
-@pytest.mark.parametrize(
-    ("given", "share", "words"),
-    [
-        (94.532187, 0.25, "All but the prefix is right"),
-        (94.5, 0.125, "And more than the unit"),  # rounded, too
-        (95.3, 0, "kilo, mega, giga? And more"),  # another seed
-        (120.0, 0, "kilo, mega, giga? And more"),
-        (5.0, 0, "more than a factor of two"),
-    ],
-)
-def test_all_but_the_prefix_is_right_only_where_it_is(given, share, words):
-    found = nl.check(given, 94_532_187.0, "bit/s", exact=True)
-    assert found.share == share and words in found.hint and f"you gave {given:.6g}" in found.hint
-    slow = nl.check(given, 94_532_187e-9, "s", exact=True)
-    assert ("All but" in slow.hint) == (share == 0.25)
-
-
-def test_milliseconds_are_recognised():
-    assert "kilo, mega, giga?" in nl.check(30.2, 0.030012, "s", exact=True).hint
-    assert "kilo, mega, giga?" in nl.check(61.7, 0.030012, "s", exact=True).hint
-
-
-def test_a_hint_shows_what_was_given():
-    assert 'you gave "queue"' in nl.check("queue", "delay").hint
-    assert 'you gave "queue": both' in nl.check("queue", "delay", mistakes={"both": "queue"}).hint
-    assert "you gave 25 Mbit/s: sent" in nl.check(25, 30, "Mbit/s", mistakes={"sent": 25}).hint
-    assert len(nl.check("x" * 9000, "delay").hint) < 100
-
-
 my = nl.course.mine("ps5", "ada")
 keep = 0.5
 
 
-class Sent(nl.CongestionControl):
-    def on_ack(self, tcp, acked):
-        if tcp.cwnd_limited:
-            tcp.cwnd += acked if tcp.cwnd < tcp.ssthresh else acked / tcp.cwnd
-
+class Sent(nl.algorithms.Reno):
     def on_loss(self, tcp):
         tcp.ssthresh = keep * tcp.cwnd
 
@@ -278,11 +239,6 @@ class NotSent(Sent):
         tcp.ssthresh = tcp.cwnd / 2 + 0 * my.keep
 
 
-class Slow(Sent):
-    def on_loss(self, tcp):
-        tcp.ssthresh = tcp.cwnd / 4
-
-
 def test_an_algorithm_that_the_kernel_cannot_have_is_told():
     assert nl.check(Sent).verdict == "noted"
     assert nl.check(Sent, nl.algorithms.Reno).verdict == "right"
@@ -290,9 +246,3 @@ def test_an_algorithm_that_the_kernel_cannot_have_is_told():
     assert found.verdict == "wrong" and "my" in found.hint and "cannot" in found.hint
     found = nl.check(NotSent, nl.algorithms.Reno)
     assert found.share == 0.5 and "its rule is right, but" in found.hint and "my" in found.hint
-
-
-def test_an_algorithms_hint_shows_the_event_and_the_answer_and_no_right_one():
-    found = nl.check(Slow, nl.algorithms.Reno)
-    assert "at a loss at cwnd 30, ssthresh infinite" in found.hint
-    assert "you gave cwnd 7.5, ssthresh 7.5;" in found.hint and "15" not in found.hint

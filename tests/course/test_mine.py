@@ -1,10 +1,11 @@
 import getpass
 import json
+import tomllib
 
 import pytest
 
 import netlab as nl
-from netlab.course import mine as module_of_mine  # the function, which hides its module
+from netlab.course import mine
 from netlab.course.own_numbers import PARAMETERS, drawn, parameters
 from netlab.errors import SpecificationError
 
@@ -55,14 +56,9 @@ def test_neighbours_have_other_numbers(rules):
 
 def test_secret_set_and_name_decide(rules):
     ada = parameters("ps1", "ada", "netlab")
-    assert ada == parameters("ps1", " ada\n", "netlab")
+    assert ada == parameters("ps1", " ada\n", "netlab") == parameters("ps1", " ADA", "netlab")
     assert ada != parameters("ps1", "ada", "other")
-    assert ada == parameters("ps1", " ADA", "netlab")
-    many = [f"s{n}" for n in range(20)]
-    first, second = (
-        [parameters(one, student, "netlab").rate for student in many] for one in ("ps1", "ps2")
-    )
-    assert first != second
+    assert ada.rate != parameters("ps2", "ada", "netlab").rate
 
 
 def test_both_ends_of_a_range_are_drawn():
@@ -81,8 +77,6 @@ def test_a_rule_that_is_none_is_named(rule):
 
 
 def test_every_set_can_be_drawn_and_its_texts_are_tc_s():
-    import tomllib
-
     for name in tomllib.loads(PARAMETERS.read_text()):
         for key, value in parameters(name, "ada", "netlab").as_dict().items():
             if isinstance(value, str) and value.endswith("bit"):
@@ -92,10 +86,9 @@ def test_every_set_can_be_drawn_and_its_texts_are_tc_s():
 
 def test_numbers_cannot_be_changed(rules):
     my = parameters("ps1", "ada", "netlab")
-    with pytest.raises(AttributeError, match="given"):
-        my.rate = "1mbit"
-    with pytest.raises(AttributeError, match="given"):
-        del my.rate
+    for change in (lambda: setattr(my, "rate", "1mbit"), lambda: delattr(my, "rate")):
+        with pytest.raises(AttributeError, match="given"):
+            change()
     with pytest.raises(AttributeError, match=r"my\.loss: .* it has rate, delay, seed, queue"):
         my.loss  # noqa: B018
     assert (my.student, my.assignment) == ("ada", "ps1")
@@ -121,17 +114,16 @@ def test_an_unknown_set_names_the_known(rules):
 )
 def test_an_id_that_cannot_be_one_is_refused(student, nobody):
     with pytest.raises(SpecificationError, match="write your student id") as refused:
-        nl.course.mine("ps1", student)
+        mine("ps1", student)
     assert refused.value.args[0].isprintable()
 
 
 @pytest.mark.parametrize("student", ["ada", "O'Neill, Zoë", "1234567", "ada@uni.example", "王芳"])
 def test_ids_are_taken_in_small_letters(student, nobody):
-    assert nl.course.mine("ps1", f" {student}\t").student == student.lower()
+    assert mine("ps1", f" {student}\t").student == student.lower()
 
 
 def test_who_asks(nobody, monkeypatch):
-    mine = module_of_mine
     assert mine("ps1").student == getpass.getuser()
     monkeypatch.setenv("JUPYTERHUB_USER", "hub")
     assert mine("ps1").student == "hub"
@@ -141,10 +133,10 @@ def test_who_asks(nobody, monkeypatch):
 
 
 def test_the_secret_is_in_the_working_folder(nobody, tmp_path):
-    plain = nl.course.mine("ps1", "ada")
+    plain = mine("ps1", "ada")
     assert plain == parameters("ps1", "ada", "netlab")
     (tmp_path / "course.json").write_text('{"secret": "xyz", "name": "TCP 1"}')
-    assert nl.course.mine("ps1", "ada") == parameters("ps1", "ada", "xyz") != plain
+    assert mine("ps1", "ada") == parameters("ps1", "ada", "xyz") != plain
 
 
 @pytest.mark.parametrize(
@@ -153,4 +145,4 @@ def test_the_secret_is_in_the_working_folder(nobody, tmp_path):
 def test_a_damaged_course_json_is_named(text, nobody, tmp_path):
     (tmp_path / "course.json").write_text(text, encoding="latin-1")
     with pytest.raises(SpecificationError, match=r"course\.json"):
-        nl.course.mine("ps1", "ada")
+        mine("ps1", "ada")

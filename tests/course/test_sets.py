@@ -33,9 +33,9 @@ def test_marks_are_as_intended(name, tmp_path, draw, request):
     if not request.config.option.every:
         chosen = [draw(name).choice(automatic)]
     works = [
-        invented.right(assignment, STUDENT, None),
-        invented.untouched(assignment, STUDENT, None),
-        *(invented.wrong(assignment, STUDENT, one) for one in chosen),
+        invented.work_of(invented.right, assignment, STUDENT),
+        invented.work_of(invented.untouched, assignment, STUDENT),
+        *(invented.work_of(invented.wrong, assignment, STUDENT, one) for one in chosen),
     ]
     with ThreadPoolExecutor(2) as pool:
         marks = list(

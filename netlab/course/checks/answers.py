@@ -119,7 +119,7 @@ def check(
 
 
 def compare(given, right, spec):
-    """Compare an answer's form with the right one.
+    """Compare an answer's form with the right one, which is no error and of a kind to compare.
 
     Parameters
     ----------
@@ -128,15 +128,6 @@ def compare(given, right, spec):
     spec : dict
         May have ``unit``, ``within``, ``exact``, ``pairs``; ``mistakes``, a form for each hint;
         of a function ``name`` and ``cases``; ``plausible`` where `right` need not be right.
-
-    Returns
-    -------
-    Check
-
-    Raises
-    ------
-    SpecificationError
-        `right` is none itself: it is an error, or of no kind that can be compared.
     """
     if why := not_comparable(right):
         raise SpecificationError(f"what an answer is compared with cannot be compared: {why}")
@@ -190,13 +181,7 @@ def refused(given, allowed):
 
 
 def kind_allowed(allowed):
-    """The kind of answer that is allowed, and which ones, in words; "" for any.
-
-    Raises
-    ------
-    SpecificationError
-        This can be no answer at all.
-    """
+    """The kind of answer that is allowed, and which ones, in words; "" for any."""
     if isinstance(allowed, str) and allowed in ("", *KINDS):
         return allowed, ""
     types = {type(one) for one in allowed} if isinstance(allowed, tuple) else set()

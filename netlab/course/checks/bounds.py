@@ -38,17 +38,7 @@ def failure(error):
 
 
 def checked(data):
-    """Return a form that came from outside, after a check of its size and of its parts.
-
-    Parameters
-    ----------
-    data : anything that `json.loads` makes
-
-    Raises
-    ------
-    NetlabError
-        It is no form, or larger than any answer.
-    """
+    """Return what `json.loads` made of a form; raise `NetlabError` if it is none or too large."""
     refuse_too_much(data)
     if not is_form(data):
         found = data if type(data) is dict else {}

@@ -96,44 +96,35 @@ def matched(given, right, spec):
 
 
 def factor(given, right, letter):
-    """What numbers on the given axis are to be multiplied with, by the units in both titles."""
+    """The factor from the unit on a given axis to that on the right one; 1 if one is unknown."""
     own, wanted = (meaning(one[f"{letter}axis"]["title"]) for one in (given, right))
     return own[1] / wanted[1] if own and wanted and own[0] == wanted[0] else 1
 
 
 def same_curve(given, right, factors, within):
     """Are the points of two curves the same? Those of bars and markers stand in any order."""
-    if is_horizontal(given) != is_horizontal(right):
+    if (given["orientation"] == "h") != (right["orientation"] == "h"):
         return False
     own, wanted = points(given), points(right)
-    if len(own) != len(wanted):
-        return False
     if any(same_points(one, wanted, factors, within) for one in (own, own[::-1])):
         return True
-    if right["type"] not in ("bar", "scatter", "scattergl") or IN_ORDER in given["mode"]:
+    if right["type"] == "bar":
+        unordered = True
+    else:  # without a mode, plotly joins the points, or it does not
+        unordered = right["type"] in ("scatter", "scattergl") and given["mode"]
+    if not unordered or IN_ORDER in given["mode"]:
         return False
-    if right["type"] != "bar" and not given["mode"]:  # plotly joins them, or it does not
-        return False
-    return same_points(*(sorted(one, key=place) for one in (own, wanted)), factors, within)
-
-
-def is_horizontal(trace):
-    """Are its bars horizontal?"""
-    return trace["orientation"] == "h"
+    return same_points(sorted(own, key=place), sorted(wanted, key=place), factors, within)
 
 
 def place(point):
-    """By what points are sorted: numbers before texts."""
+    """Sorts points: numbers before texts."""
     return [(0, one, "") if type(one) in (int, float) else (1, 0, plain(one)) for one in point]
 
 
 def same_points(given, right, factors, within):
-    return all(
-        len(one) == len(it)
-        and all(
-            same_value(*both, by, within)
-            for *both, by in zip(one, it, [*factors, 1][: len(it)], strict=True)
-        )
+    return len(given) == len(right) and all(
+        len(one) == len(it) and all(map(same_value, one, it, [*factors, 1], [within] * 3))
         for one, it in zip(given, right, strict=True)
     )
 
@@ -146,19 +137,20 @@ def same_value(given, right, by, within):
 
 
 def points(trace):
-    """The points of a curve, (x, y); the columns of a map with heights, (x, y, z)."""
+    """The points of a curve, (x, y); the columns of a map with heights, (x, y, z). Where it has no
+    x or y, these are the numbers of its points, as in plotly.
+    """
     x, y, rows = trace["x"], trace["y"], trace["z"]
     if rows:
         rows = [one["items"] if isinstance(one, dict) and "items" in one else [one] for one in rows]
         return [
-            (own_or(x, column), own_or(y, row), height)
+            (at(x, column), at(y, row), height)
             for row, heights in enumerate(rows)
             for column, height in enumerate(heights)
         ]
     size = min(map(len, filter(None, (x, y))), default=0)  # plotly leaves out the rest
-    return [(own_or(x, number), own_or(y, number)) for number in range(size)]
+    return [(at(x, number), at(y, number)) for number in range(size)]
 
 
-def own_or(values, number):
-    """A value; its number, as in plotly, where there are none."""
+def at(values, number):
     return (values[number] if number < len(values) else None) if values else number

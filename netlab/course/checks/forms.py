@@ -57,18 +57,8 @@ MOST_TRACES = 1000
 
 
 def form(value, cases=None):
-    """A value as plain data.
-
-    Parameters
-    ----------
-    value : anything
-    cases : list, optional
-        What a function is called with: for each call a list of values, or a dict by name.
-
-    Returns
-    -------
-    dict
-        See the module's text. What cannot be told is of the kind "error".
+    """The form of any value; it never raises. A function is called with each of the `cases`, lists
+    of values or dicts by name.
     """
     try:
         return checked(Forming().form(value, cases))

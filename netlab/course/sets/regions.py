@@ -23,8 +23,8 @@ def joined(source):
 
 
 def without(text, marks, stub=()):
-    """A cell's text with the lines `stub` in place of each region between two marks, and what was
-    there; None, if nothing was.
+    """A cell's text with `stub` in place of each region between two marks, and the text of these
+    regions, or None.
 
     Examples
     --------

@@ -10,7 +10,7 @@ import ast
 import copy
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.course.own_numbers import mark_of
@@ -30,41 +30,20 @@ ROLES = {  # of a cell, by nbgrader's (grade, solution)
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a source; one with points is an exercise.
+    """A cell of a source; one with points is an exercise."""
 
-    Attributes
-    ----------
-    id : str
-        Its grade_id; "" for a cell without nbgrader's metadata.
-    kind : str
-        "code", "markdown" or "raw".
-    role : str
-        "answer" (the student's code), "check", "manual" (the student's text), "locked" (text and
-        setup), or "free" (the student's to change, and not graded).
-    source, solved : str
-        Its text in the students' notebook and in the solution.
-    model : str
-        The text between the marks of a solution; of a manual cell, with its rubric.
-    points : float
-        0 for a cell that is not graded.
-    checksum : str
-        nbgrader's, of the students' cell.
-    title : str
-        The heading above it.
-    answers : dict
-        Of a check: the specifications by name, each with its `points`.
-    """
-
-    id: str
-    kind: str
+    id: str  # its grade_id; "" for a cell without nbgrader's metadata
+    kind: str  # "code", "markdown" or "raw"
+    # "answer" (the student's code), "check", "manual" (the student's text), "locked" (text and
+    # setup), or "free" (the student's to change, and not graded)
     role: str
-    source: str
-    solved: str
-    model: str
-    points: float
-    checksum: str
-    title: str
-    answers: dict = field(default_factory=dict)
+    source: str  # its text in the students' notebook
+    solved: str  # its text in the solution
+    model: str  # the text between the marks of a solution; of a manual cell, with its rubric
+    points: float  # 0 for a cell that is not graded
+    checksum: str  # nbgrader's, of the students' cell
+    title: str  # the heading above it
+    answers: dict  # of a check: the specifications by name, each with its `points`
 
     @property
     def manual(self):
@@ -93,12 +72,7 @@ class Assignment:
 
     def release(self, secret=None):
         """The students' notebook, as nbgrader's generate_assignment makes it; its metadata `netlab`
-        name the cells that it should contain.
-
-        Parameters
-        ----------
-        secret : str, optional
-            The course's: a mark of it goes with the notebook.
+        have the cells that belong in it, and a fingerprint of the course's secret.
         """
         released = self._made("source")
         released["metadata"]["netlab"]["secret"] = mark_of(secret)
@@ -142,19 +116,8 @@ def text(notebook):
 
 
 def find(name, course=None):
-    """The source of a problem set: `source/NAME/NAME.ipynb` in a course's folder.
-
-    Parameters
-    ----------
-    name : str
-        "ps1"
-    course : path, optional
-        nbgrader's course folder; notebooks/assignments of this checkout, if not given.
-
-    Raises
-    ------
-    NetlabError
-        There is none; the message names those that there are.
+    """The source of a problem set: `source/NAME/NAME.ipynb` in nbgrader's course folder, which is
+    notebooks/assignments of this checkout where none is given.
     """
     folder = Path(course or COURSE) / "source"
     path = folder / name / f"{name}.ipynb"
@@ -170,13 +133,7 @@ def find(name, course=None):
 
 
 def read(path):
-    """The problem set of a source notebook.
-
-    Raises
-    ------
-    NetlabError
-        The source is broken: which cell, and how to mend it.
-    """
+    """The problem set of a source notebook; a broken source is refused, and its cell named."""
     path = Path(path)
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
@@ -199,7 +156,6 @@ def read(path):
 
 
 def assignment(name, notebook):
-    """The problem set of a source notebook's plain data; see `read`."""
     cells, title, seen = [], "", set()
     for number, raw in enumerate(notebook["cells"], 1):
         where, said = f"cell {number}", raw["metadata"].get("nbgrader") or {}

@@ -12,19 +12,15 @@ def number(value):
     return type(value) in (int, float) and math.isfinite(value) and value > 0
 
 
-def texts(value):
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+def lists(value):
+    return isinstance(value, list) and value and all(isinstance(each, list) for each in value)
 
 
 def expressions(value):
-    if not isinstance(value, dict) or not value or not all(map(str.strip, value)):
-        return False
     try:
-        for expression in value.values():
-            compile(expression, "", "eval")
-    except (SyntaxError, TypeError, ValueError):
+        return all(compile(one, "", "eval") and hint.strip() for hint, one in value.items())
+    except (AttributeError, SyntaxError, TypeError, ValueError):
         return False
-    return True
 
 
 KEYS = {  # of an answer's table: what is allowed, and how it is said
@@ -32,35 +28,18 @@ KEYS = {  # of an answer's table: what is allowed, and how it is said
     "within": (lambda value: number(value) and value < 1, "a share between 0 and 1, as in 0.01"),
     "exact": (lambda value: value is True, "true, or leave it out"),
     "points": (number, "a number above 0"),
-    "cases": (
-        lambda value: isinstance(value, list) and value and all(isinstance(c, list) for c in value),
-        "a list of argument lists, as in [[1e9, 0.02]]",
-    ),
+    "cases": (lists, "a list of argument lists, as in [[1e9, 0.02]]"),
     "mistakes": (expressions, 'a table {"what went wrong" = "Python expression"}'),
     "pairs": (
-        lambda value: (
-            isinstance(value, list) and value and all(texts(p) and len(p) == 2 for p in value)
-        ),
+        lambda value: lists(value) and all(len(p) == 2 and {*map(type, p)} == {str} for p in value),
         'a list of pairs of hosts, as in [["h1", "h4"]]',
     ),
 }
 
 
 def specification(hidden, points, where):
-    """The answers that hidden tests name: name -> its specification, with its `points`.
-
-    Parameters
-    ----------
-    hidden : str
-        The text between the marks.
-    points : float
-        Of the cell: they are shared evenly, or as each answer's own `points` say.
-    where : str
-        The cell, for messages.
-
-    Raises
-    ------
-    NetlabError
+    """The specifications of answers by name. A cell's points are shared evenly, or as each answer's
+    own `points` say.
 
     Examples
     --------
@@ -80,8 +59,8 @@ def specification(hidden, points, where):
         raise NetlabError(f"{where}: its hidden tests are no TOML: {error}") from None
     if not answers:
         raise NetlabError(
-            f"{where}: its hidden tests name no answer: write {' '.join(('# [name],', 'a table'))}"
-            " for each name that is compared"
+            f"{where}: its hidden tests name no answer: write a table, # [name], for each name that"
+            " is compared"
         )
     for name, spec in answers.items():
         refuse(name, spec, f"{where}: answer {name!r}")
