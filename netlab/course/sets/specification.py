@@ -18,7 +18,8 @@ def lists(value):
 
 def expressions(value):
     try:
-        return all(compile(one, "", "eval") and hint.strip() for hint, one in value.items())
+        good = [compile(one, "", "eval") and hint.strip() for hint, one in value.items()]
+        return bool(good) and all(good)
     except (AttributeError, SyntaxError, TypeError, ValueError):
         return False
 
