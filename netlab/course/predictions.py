@@ -90,9 +90,8 @@ def you_said(prediction, measured, unit="", model=None, *, choices=None, within=
     """
     if within is not None and not (is_number(within) and 0 <= within <= 1):
         raise SpecificationError(f"you_said: within = {within!r}: a number from 0 to 1")
-    how = {"choices": choices, "within": within}
     if not isinstance(measured, dict):
-        return Answer({"": (prediction, measured, model)}, unit, **how)
+        return Answer({"": (prediction, measured, model)}, unit, choices, within)
     names = ", ".join(map(str, measured))
     if model is not None and not (isinstance(model, dict) and model.keys() <= measured.keys()):
         raise SpecificationError(
@@ -102,7 +101,7 @@ def you_said(prediction, measured, unit="", model=None, *, choices=None, within=
     if not (isinstance(said, dict) and said.keys() <= measured.keys()):
         said, note = {}, f"write a dict with names from {names}"
     rows = {key: (said.get(key), it, models.get(key)) for key, it in measured.items()}
-    return Answer(rows, unit, note, **how)
+    return Answer(rows, unit, choices, within, note)
 
 
 class Answer:
@@ -114,7 +113,7 @@ class Answer:
         How far off each prediction was, in words; "" where there was none.
     """
 
-    def __init__(self, rows, unit, note="", choices=None, within=None):
+    def __init__(self, rows, unit, choices, within, note=""):
         rows = {name: (sized(said), it, model) for name, (said, it, model) in rows.items()}
         self.rows, self.unit = rows, unit
         self.verdicts = {
@@ -165,7 +164,7 @@ def in_a_cell(text):
     return html.escape(" ".join(text.split()), quote=False).replace("|", "&#124;")
 
 
-def verdict(said, it, unit="", choices=None, within=None):
+def verdict(said, it, unit, choices, within):
     """How far a prediction was off, in words."""
     if said is None:
         return ""
@@ -196,17 +195,15 @@ def verdict(said, it, unit="", choices=None, within=None):
 
 def another(said, it, choices, within):
     """What to say of a choice that is not the right one."""
-    known = {plain(one): one for one in ([] if choices is None else list(dict.fromkeys(choices)))}
-    if isinstance(choices, Mapping | pd.Series):
-        known = {plain(name): float(value) for name, value in choices.items()}
+    if not isinstance(choices, Mapping | pd.Series):
+        choices = dict.fromkeys(() if choices is None else choices)
+    known = {plain(name): value for name, value in choices.items()}
     if known and plain(said) not in known:
-        names = choices.keys() if isinstance(choices, Mapping | pd.Series) else choices
-        return f"not one of these: {'; '.join(map(str, names))}"
-    values = [known.get(plain(one)) for one in (said, it)]
-    if within is not None and all(map(is_number, values)):
-        own, best = values
-        if abs(own - best) <= within * abs(best):
-            return f"right: as good as that, to within {100 * within:.3g} per cent"
+        return f"not one of these: {'; '.join(map(str, choices.keys()))}"
+    own, best = (known.get(plain(one)) for one in (said, it))
+    by_value = within is not None and is_number(own) and is_number(best)
+    if by_value and abs(own - best) <= within * abs(best):
+        return f"right: as good as that, to within {100 * within:.3g} per cent"
     return "not this time"
 
 
