@@ -538,7 +538,7 @@ CELLS = {
 
 def in_cell(assignment, lines, name="number"):
     """A notebook with these lines in one answer cell."""
-    notebook = small.handed_out(assignment)
+    notebook = assignment.release()
     small.cell(notebook, name)["source"] = lines
     return notebook
 
@@ -574,7 +574,7 @@ def graded_twice(notebook):
     cells = notebook["cells"]
     cells += [copy.deepcopy(one) for one in cells for _ in range(20)]
     cells += [
-        {"cell_type": "code", "source": "1", "metadata": small.about(name, points=9, grade=True)}
+        {"cell_type": "code", "source": "1", "metadata": small.said(name, 9, grade=True)}
         for name in ("own", "number-check\n", "../x", "ps1-number-check" * 99, "=1", "\x1b[2J")
     ]
 
@@ -642,7 +642,7 @@ OF_FILES = {
 
 def of_file(assignment, change):
     """The bytes of a file that was changed as a whole."""
-    notebook = small.handed_out(assignment)
+    notebook = assignment.release()
     changed = change(notebook)
     changed = notebook if changed is None else changed
     changed = json.dumps(changed) if isinstance(changed, dict) else changed

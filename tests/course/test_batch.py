@@ -216,7 +216,7 @@ def test_copied_mistyped_and_rounded_numbers_are_found(course, graded, tmp_path)
     ada = kept["ps1-number-check"]["seventh"]["value"]
     numbers = {"copies": ada, "mistypes": ada * 1.1, "ada": float(f"{ada:.3g}")}
     for student, value in numbers.items():
-        notebook = small.handed_out(assignment)
+        notebook = assignment.release()
         small.cell(notebook, "number")["source"] = f"seventh = {value!r}"
         hand_in(tmp_path / "some", student, notebook)
     _, marks = grade(path, tmp_path / "some", tmp_path / "work")

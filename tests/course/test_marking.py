@@ -28,7 +28,7 @@ def grade(tmp_path_factory):
 
 
 def test_a_missing_answer_is_placed_by_its_heading(grade):
-    notebook = small.handed_out(grade.assignment)
+    notebook = grade.assignment.release()
     small.cell(notebook, "bdp")["source"] = "1 / 0"
     notebook["cells"].remove(small.cell(notebook, "table"))
     own = {"cell_type": "code", "metadata": {}, "source": "nonsense", "outputs": []}
@@ -52,7 +52,7 @@ def test_a_missing_answer_is_placed_by_its_heading(grade):
 
 @pytest.mark.parametrize(("long_s", "times"), [(100.0, 2), (0.0, 1)])
 def test_a_notebook_that_ends_soon_is_tried_twice(grade, monkeypatch, long_s, times):
-    notebook = small.handed_out(grade.assignment)
+    notebook = grade.assignment.release()
     small.cell(notebook, "number")["source"] = "import os\nos._exit(3)"
     calls, execute = [], marking.execute
 
@@ -78,14 +78,14 @@ def test_who_passes_a_limit_is_not_tried_again(grade, monkeypatch, over_time):
         return {"ada": Executed(ended=ended, over_time=over_time, at_limit=True, evidence=said)}
 
     monkeypatch.setattr(marking, "execute", ended)
-    marks = grade(small.handed_out(grade.assignment))
+    marks = grade(grade.assignment.release())
     assert ("look at this one" in marks["flags"]) == over_time and len(calls) == 1
     assert "300 s" in marks["reason"] and "grader" in marks["evidence"]
     assert "/home" not in marks["reason"]
 
 
 def test_what_a_notebook_says_at_its_end_is_no_reason(grade):
-    notebook = small.handed_out(grade.assignment)
+    notebook = grade.assignment.release()
     text = "import os\nos.write(2, b';=cmd /home/grader')\nos._exit(3)"
     small.cell(notebook, "number")["source"] = text
     marks = grade(notebook)
