@@ -202,7 +202,7 @@ NESTED = {"a": {"b": [1, 2]}, "c": "h1"}
         ({"a": 1}, {}, "", "wrong", 0, "more than"),
         ({"Reno": 1, "RENO": 7, "cubic": 2}, DICT, "flows", "wrong", 0.5, "reno"),
         (NESTED, NESTED, "", "right", 1, ""),
-        (NESTED | {"a": {"b": [1, 7]}}, NESTED, "", "wrong", 0.75, "a: 1 of 2"),
+        (NESTED | {"a": {"b": [1, 7]}}, NESTED, "", "wrong", 0.75, "a: b: 1 of 2"),
         # tables
         (TABLE[["bps", "flow"]].assign(more=0), TABLE, "", "right", 1, ""),
         ({"flow": [1, 2], "bps": np.array([1e6, 2e6])}, TABLE, "", "right", 1, ""),
@@ -338,8 +338,12 @@ def test_a_network_of_a_stranger_that_is_none_is_wrong(json):
         assert outcome(found) == ("wrong", 0) and found.hint.isprintable()
     two = compare(*({"kind": "list", "items": [right, one]} for one in (strange, right)), PAIRS)
     assert outcome(two) == ("wrong", 0.5)  # the other one counts
-    with pytest.raises(Exception):  # noqa: B017
-        compare(right, strange, PAIRS)  # the solution is at fault
+
+
+def test_a_solution_that_raises_is_no_students_fault():
+    broken, right = {"kind": "topology", "json": {"self": 1}}, form(nl.wan("10mbit", "20ms"))
+    with pytest.raises((SpecificationError, TypeError)):
+        compare(right, broken, PAIRS)
 
 
 class Mine(nl.CongestionControl):
