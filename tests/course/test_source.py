@@ -225,7 +225,7 @@ def test_the_commands_write_release_solution_and_rubric(tmp_path):
     assert os.listdir(out) == ["ps0.ipynb"]
     assert nbformat.read(out / "ps0.ipynb", 4).metadata.netlab.assignment == "ps0"
     run("release", "ps0", "-o", out, "--course", course)  # the same again
-    with pytest.raises(NetlabError, match="says something else"):
+    with pytest.raises(NetlabError, match=r"--output .*ps0\.ipynb"):
         run("solution", "ps0", "-o", out, "--course", course)
     assert os.listdir(out) == ["ps0.ipynb"]
     run("solution", "ps0", "-o", tmp_path / "for teachers", "--course", course)
