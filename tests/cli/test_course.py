@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from netlab.cli.commands import app
 from netlab.cli.pages import POLICY
-from netlab.course import mine
+from netlab.course import invented, mine
 from netlab.course.own_numbers import parameters
 from netlab.errors import NetlabError
 from tests.course import small

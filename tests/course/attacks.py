@@ -574,7 +574,7 @@ def graded_twice(notebook):
     cells = notebook["cells"]
     cells += [copy.deepcopy(one) for one in cells for _ in range(20)]
     cells += [
-        {"cell_type": "code", "source": "1", "metadata": small.said(name, 9, grade=True)}
+        {"cell_type": "code", "source": "1", "metadata": small.about(name, points=9, grade=True)}
         for name in ("own", "number-check\n", "../x", "ps1-number-check" * 99, "=1", "\x1b[2J")
     ]
 

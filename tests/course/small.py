@@ -2,7 +2,6 @@
 gets, and what a good student hands in.
 """
 
-import copy
 from functools import partial
 
 from tests.course import problem_set
@@ -74,19 +73,7 @@ def write(folder):
     return problem_set.write(folder, "ps1", source())
 
 
-def handed_out(assignment):
-    """The students' notebook, without nbgrader."""
-    notebook = copy.deepcopy(assignment.notebook)
-    for raw, cell in zip(notebook["cells"], assignment.cells, strict=True):
-        raw["source"] = cell.source
-    return notebook
-
-
 def cell(notebook, name):
     """A cell by the end of its grade_id."""
-    (found,) = [
-        one
-        for one in notebook["cells"]
-        if one["metadata"].get("nbgrader", {}).get("grade_id") == f"ps1-{name}"
-    ]
-    return found
+    ids = [one["metadata"].get("nbgrader", {}).get("grade_id") for one in notebook["cells"]]
+    return notebook["cells"][ids.index(f"ps1-{name}")]
