@@ -35,12 +35,12 @@ def test_the_table_of_sets_is_what_the_sources_say():
 def test_every_flag_of_the_grader_is_explained_and_no_other():
     text = "".join(path.read_text() for path in Path("netlab/course").rglob("*.py"))
     flags = set(re.findall(r'Finding\(\s*"(.+?)"', text)) - ONLY_CHECKED
-    flags |= set(re.findall(r'flags\["(.+?)"\]', text))
+    flags |= set(re.findall(r'flags \+= \["(.+?)"\]', text))
     flags |= set(re.findall(r'without_marks\([^)]*?assignment, "(.+?)"', text))
     (table,) = re.findall(r"^\| flag \| .*\n\|---.*\n((?:\|.*\n)+)", GUIDE, re.M)
     named = re.findall(r"^\| `(.+?)` \|", table, re.M)
     neighbours = [name for name in named if " ID" in name]
-    started = re.findall(r'(?:\["flags"\]\.append\(|flags = \{)f"(.+?)\{', text)
+    started = re.findall(r'flags(?:\.append\(| \+= \[)f"(.+?)\{', text)
     assert sorted(name.partition("ID")[0] for name in neighbours) == sorted(started)
     assert set(named) - set(neighbours) == flags
     assert len(named) == len(set(named))
