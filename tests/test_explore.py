@@ -175,6 +175,7 @@ def test_fairness_draws_the_shares_of_the_model():
     assert np.frombuffer(sent["y"]["buffer"]) == pytest.approx(y)
 
 
+@pytest.mark.long
 def test_fairness_measures_each_case_with_seeds_of_its_own():
     """What is given as measured is of another network."""
     explorer = explore.fairness(duels([(1, 0.02, 8e6), (1, 0.08, 2e6)]))

@@ -16,6 +16,7 @@ import pytest
 import netlab
 from netlab.cli import pictures, record_notebooks, student_copy
 from netlab.engines import recorded
+from tests import cases
 
 ROOT = Path(__file__).parent.parent
 # the explorers are opened in a browser, by tests/browser
@@ -24,21 +25,9 @@ ANSWERS = sorted((ROOT / "notebooks/instructor").glob("*.ipynb"))
 EXPLORERS = ROOT / "notebooks/explorers.ipynb"
 PUBLISHED = pd.read_csv(ROOT / "data/published.csv")
 FIGURE = pictures.FIGURE
-QUICK = "02"  # the notebook of the short run
 WIDEST = 92  # columns of code that JupyterLab shows beside its file browser
 assert NOTEBOOKS
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-
-
-def each_runs(name, paths=NOTEBOOKS):
-    """A case for each notebook, on whichever worker is free."""
-
-    def case(path):
-        marks = [pytest.mark.xdist_group(f"{path.stem} {name}")]
-        marks += [] if path.stem.startswith(QUICK) else [pytest.mark.long]
-        return pytest.param(path, id=path.stem, marks=marks)
-
-    return pytest.mark.parametrize("path", [*map(case, paths)])
 
 
 def read(path):
@@ -70,7 +59,7 @@ def assert_stored_outputs(path, *options, **environment):
     assert done.returncode == 0, done.stdout[-5000:]
 
 
-@each_runs("live", NOTEBOOKS + ANSWERS)
+@pytest.mark.parametrize("path", cases(NOTEBOOKS + ANSWERS, "live"))
 def test_it_runs_live_and_shows_what_is_stored(path):
     """With another kernel's engine the words are the same, and the numbers are its own."""
     stored = read(path).metadata["netlab"]["engine_digest"]
@@ -79,12 +68,12 @@ def test_it_runs_live_and_shows_what_is_stored(path):
     assert_stored_outputs(path, *options, NETLAB_ENGINE="guest")
 
 
-@each_runs("recorded")
+@pytest.mark.parametrize("path", cases(NOTEBOOKS, "recorded"))
 def test_it_runs_without_an_engine_and_shows_what_is_stored(path, tmp_path):
     assert_stored_outputs(path, NETLAB_ENGINE="recorded", NETLAB_CACHE=str(tmp_path / "none"))
 
 
-@each_runs("copy")
+@pytest.mark.parametrize("path", cases(NOTEBOOKS, "copy"))
 def test_a_student_s_copy_runs_with_no_prediction_made(path, tmp_path):
     (copy,) = student_copy.student_copy([path], tmp_path)
     assert outputs(read(copy)) == []

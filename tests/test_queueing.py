@@ -94,6 +94,7 @@ def test_in_lockstep_whoever_is_named_first_wins_whatever_the_seed():
     assert np.ptp(shares["h1"]) < 0.01
 
 
+@pytest.mark.long
 def test_with_noise_it_does_not_matter_which_pair_is_which():
     """A permutation test of the mean share over 12 seeds each; in lockstep the means are 0.1 apart,
     several times what chance makes of so many.

@@ -10,6 +10,7 @@ import pytest
 
 import netlab as nl
 from netlab.engines import recorded
+from tests import cases
 
 RECORDS = sorted((Path(__file__).parent.parent / "data/records").glob("*.json.xz"))
 OTHERS = sorted((RECORDS[0].parent / recorded.SECOND).glob("*.json.xz"))
@@ -28,11 +29,7 @@ def pytest_generate_tests(metafunc):
     chosen = sorted(took_s, key=took_s.get)
     if not options.every:
         chosen = [path for path in chosen if took_s[path] < QUICK_S][:SOME]
-    for number, path in enumerate(chosen):
-        name = path.name.partition(".")[0]
-        marks = [pytest.mark.xdist_group(name), *([pytest.mark.long] if number else [])]
-        chosen[number] = pytest.param(path, id=name, marks=marks)
-    metafunc.parametrize("path", chosen)
+    metafunc.parametrize("path", cases(chosen, "record"))
 
 
 def test_it_repeats(path):

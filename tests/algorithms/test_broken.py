@@ -187,6 +187,7 @@ def test_what_fails_ends_in_its_error_at_its_line_and_leaves_nothing(code, place
 
 
 @pytest.mark.parametrize(("code", "place"), ENDLESS)
+@pytest.mark.long
 def test_what_never_ends_is_ended(code, place, endless):
     error, took_s = endless[code]
     check(error, place, "did not answer within 10 s")

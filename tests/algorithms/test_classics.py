@@ -29,7 +29,9 @@ def output(result):
     return {name: text for name, text in result.raw.items() if "iperf3" in name}
 
 
-@pytest.mark.parametrize(("path", "seeds"), [(CLEAN, [1]), (LOSSY, [1, 2, 3])])
+@pytest.mark.parametrize(
+    ("path", "seeds"), [(CLEAN, [1]), pytest.param(LOSSY, [1, 2, 3], marks=pytest.mark.long)]
+)
 def test_reno_is_the_kernels_reno(path, seeds):
     kernels, own = (
         [run(one, path, time=20, seed=seed) for seed in seeds] for one in ("reno", Reno)
@@ -39,18 +41,21 @@ def test_reno_is_the_kernels_reno(path, seeds):
         assert ours == pytest.approx(theirs, rel=0.05)
 
 
+@pytest.mark.long
 def test_aimd_and_multcp_with_renos_numbers_are_reno_to_the_byte():
     reno = run(Reno, LOSSY)
     assert output(run(AIMD(0.5, 1), LOSSY)) == output(run(MulTCP(1), LOSSY)) == output(reno)
     assert output(run(AIMD(0.5, 2), LOSSY)) != output(reno)
 
 
+@pytest.mark.long
 def test_one_stream_of_ornls_aimd_carries_what_eight_of_reno_do():
     eight = run("reno", LOSSY, parallel=8, time=20).flows.received_bps[0]
     assert run(AIMD(0.06, 8), LOSSY, time=20).flows.received_bps[0] == pytest.approx(eight, rel=0.1)
     assert run(Reno, LOSSY, time=20).flows.received_bps[0] < 0.5 * eight
 
 
+@pytest.mark.long
 def test_delay_is_near_the_kernels_vegas():
     path = CLEAN.but(offload=False)
     vegas, own = (run(one, path, time=20) for one in ("vegas", Delay))
@@ -74,6 +79,7 @@ def begins_of_calm(result):
     return rows[calm & ~calm.shift(fill_value=True)]
 
 
+@pytest.mark.long
 def test_a_window_set_on_loss_is_the_one_after_the_repair():
     """Its first ACK is counted already: slow start from one segment gives 1 + what it acknowledged,
     where Reno goes on at the threshold.
@@ -173,6 +179,7 @@ class Numbered(Reno):
         print(f"{id(self)}:{self.losses}", end=" ")
 
 
+@pytest.mark.long
 def test_each_connection_has_an_instance_of_its_own(capsys):
     run(Numbered, LOSSY, parallel=2, time=6)
     told = [one.split(":") for one in capsys.readouterr().out.split()]

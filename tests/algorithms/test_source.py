@@ -504,7 +504,7 @@ USER = """class Helped(nl.CongestionControl):
 """
 
 
-@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("split", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_helpers_of_a_notebooks_cells_are_taken_along(split):
     cells = ["import dataclasses, enum, functools\nimport netlab as nl"]
     cells += HELPERS.split("\n\n\n") if split else [HELPERS]

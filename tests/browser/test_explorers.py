@@ -7,6 +7,7 @@ import os
 import pytest
 from selenium.webdriver.common.keys import Keys
 
+from tests import cases
 from tests.browser import pages
 
 MATHIS, FAIRNESS, AIMD, RACE = range(4)
@@ -33,7 +34,7 @@ NOT_OURS = (
 )
 
 
-@pytest.fixture(scope="module", params=["lab", "notebook", "voila"])
+@pytest.fixture(scope="module", params=cases(["lab", "notebook", "voila"]))
 def page(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     with pages.server(request.param, folder) as address, pages.browser(folder) as chrome:

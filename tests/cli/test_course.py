@@ -76,6 +76,7 @@ def test_from_release_to_marks(tmp_path, course):
     assert "all automatic answers are right" in page
 
 
+@pytest.mark.long
 def test_a_student_s_own_solution_has_run_with_that_student_s_numbers(tmp_path, course, capfd):
     (course / "course.json").write_text('{"secret": "xyz"}')
     arguments = "solution", "ps1", "--for", " Ada", "--course", course, "-o", tmp_path / "out"
@@ -97,6 +98,7 @@ def test_a_student_s_own_solution_has_run_with_that_student_s_numbers(tmp_path, 
     assert (tmp_path / "out/ps1.ipynb").read_text() == "mine"
 
 
+@pytest.mark.long
 def test_a_roster_tells_who_is_in_the_course_and_names_nobody(tmp_path, course, monkeypatch):
     roster, out = tmp_path / "ids.txt", tmp_path / "out"
     roster.write_text("\ufeffEmma\n\nwilhelmina@example.org\n")
@@ -130,6 +132,7 @@ def test_a_roster_tells_who_is_in_the_course_and_names_nobody(tmp_path, course, 
     assert "lines 1 and 2" in str(netlab(*release, "--secret", "xyz").exception)
 
 
+@pytest.mark.long
 def test_the_demonstration_gives_what_the_work_is_worth(tmp_path, course, monkeypatch):
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)

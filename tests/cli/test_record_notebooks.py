@@ -46,6 +46,7 @@ def record(*arguments):
     return done.output.splitlines()
 
 
+@pytest.mark.long
 def test_it_keeps_what_every_experiment_left_and_removes_what_none_asks_for(place):
     write(place, "a.ipynb", one(), one(2, AS_RECORDED))
     write(place, "b.ipynb", one(3))
@@ -61,6 +62,7 @@ def test_it_keeps_what_every_experiment_left_and_removes_what_none_asks_for(plac
     assert files.keys() - stored().keys() == {recorded.path_of(live.experiment).name}
 
 
+@pytest.mark.long
 def test_a_run_in_real_time_never_repeats_and_keeps_its_record(place):
     write(place, "a.ipynb", one(1, f', clock="real"{AS_RECORDED}'))
     assert record() == [NEW("a", 1, 1), "1 records, 0 removed"]
@@ -75,6 +77,7 @@ def test_a_notebook_that_fails_leaves_the_records_alone(place):
     assert not recorded.folder().exists()
 
 
+@pytest.mark.long
 def test_what_was_edited_while_a_notebook_ran_is_not_lost(place):
     """And what its cells showed is of no other cells."""
     source = "import os\nfrom pathlib import Path\nmine = Path('a.ipynb')\ntext = mine.read_text()"
@@ -93,6 +96,7 @@ def test_a_notebook_without_a_kernel_is_refused_by_name(place):
         record()
 
 
+@pytest.mark.long
 def test_a_folder_of_records_may_be_named_from_here(place, monkeypatch):
     monkeypatch.setenv("NETLAB_RECORDS", "records")
     write(place, "a.ipynb", one(1, AS_RECORDED))

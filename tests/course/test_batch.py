@@ -181,6 +181,7 @@ def test_what_is_graded_stays_graded(course, graded):
     assert times(work) == before
 
 
+@pytest.mark.long
 def test_a_batch_that_is_interrupted_goes_on_and_ends_with_the_same_marks(course, graded, tmp_path):
     path, submitted, intended = course
     for student in [*intended][:6]:
@@ -285,6 +286,7 @@ def troubled(tmp_path_factory):
     return folder, batch, marks
 
 
+@pytest.mark.long
 def test_a_solution_that_fails_for_one_student_holds_nobody_up(troubled):
     _, batch, marks = troubled
     assert [name for name, one in marks.items() if one["pending"]] == ["bela", "chen"]
@@ -293,6 +295,7 @@ def test_a_solution_that_fails_for_one_student_holds_nobody_up(troubled):
     assert len(batch.workers.solved) == 3 and batch.workers.solved[1:] == [["bela"], ["chen"]]
 
 
+@pytest.mark.long
 def test_who_could_not_be_graded_reads_that_the_marks_are_pending(troubled):
     folder, _, marks = troubled
     page = (folder / "feedback" / "bela.html").read_text()
@@ -301,6 +304,7 @@ def test_who_could_not_be_graded_reads_that_the_marks_are_pending(troubled):
     assert "pending" in adapters.remarks(marks["bela"])
 
 
+@pytest.mark.long
 def test_an_id_means_the_same_in_capitals_with_blanks_and_in_any_unicode(troubled):
     _, _, marks = troubled
     for student in ("Emma", f"ren{E_ACUTE}", "RENE\u0301 "):
@@ -309,6 +313,7 @@ def test_an_id_means_the_same_in_capitals_with_blanks_and_in_any_unicode(trouble
     assert marks["Emma"]["flags"] == marks["Emma"]["notices"] == []
 
 
+@pytest.mark.long
 def test_another_id_in_the_notebook_is_a_flag_and_the_first_thing_that_is_said(troubled):
     folder, _, marks = troubled
     goran = marks["goran"]
@@ -319,6 +324,7 @@ def test_another_id_in_the_notebook_is_a_flag_and_the_first_thing_that_is_said(t
     assert "goran2" in adapters.remarks(goran).splitlines()[0]
 
 
+@pytest.mark.long
 def test_two_folders_of_one_id_are_told_to_both(troubled):
     folder, _, marks = troubled
     one, other = f"ren{E_ACUTE}", "RENE\u0301 "
@@ -335,6 +341,7 @@ def test_two_folders_of_one_id_are_told_to_both(troubled):
     }
 
 
+@pytest.mark.long
 def test_a_class_of_one_whose_solution_fails_is_no_broken_set(troubled):
     folder, batch, _ = troubled
     alone = folder / "alone"

@@ -11,6 +11,7 @@ from netlab.course import invented
 from netlab.course.grading import marking
 from netlab.course.grading.runs import Runs
 from netlab.course.sets import source
+from tests import cases
 
 SETS = sorted(path.parent.name for path in Path(source.COURSE).glob("source/*/*.ipynb"))
 STUDENT = "ada"
@@ -20,7 +21,7 @@ def test_there_are_seven():
     assert [f"ps{number}" for number in range(1, 8)] == SETS
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", cases(SETS, "set"))
 def test_marks_are_as_intended(name, tmp_path, draw, request):
     assignment = source.read(source.find(name))
     automatic = [one for one in assignment.exercises if not one.manual]

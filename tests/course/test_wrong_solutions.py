@@ -10,6 +10,7 @@ import pytest
 from netlab.course.grading import marking
 from netlab.course.grading.runs import Runs
 from netlab.course.sets import source
+from tests import cases
 from tests.course.wrong_solutions import WRONG
 
 STUDENT = "ada"
@@ -19,7 +20,7 @@ DRAWN = 3  # sets
 def pytest_generate_tests(metafunc):
     options = metafunc.config.option
     drawn = WRONG if options.every else random.Random(options.seed).sample(sorted(WRONG), DRAWN)
-    metafunc.parametrize("name", sorted(drawn))
+    metafunc.parametrize("name", cases(sorted(drawn), "wrong"))
 
 
 def layers(wrong):

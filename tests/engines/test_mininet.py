@@ -158,6 +158,7 @@ def test_it_gives_what_the_guest_gives(machine, tmp_path):
     ],
     ids=["Ctrl-C", "kill -9", "kill -9 the agent"],
 )
+@pytest.mark.long
 def test_nothing_outlives_it(machine, kill):
     job = machine.start("pc", python(LONG))
     for _ in range(60):
@@ -175,6 +176,7 @@ def test_nothing_outlives_it(machine, kill):
     assert left(machine) == [], job.text
 
 
+@pytest.mark.long
 def test_it_is_ended_from_another_thread(machine):
     job = machine.run("pc", python(STOPPED), echo=False, limit_s=120)
     assert job.text.splitlines() == ["interrupted", "for ever"] * 2

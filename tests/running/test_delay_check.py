@@ -105,6 +105,7 @@ def coming_up(network):
         return net.clock
 
 
+@pytest.mark.long
 def test_lossy_networks_are_not_refused():
     """With these seeds the first ping contradicts them: ARP requests are lost."""
     lossy = [(behind_a_router(), 31), (behind_a_router(), 40), (direct("45%", delay="10ms"), 3)]

@@ -32,6 +32,7 @@ def press(monkeypatch):
     return arm
 
 
+@pytest.mark.long
 def test_a_run_ends_at_whatever_question_ctrl_c_comes(press):
     """Set-up, settling, check pings, servers, traffic, counters."""
     lossy, traffic = (

@@ -71,6 +71,7 @@ def test_where_too_much_is_offered_the_received_rate_is_the_links(steps):
     assert (lossy.received_bps / rates - 1).abs().max() < 0.02
 
 
+@pytest.mark.long
 def test_a_longer_test_hides_less():
     deep = nl.wan("4mbit", "10ms", pairs=1, limit=LIMIT_BYTES, burst=BURST_BYTES)
     found = {
@@ -99,6 +100,7 @@ def test_a_start_that_loses_is_halved():
     assert low < high <= 1.5 * low
 
 
+@pytest.mark.long
 def test_a_path_that_loses_at_random_has_no_onset():
     lossy = nl.wan("10mbit", "10ms", "5%", pairs=1)
     with pytest.raises(nl.NetlabError, match="no ping waited in a queue: the path loses at random"):

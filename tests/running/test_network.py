@@ -47,6 +47,7 @@ def session(pause_s):
     return hashlib.sha256(repr(seen).encode()).hexdigest()
 
 
+@pytest.mark.long
 def test_a_session_repeats_to_the_byte_however_long_one_thinks():
     assert session(0) == session(0) == session(0.3)
 

@@ -57,6 +57,7 @@ def lines(seen):
     return [content["data"]["text/plain"] for content in own if content["data"]]
 
 
+@pytest.mark.long
 def test_in_a_notebook_a_line_is_updated_and_nothing_of_it_is_stored(executed):
     sweep = "grid = nl.sweep(lossy, loss=['0.01%', '0.1%'], parallel=[8], seeds=[1, 2])"
     beside = "print('before')\nrun = nl.run(*long)\nprint('after')"
@@ -125,6 +126,7 @@ def test_bars_of_threads_leave_each_other_and_later_cells_alone(executed):
     assert {text[0] for text in texts} == {"a", "b"} and not any("\x1b" in one for one in texts)
 
 
+@pytest.mark.long
 def test_a_cell_that_sweeps_again_takes_what_this_notebook_measured(executed):
     grid = "nl.sweep(lossy, loss=['1%'], parallel=[1], seeds=[{}]).received_bps.tolist()"
     (first, again, more), _ = executed(grid.format(1), grid.format(1), grid.format("1, 2"))

@@ -96,6 +96,7 @@ def test_a_bad_cell_is_refused_before_anything_starts(arguments, words, monkeypa
         nl.sweep(lambda loss: None, loss=["1%"])
 
 
+@pytest.mark.long
 def test_an_interrupted_sweep_goes_on_where_it_was(
     grid, place, tmp_path, monkeypatch, capsys, draw
 ):
@@ -181,6 +182,7 @@ def test_a_worker_with_another_engine_is_refused():
         measure(lossy("1%", 1), "guest", "0123")
 
 
+@pytest.mark.long
 def test_any_executor_will_do(grid, place, tmp_path):
     import distributed
 

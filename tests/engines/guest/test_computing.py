@@ -20,12 +20,14 @@ def test_little_of_it_repeats_to_the_byte():
     assert one.raw == two.raw
 
 
+@pytest.mark.long
 def test_seconds_of_it_are_an_error_and_what_was_measured_is_kept():
     with pytest.raises(nl.GuestError, match="computed for more than two seconds") as ended:
         nl.run(beside(400_000_000))
     assert "Everything" in str(ended.value)
 
 
+@pytest.mark.long
 def test_in_a_live_network_time_passes_and_it_says_so():
     with nl.Network(PATH) as net:
         net.run("h1", "python3 -c 'for _ in range(1_000_000): pass'")

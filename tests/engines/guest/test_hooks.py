@@ -56,6 +56,7 @@ def reno(time=3, **options):
     return nl.Iperf3("h1", "h2", congestion="reno", time=time, **options)
 
 
+@pytest.mark.long
 def test_a_run_that_is_watched_leaves_the_bytes_of_one_that_is_not():
     lossy = nl.wan("100mbit", "20ms", "0.1%", pairs=1)
     for path in (PATH, lossy):

@@ -11,6 +11,7 @@ import pytest
 
 from netlab import EngineError, GuestError, Host, Network, Topology, wan
 from netlab.engines.guest import failure, machine, store
+from tests import cases
 
 VICTIM = """
 import os, sys, netlab
@@ -55,7 +56,7 @@ def run_one(way, tmp, wall_limit_s="60", killed_after_s=0):
     victim.wait(150)
 
 
-@pytest.mark.parametrize("way", ["it ends", "kill -9", "Ctrl-C", "wall limit"])
+@pytest.mark.parametrize("way", cases(["kill -9", "Ctrl-C", "wall limit", "it ends"]))
 def test_nothing_outlives_the_parent(way, tmp_path, draw):
     moments = draw(way)
     for _ in range(3):
@@ -84,7 +85,9 @@ def test_a_panic_shows_the_end_of_the_console(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "command",
     [
-        "python3 -c 'x = [bytearray(1 << 20) for _ in range(2000)]'",
+        pytest.param(
+            "python3 -c 'x = [bytearray(1 << 20) for _ in range(2000)]'", marks=pytest.mark.long
+        ),
         "dd if=/dev/zero of=/tmp/a bs=1M; dd if=/dev/zero of=/root/a bs=1M",
     ],
     ids=["a program", "files"],
@@ -103,6 +106,7 @@ def guest_processes(net):
     return [kernel, *sorted(kernel.children(), key=lambda child: child.pid)]
 
 
+@pytest.mark.long
 def test_killing_any_of_a_guest_s_processes_ends_the_run():
     """Its first process, the agent, the host's shell and two commands, one of which has nothing to
     do; and the kernel itself.

@@ -107,6 +107,7 @@ def test_an_exported_engine_is_the_same_engine_elsewhere(exported, elsewhere, mo
     assert {path.name for path in elsewhere.iterdir()} == {"CACHEDIR.TAG", "lock"}
 
 
+@pytest.mark.long
 def test_an_exported_engine_carries_a_list_of_what_it_is_made_of(exported):
     """In a format that tools for such lists read, with places that exist."""
     with tarfile.open(exported) as archive:
@@ -221,6 +222,7 @@ def link(name, target):
     return member(name, tarfile.SYMTYPE, target)
 
 
+@pytest.mark.long
 def test_an_archive_whose_links_lead_out_is_refused(opened, tmp_path, elsewhere):
     build = store.Build(opened, json.loads((opened / "engine.json").read_text()))
     kernel, root = build.linux.parent.name, build.rootfs.name
@@ -261,6 +263,7 @@ def other_numbers(opened, kept, tmp_path):
 
 
 @pytest.mark.parametrize("in_use", [False, True])
+@pytest.mark.long
 def test_an_engine_that_gives_other_numbers_than_the_published_one_is_refused(
     in_use, other_numbers, opened, elsewhere, monkeypatch
 ):
@@ -276,6 +279,7 @@ def test_an_engine_that_gives_other_numbers_than_the_published_one_is_refused(
     assert not list(cache.glob("making-*"))
 
 
+@pytest.mark.long
 def test_a_kernel_that_does_not_start_is_refused_without_advice_on_memory(
     opened, kept, tmp_path, elsewhere
 ):
