@@ -56,20 +56,6 @@ def network_of(draw, kinds, pairs):
     return addressed(*draw(st.permutations(links)), switches=switches, choose=True)
 
 
-@st.composite
-def trees(draw, most=9):
-    """Networks without circles: hosts at the ends of a tree of switches and routers."""
-    parents = [draw(st.integers(0, n - 1)) for n in range(1, draw(st.integers(2, most)))]
-    pairs = [(parent, n) for n, parent in enumerate(parents, start=1)]
-    degree = [sum(n in pair for pair in pairs) for n in range(len(parents) + 1)]
-    ends = [n for n, count in enumerate(degree) if count == 1]
-    kinds = [
-        "h" if n == ends[0] else draw(st.sampled_from("hhsr" if n in ends else "sr"))
-        for n in range(len(degree))
-    ]
-    return network_of(draw, kinds, pairs)
-
-
 def sound(kinds, pairs):
     """Whether switches make no circle, and no router has two links into one subnet."""
     wires = nx.Graph(
@@ -84,10 +70,11 @@ def sound(kinds, pairs):
 
 @st.composite
 def graphs(draw, most=6):
-    """Networks with any number of circles, each through two routers or more."""
+    """Networks of any shape: trees, or with any number of circles, each through two routers."""
     kinds = draw(st.lists(st.sampled_from("rrs"), min_size=2, max_size=most))
     pairs = [(draw(st.integers(0, n - 1)), n) for n in range(1, len(kinds))]
-    for pair in draw(st.lists(st.sampled_from([*combinations(range(len(kinds)), 2)]), unique=True)):
+    others = st.sampled_from([*combinations(range(len(kinds)), 2)])
+    for pair in draw(st.just([]) | st.lists(others, unique=True)):
         if pair not in pairs and sound(kinds, [*pairs, pair]):
             pairs.append(pair)
     for parent in draw(st.lists(st.integers(0, len(kinds) - 1), min_size=2, max_size=4)):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netlab import Host, Link, Network, Ping, Router, SpecificationError, Switch, Topology, run, wan
-from tests.topology.networks import addressed, graphs, network_of, sound, trees
+from tests.topology.networks import addressed, graphs, network_of, sound
 
 SACK, RMEM = "net.ipv4.tcp_sack", "net.ipv4.tcp_rmem"
 H1, H2 = Host("h1", "10.0.0.1/8"), Host("h2", "10.0.0.2/8")
@@ -214,7 +214,7 @@ def follow(network, start, end):
 
 
 @settings(max_examples=250)
-@given(trees() | graphs())
+@given(graphs())
 def test_in_any_network_packets_take_the_shortest_way(network):
     """The cost of every way there is, and the routes that are installed."""
     graph = nx.Graph((link.a, link.b, {"link": link}) for link in network.links)
