@@ -99,7 +99,7 @@ class _Drawing:
         try:
             yield
         except SpecificationError as error:
-            self.refused += [f"{where}{error}"] * bool(str(error))
+            self.refused.append(f"{where}{error}")
 
     def topology(self):
         self._check_names()
@@ -154,13 +154,15 @@ class _Drawing:
     def _parts(self):
         """Leave out loops, and what leads to no host; a switch of each part that is left."""
         switches = {node.name: (node.datapath_id, n) for n, node in enumerate(self._of("switch"))}
-        for root, links in blocked(switches, [link.ends for link in self.links]).items():
-            gone = [self.links[number] for number in links]
+        found = blocked(switches, [link.ends for link in self.links])
+        for root, numbers in found.items():
+            gone = ", ".join(str(self.links[number]) for number in numbers)
             self.left_out.append(
                 "left out, as they make loops, and the spanning tree protocol with root"
-                f" {short(root)} would block them: {', '.join(map(str, gone))}"
+                f" {short(root)} would block them: {gone}"
             )
-            self.links = [link for link in self.links if not any(link is other for other in gone)]
+        cut = {number for numbers in found.values() for number in numbers}
+        self.links = [link for number, link in enumerate(self.links) if number not in cut]
         graph = nx.MultiGraph([link.ends for link in self.links])
         kinds = {node.name: node.kind for node in self.nodes}
         graph.add_nodes_from(kinds)
@@ -181,12 +183,13 @@ class _Drawing:
         self.links = [link for link in self.links if link.src in graph and link.dest in graph]
         if not self._of("host"):
             self.refused.append("no host has a link: draw some, from each host to a switch")
-        names = [node.name for node in self.nodes]
-        parts = [sorted(part, key=names.index) for part in nx.connected_components(graph)]
-        parts.sort(key=lambda part: names.index(part[0]))
+        order = {node.name: number for number, node in enumerate(self.nodes)}
+        parts = [sorted(part, key=order.get) for part in nx.connected_components(graph)]
+        parts.sort(key=lambda part: order[part[0]])
         found = [next((name for name in part if kinds[name] == "switch"), None) for part in parts]
         if len(parts) > 1:
-            line = f"no link joins these parts: {'; '.join(', '.join(part) for part in parts)}"
+            listed = "; ".join(", ".join(map(short, part)) for part in parts)
+            line = f"no link joins these parts: {listed}"
             if None in found:
                 self.refused.append(
                     f"{line}. Join them, delete all but one, or put a switch into each"

@@ -125,7 +125,7 @@ ROUTES = [f"hosts.{n}.opts" for n in (1, 2)]
         (
             "",
             {"links": links(("h1", "h2"), ("h3", "s1"), ("h4", "s2"), ("s1", "s2"))},
-            "no link joins these parts: h1, h2; .* put a switch into each",
+            "no link joins these parts: 'h1', 'h2'; .* put a switch into each",
         ),
         ("hosts.0.opts", {"hostname": "s1"}, "the name 's1' is used 2 times"),
         ("application", {"ipBase": "ten"}, "ipBase = 'ten'"),
@@ -162,7 +162,7 @@ def test_parts_that_no_link_joins_stay_apart(read):
     saved["links"] = [
         link for link in saved["links"] if {link["src"], link["dest"]} != {"s1", "s2"}
     ]
-    with pytest.warns(UserWarning, match=r"these parts: h1, h3, s1; h2, h4, s2") as told:
+    with pytest.warns(UserWarning, match="these parts: 'h1', 'h3', 's1'; 'h2', 'h4', 's2'") as told:
         network = read(saved)
     assert len(told) == 1 and network.links[-1] == Link("s1", "s2", loss="100%", both=True)
     assert network.offloading, "as it would be in each part alone"
@@ -390,6 +390,17 @@ def test_each_switch_keeps_the_link_that_the_spanning_tree_protocol_does(network
             kept.add(min(nearer)[1])
     found = [link for links in blocked(switches, ends).values() for link in links]
     assert sorted(found) == sorted({*range(len(ends))} - kept)
+
+
+def test_two_rings_apart_are_both_cut(read):
+    hosts = [{"number": str(n), "opts": {}} for n in (1, 2)]
+    switches = [{"number": str(n), "opts": {}} for n in range(1, 7)]
+    rings = [(f"s{a}", f"s{b}") for a, b in ((1, 2), (4, 5), (2, 3), (5, 6), (3, 1), (6, 4))]
+    saved = {"version": "2", "hosts": hosts, "switches": switches}
+    saved["links"] = links(("h1", "s3"), *rings, ("h2", "s6"))
+    with pytest.warns(UserWarning, match="link 's2'-'s3'(.|\n)*link 's5'-'s6'"):
+        ends = [(link.a, link.b) for link in read(saved).links]
+    assert ends == [("h1", "s3"), ("h2", "s6"), ("s3", "s6")]
 
 
 def test_a_ring_is_cut_far_from_its_root_which_the_datapath_id_decides(read):
