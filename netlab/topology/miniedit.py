@@ -202,7 +202,7 @@ class _Drawing:
         """By the file's names: the same where a node may have it, or else one that is near."""
         self.names, taken, numbers = {}, set(), count(1)
         for node in sorted(self.nodes, key=lambda node: not _allowed(node.kind, node.name)):
-            plain = re.sub(r"[0-9]+(\.[0-9]+){3}|[^a-z0-9]", "", node.name.lower())
+            plain = re.sub(r"[0-9]{1,3}(\.[0-9]{1,3}){3}|[^a-z0-9]", "", node.name.lower())
             letter = node.kind[0]
             near = [node.name, plain, f"{letter}{node.place}"]
             self.names[node.name] = next(
