@@ -154,12 +154,9 @@ class Iperf(ThroughputTest):
         congestion = sent.meta["congestion"]
         streams = owned(shaped(streams, _STREAMS, congestion), place, self.ends)
         parts = owned(shaped(parts, _INTERVALS, congestion).assign(omitted=False), place, self.ends)
-        times = {name: parts[name] + place.start_s for name in ("start_s", "end_s")}
-        return {
-            "flows": flow_row(streams, place.start_s, nan),
-            "streams": streams,
-            "intervals": parts.assign(**times),
-        }
+        parts[["start_s", "end_s"]] += place.start_s
+        flow = flow_row(streams, place.start_s, nan)
+        return {"flows": flow, "streams": streams, "intervals": parts}
 
 
 def both_sides(sent, received):

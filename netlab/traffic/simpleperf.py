@@ -123,13 +123,11 @@ class Simpleperf(ThroughputTest):
                     f"simpleperf from {self.src} to {self.dst} broke off: {why}", outputs[whose]
                 )
         if sorted(client.streams.port) != sorted(server.streams.port):
-            why = f"simpleperf's client and server have not the same connections ({self.src}"
-            raise ReadError(f"{why} to {self.dst}): see both outputs", outputs["server"])
-        received = server.streams.set_index("port").loc[client.streams.port]
-        streams = client.streams.assign(
-            received_bps=received.received_bps.to_numpy(),
-            received_bytes=received.received_bytes.to_numpy(),
-        )
+            ends = f"simpleperf's client and server ({self.src} to {self.dst})"
+            raise ReadError(f"{ends} have not the same connections", outputs["server"])
+        columns = ["received_bps", "received_bytes"]
+        received = server.streams[["port", *columns]]
+        streams = client.streams.drop(columns=columns).merge(received, on="port", how="left")
         if self.algorithms:  # simpleperf has the kernel's name for it
             streams = streams.assign(congestion=str(self.congestion))
         got, sent = (
@@ -148,15 +146,11 @@ class Simpleperf(ThroughputTest):
         ).sort_values(["start_s", "stream"], ignore_index=True)
         streams = self._own(streams, "streams", place)
         flow = flow_row(streams, place.start_s, client.meta["mss_bytes"])
-        return {
-            "flows": flow,
-            "streams": streams,
-            "intervals": self._own(parts, "intervals", place),
-        }
+        intervals = self._own(parts, "intervals", place)
+        return {"flows": flow, "streams": streams, "intervals": intervals}
 
     def _own(self, table, name, place):
-        columns = self.tables[name]([]).columns
-        return owned(table, place, self.ends).reindex(columns=columns)
+        return owned(table, place, self.ends).reindex(columns=self.tables[name]([]).columns)
 
 
 def on_time(times_s, interval_s):
