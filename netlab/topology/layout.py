@@ -111,10 +111,6 @@ class Box(NamedTuple):
     width: float
     height: float
 
-    def overlaps(self, other):
-        apart_x, apart_y = abs(self.x - other.x), abs(self.y - other.y)
-        return 2 * apart_x < self.width + other.width and 2 * apart_y < self.height + other.height
-
 
 class Line(NamedTuple):
     """A link's corners; links that branch off one line share corners, but never the last two."""
