@@ -122,11 +122,10 @@ def record(notebooks: Notebooks = None):
 
     chosen = notebooks or all_notebooks(answers=True)
     for path, count, changed in record_all(chosen, every=not notebooks):
-        say(
-            f"{path}: {count} experiments, {changed} records are new"
-            if path
-            else f"{count} records, {changed} removed"
-        )
+        if path:
+            say(f"{path}: {count} experiments, {changed} records are new")
+        else:
+            say(f"{count} records, {changed} removed")
 
 
 def all_notebooks(answers=False):
@@ -152,10 +151,7 @@ def pictures(notebooks: Notebooks = None):
 
 
 @app.command()
-def pages(
-    notebooks: Notebooks = None,
-    output: Output = Path("out"),
-):
+def pages(notebooks: Notebooks = None, output: Output = Path("out")):
     """Write notebooks, as they are stored, as HTML pages that need no network: to read, to hand
     out, to print.
     """
@@ -166,10 +162,7 @@ def pages(
 
 
 @app.command("student-copy")
-def student_copy(
-    output: Output,
-    notebooks: Notebooks = None,
-):
+def student_copy(output: Output, notebooks: Notebooks = None):
     """Copy notebooks without what they found and with no prediction made, and what they read."""
     from netlab.cli.student_copy import student_copy as copy
 
@@ -177,9 +170,7 @@ def student_copy(
 
 
 @app.command()
-def summary(
-    notebook: Annotated[Path, typer.Argument(help="An executed notebook.", readable=False)],
-):
+def summary(notebook: Annotated[Path, typer.Argument(help="One that has run.", readable=False)]):
     """Print what an executed notebook found: its cell that is tagged "summary"."""
     from netlab.cli.notebook_file import summary as tables
 

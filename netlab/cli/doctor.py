@@ -1,6 +1,4 @@
-"""Do experiments run on this machine, and are their numbers the published ones? What `netlab
-doctor` prints, and what `netlab engine import` tries before it puts an engine in use.
-"""
+"""Do experiments run on this machine, and are their numbers the published ones?"""
 
 import hashlib
 import os

@@ -11,6 +11,17 @@ from netlab.readers import read_iperf3
 
 COLUMNS = ["stream", "from -> to", "congestion", "throughput", "share"]
 LEFT = ["file", "from -> to", "congestion"]
+COUNTED = (
+    "Throughput is what the sender counted, lost data included: there is no receiver's figure.",
+    "Throughput is what the receiver counted; where there is a *, the file has only what the sender"
+    " counted.",
+    "Throughput is what the receiver counted.",
+)
+ALONE = (
+    "One stream alone always has 1: give a test with -P 8, or the files of tests that ran together."
+)
+OF_N = "Of n, it is 1 when all get the same, and 1/n when one gets everything."
+BOTH_WAYS = "sent both ways (--bidir); the two directions do not compete for the same queue."
 
 
 def report(files):
@@ -42,7 +53,11 @@ def report(files):
         for one in tests.itertuples()
     ]
     fair = [f"Jain's index of {of + ':':<{width}} {index:.5f}" for of, index in indices.items()]
-    return [*heads, "", *table(streams), "", *fair, *apart(tests), "", *notes(tests, streams)]
+    notes = [ALONE if len(streams) == 1 else OF_N]
+    received = streams.received_bps.notna()
+    notes.append(COUNTED[int(received.any()) + int(received.all())])
+    notes += [f"Note: {file} {BOTH_WAYS}" for file in tests.file[tests.bidirectional]]
+    return [*heads, "", *table(streams), "", *fair, *apart(tests), "", *notes]
 
 
 def apart(tests):
@@ -104,32 +119,3 @@ def table(streams):
         lambda c: c.str.pad(c.str.len().max(), "right" if c.name in LEFT else "left")
     )
     return cells.agg("  ".join, axis=1).str.rstrip()
-
-
-def notes(tests, streams):
-    """What one has to know to read the numbers."""
-    received = streams.received_bps.notna()
-    if len(streams) == 1:
-        yield (
-            "One stream alone always has 1: give a test with -P 8, or the files of tests that ran"
-            " together."
-        )
-    else:
-        yield "Of n, it is 1 when all get the same, and 1/n when one gets everything."
-    if received.all():
-        yield "Throughput is what the receiver counted."
-    elif received.any():
-        yield (
-            "Throughput is what the receiver counted; where there is a *, the file has only what"
-            " the sender counted."
-        )
-    else:
-        yield (
-            "Throughput is what the sender counted, lost data included: there is no receiver's"
-            " figure."
-        )
-    for file in tests.file[tests.bidirectional]:
-        yield (
-            f"Note: {file} sent both ways (--bidir); the two directions do not compete for the same"
-            " queue."
-        )

@@ -1,6 +1,4 @@
-"""Notebooks as pages that show everything without a network: pictures of figures, and formulas as
-MathML, which browsers draw by themselves. What `netlab pages` does.
-"""
+"""Notebooks as pages that need no network: pictures of figures, and formulas as MathML."""
 
 import contextlib
 import html
@@ -34,9 +32,8 @@ RULES = (
 POLICY = f"""<meta http-equiv="Content-Security-Policy" content="{RULES}">
 <meta http-equiv="x-dns-prefetch-control" content="off">"""
 
-# nbconvert's own page, without the scripts that it would fetch from the network, and with the
-# texts that stand for pictures; on a phone code and tables scroll; on paper no line is
-# cut off, and no figure in two.
+# nbconvert's own page, without the scripts that it would fetch, and with descriptions of pictures;
+# on a phone code and tables scroll; on paper no line is cut off, and no figure in two.
 TEMPLATE = """
 {%- extends 'lab/index.html.j2' -%}
 {%- block html_head -%}POLICY{{ super() }}{%- endblock -%}
@@ -122,10 +119,9 @@ class Renderer(IPythonRenderer):
             return convert(body, display=display)
         except Exception:  # latex2mathml's own, IndexError, KeyError, ...
             mark = "$$" if display == "block" else "$"
-            self.warn(
-                f"its formula {mark}{body}{mark} cannot be drawn, and is shown as it is typed"
-            )
-            return f"<code>{html.escape(f'{mark}{body}{mark}')}</code>"
+            typed = f"{mark}{body}{mark}"
+            self.warn(f"its formula {typed} cannot be drawn, and is shown as it is typed")
+            return f"<code>{html.escape(typed)}</code>"
 
     def link(self, text, url, title=None):  # from page to page
         other = re.fullmatch(r"(?:\./)*([^/:?#]+)\.ipynb(#.*)?", url)
@@ -205,9 +201,8 @@ def is_page(head):
 
 
 def pages(notebooks, folder, warn=warnings.warn):
-    """Write each notebook, as it is stored, as one HTML file; -> the paths of these, one by one.
-    A figure that has no picture, as in a notebook that somebody else ran, gets one in the page.
-    `warn` is called with a text for each thing that a page cannot show.
+    """Write each notebook, as it is stored, as one HTML file; yields their paths. A figure that has
+    no picture gets one in the page. `warn` is told what a page cannot show.
     """
     sources = {}
     for path in map(Path, notebooks):

@@ -1,5 +1,5 @@
-"""A static picture beside each figure that is stored in a notebook, for all who look at it where no
-plotly runs: on GitHub, in a page or a PDF, with a screen reader. What `netlab pictures` does.
+"""A static picture beside each figure that is stored in a notebook, for where no plotly runs: on
+GitHub, in a page or a PDF, with a screen reader.
 """
 
 import base64
@@ -20,9 +20,8 @@ POLICY = (
     "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; script-src file:"
     " 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:\">"
 )
-TAG = re.compile(
-    r"</?(?:a|b|br|em|i|s|span|strong|sub|sup|u)(?:\s[^<>]*|/)?>"
-)  # plotly's; not a < b
+# plotly's; not a < b
+TAG = re.compile(r"</?(?:a|b|br|em|i|s|span|strong|sub|sup|u)(?:\s[^<>]*|/)?>")
 
 
 def renew(notebooks):

@@ -74,9 +74,7 @@ def execute(path, **environment):
 
 
 def is_kept(file, kept):
-    """Is there a record with the same output already; or one of this engine, where output does not
-    repeat anyway?
-    """
+    """Is there a record with the same output; or one of this engine, where output never repeats?"""
     if not kept.exists():
         return False
     new, old = recorded.read(file), recorded.read(kept)
@@ -88,9 +86,8 @@ def is_kept(file, kept):
 def store(path, ran):
     """Keep in a notebook what its cells showed in a run, and which engine that was.
 
-    What a cell printed is one text, however many pieces it came in. Widgets are left out: stored,
-    they are heavy, and dead without their kernel; of an explorer stays its figure. A figure that
-    was stored before keeps its picture.
+    What a cell printed is one text. Widgets, which are heavy, and dead without their kernel, are
+    left out; of an explorer stays its figure. A figure that was stored before keeps its picture.
     """
     with needs_notebooks():
         import nbformat

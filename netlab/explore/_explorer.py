@@ -23,24 +23,20 @@ WRONG = "white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.35; colo
 class Explorer(widgets.VBox):
     """Sliders beside a figure, and a button that measures and shows progress and result.
 
-    A subclass has four methods:
+    A subclass has four methods, and may have a fifth, ``meanwhile``:
 
     ``draw()``
-        Gives the data of the traces for the current settings (trace name -> new data, with the same
-        keys for each trace), and the sentence above the figure.
+        The data of the traces for the current settings (trace name -> new data, with the same keys
+        for each trace), and the sentence above the figure.
     ``experiment()``
-        Gives the positional and the keyword arguments of `netlab.run` for the button.
+        The positional and the keyword arguments of `netlab.run` for the button.
     ``settings()``
         What the button measures, in words: the settings of the sliders on which it depends.
     ``add(result)``
-        Adds a result of the button to ``measured``. Gives the data of the traces that changed, as
-        ``draw`` does, and a short text about the result.
-
-    And it may have a fifth:
-
+        Adds a result to ``measured``. Gives traces, as ``draw`` does, and a text about the result.
     ``meanwhile()``
-        Is called after each virtual second of the button's run, in its thread. What it draws of the
-        run so far, `draw` must not draw any more after a run that was stopped or failed.
+        Is called after each virtual second of the button's run, in its thread. What it draws,
+        `draw` must not draw any more after a run that was stopped or failed.
 
     Attributes
     ----------
@@ -48,10 +44,10 @@ class Explorer(widgets.VBox):
     sliders : dict of ipywidgets.Widget
         Name -> slider. Each slider is an attribute of its own, too.
     measured : pandas.DataFrame
-        The measured runs that the figure shows, with those of the button.
+        The runs that the figure shows.
     said, button, stop_button, bar, status : ipywidgets.Widget
-        The sentence above the figure, the button that measures, the one that ends its run, the
-        progress bar, and the last message.
+        Sentence above the figure, button that measures, the one that ends its run, progress bar,
+        last message.
     """
 
     def __init__(self, figure, sliders, measured, extras=()):
@@ -101,10 +97,8 @@ class Explorer(widgets.VBox):
         return html.unescape(re.sub(r"<[^>]*>", "", self.said.value))
 
     def show(self, traces):
-        """Give traces new data, in one message to the browser.
-
-        Each trace needs all keys: plotly's widget forgets a key that a message leaves out (as of
-        plotly 7.1).
+        """Give traces new data, in one message to the browser. Each needs all keys: plotly's widget
+        forgets a key that a message leaves out (as of plotly 7.1).
         """
 
         def packed(value):  # a trace without points would disappear from the legend

@@ -11,13 +11,8 @@ _acts = {}  # thread that measures -> what ends its run
 def on_interrupt(act, until):
     """Call `act` when the kernel is interrupted, until a thread ends.
 
-    An idle kernel ignores interrupts, and returns to what was set before after each message that it
-    handles. Therefore this is set between messages, again and again.
-
-    Parameters
-    ----------
-    act : callable
-    until : threading.Thread
+    An idle kernel ignores interrupts, and restores that after each message that it handles.
+    Therefore the handler is set between messages, again and again.
     """
     with contextlib.suppress(RuntimeError):  # no event loop runs here: there is no kernel
         loop = asyncio.get_running_loop()

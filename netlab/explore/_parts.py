@@ -48,17 +48,8 @@ def joined(measured, new):
 
 
 def steps(name, value, low, high, unit, more=()):
-    """A slider over round numbers, six per power of ten, each shown with its unit.
-
-    Parameters
-    ----------
-    name : str
-    value, low, high : float
-        First value, and the ends of the slider. [unit]
-    unit : str
-        "bit/s", "s", "byte", or "%" for shares, whose values are from 0 to 1.
-    more : sequence of (str, float)
-        Further settings after `high`: their text and their value.
+    """A slider over round numbers, six per power of ten, each shown with its unit ("%": values are
+    from 0 to 1); `more` has further settings after `high`: text and value.
     """
 
     def text(number):

@@ -27,14 +27,13 @@ def mathis(measured=None):
     measured : pandas.DataFrame, optional
         Points to show, a row per run, as `netlab.sweep` gives: ``streams`` [1], ``loss_rate`` [1],
         ``received_bps`` [bit/s], ``mss_bytes`` [byte], ``base_rtt_s`` [s], ``bottleneck_bps``
-        [bit/s] and ``seed``. Runs without loss cannot be drawn on a logarithmic axis. They are left
-        out, and a line below the button says how many.
+        [bit/s] and ``seed``. Runs without loss, which a logarithmic axis cannot show, are counted.
 
     Returns
     -------
     Explorer
-        Its sliders are ``loss`` [1], ``streams`` [1], ``rtt`` [s], ``mss`` [byte], ``constant``
-        [1], ``rate`` [bit/s] and ``window`` [byte].
+        Sliders: ``loss`` [1], ``streams`` [1], ``rtt`` [s], ``mss`` [byte], ``constant`` [1],
+        ``rate`` [bit/s] and ``window`` [byte].
 
     Notes
     -----
@@ -95,7 +94,7 @@ class Mathis(Explorer):
         return traces, sentence
 
     def same_settings(self):
-        """The runs that were measured with the sliders' settings, at any loss rate."""
+        """The measured runs with the sliders' settings, at any loss rate."""
         runs = self.measured
         same = np.isclose(runs.mss_bytes, self.mss.value)
         same &= np.isclose(runs.base_rtt_s, self.rtt.value)
@@ -134,13 +133,11 @@ class Mathis(Explorer):
 
 
 def _points(runs):
-    """The points of runs with loss; the others cannot be drawn on a logarithmic axis."""
     runs = runs[runs.loss_rate > 0]
     return dict(x=100 * runs.loss_rate.to_numpy(float), y=runs.received_bps.to_numpy(float) / 1e6)
 
 
 def _hover_data(runs):
-    """The numbers that hovering over the points of runs shows."""
     return dict(customdata=runs[runs.loss_rate > 0][HOVER].to_numpy(float) / [1, 1e-3, 1, 1e6, 1])
 
 

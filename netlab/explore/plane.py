@@ -24,22 +24,21 @@ def aimd(measured=None):
     Parameters
     ----------
     measured : pandas.DataFrame, optional
-        Measured throughputs to show, as `netlab.fairness.over_time` gives them for two flows:
-        ``start_s`` [s], ``flow`` and ``bps`` [bit/s].
+        Throughputs of two flows to show, as `netlab.fairness.over_time` gives them: ``start_s``
+        [s], ``flow`` and ``bps`` [bit/s].
 
     Returns
     -------
     Explorer
-        Its sliders are ``first`` and ``second``, the first rates of h1 and h3 [Mbit/s],
-        ``increase`` [Mbit/s], ``decrease``, the share that a flow gives up [1], and ``step``. The
-        buttons ``back``, ``forth`` and ``reset`` change the step; ``play`` goes through all steps.
+        Sliders: ``first`` and ``second``, the first rates of h1 and h3 [Mbit/s], ``increase``
+        [Mbit/s], ``decrease``, the share that a flow gives up [1], and ``step``. Buttons: ``back``,
+        ``forth``, ``reset`` and ``play``.
 
     Notes
     -----
     A step of the model: if the sum of the two rates is above what the link carries, *each* flow
     gives up the same share of its rate; else each adds the same. The button runs two Reno flows for
-    20 s at 100 Mbit/s over 20 ms, with a queue of 250 kB, and draws a point per second, with the
-    receivers' numbers.
+    20 s at 100 Mbit/s over 20 ms, with a queue of 250 kB; a point per second is drawn.
     """
     if measured is not None:
         check_frame("aimd", measured, "start_s", "flow", "bps")
@@ -106,22 +105,7 @@ class Aimd(Explorer):
 
 
 def model(start, capacity, increase, decrease, steps):
-    """The rates of two flows that both notice when the link overflows.
-
-    Parameters
-    ----------
-    start : pair of float
-        Their first rates. [Mbit/s]
-    capacity, increase : float
-        What the link carries, and what each flow adds in a step. [Mbit/s]
-    decrease : float
-        The share that each flow gives up when their sum is above `capacity`. [1]
-    steps : int
-
-    Returns
-    -------
-    array of shape (steps + 1, 2) [Mbit/s]
-    """
+    """The rates of two flows that both notice when the link overflows: shape (steps + 1, 2)."""
     points = [np.array(start, dtype=float)]
     for _ in range(steps):
         here = points[-1]

@@ -36,17 +36,17 @@ def race(one="reno", other="cubic", more=()):
     ----------
     one, other : str, CongestionControl, or its class
         What h1 and h3 run at first: a name of the kernel's such as ``"reno"``, or an algorithm in
-        Python. Your own is one, too: ``Mine``, or ``Mine(0.5)``.
+        Python, such as your own ``Mine``, or ``Mine(0.5)``.
     more : sequence of these
         What else can be chosen.
 
     Returns
     -------
     Explorer
-        Its sliders are ``queue`` [BDP], ``rate`` [bit/s], ``rtt`` [s] and ``seconds`` [s], and the
-        choices ``one``, of h1, and ``other``, of h3. ``measured`` has a row per race: ``seed``,
-        ``one`` and ``other``, ``rate_bps`` [bit/s], ``rtt_s`` [s], ``queue_bdp`` [BDP], ``time_s``
-        [s], and ``share``, h1's [1]. ``result`` is the `Result` of the last race.
+        Sliders: ``queue`` [BDP], ``rate`` [bit/s], ``rtt`` [s] and ``seconds`` [s]; choices:
+        ``one`` and ``other``. ``measured`` has a row per race: ``seed``, ``one``, ``other``,
+        ``rate_bps`` [bit/s], ``rtt_s`` [s], ``queue_bdp`` [BDP], ``time_s`` [s], and ``share``,
+        h1's [1]. ``result`` is the `Result` of the last race.
 
     Raises
     ------

@@ -36,8 +36,7 @@ def fairness(measured=None):
     Returns
     -------
     Explorer
-        Its sliders are ``mine`` (N) and ``theirs`` (M) [1], ``ratio``, h3's RTT over h1's [1], and
-        ``exponent`` [1].
+        Sliders: ``mine`` (N), ``theirs`` (M), ``ratio``, h3's RTT over h1's, ``exponent``. [1]
 
     Notes
     -----
@@ -107,13 +106,8 @@ class Fairness(Explorer):
 
 
 def runs(measured):
-    """A row per run, from a row per flow.
-
-    Returns
-    -------
-    DataFrame
-        ``mine`` and ``theirs``, the streams of flow 1 and flow 2 [1]; ``ratio``, the RTT of flow 2
-        over that of flow 1 [1]; ``share`` of flow 1 [1]; ``seed``.
+    """A row per run, from a row per flow: ``mine`` and ``theirs``, the streams of flow 1 and flow 2
+    [1]; ``ratio``, the RTT of flow 2 over that of flow 1 [1]; ``share`` of flow 1 [1]; ``seed``.
     """
     in_pairs = list(measured.flow) == [1, 2] * (len(measured) // 2)
     if not in_pairs or (measured.seed[::2].to_numpy() != measured.seed[1::2]).any():

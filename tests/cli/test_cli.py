@@ -1,8 +1,6 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
@@ -13,21 +11,15 @@ import netlab as nl
 REPORTS = Path(__file__).parents[1] / "data" / "iperf3"
 
 
-def netlab(*words, cwd=None):
-    return subprocess.run(
-        [sys.executable, "-m", "netlab", *map(str, words)], capture_output=True, text=True, cwd=cwd
-    )
-
-
-def test_run_leaves_what_save_leaves(tmp_path):
+def test_run_leaves_what_save_leaves(tmp_path, command):
     experiment = nl.Experiment(nl.wan("100mbit", "20ms"), nl.Ping("h1", "h2"))
     (tmp_path / "experiment.json").write_text(experiment.to_json())
-    done = netlab("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    assert str(tmp_path / "out") in done.stdout, "where the files are"
+    done = command("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
+    assert done.status == 0, done.err
+    assert str(tmp_path / "out") in done.out, "where the files are"
     assert nl.load(tmp_path / "out").raw == nl.run(experiment).raw
-    again = netlab("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
-    assert again.returncode == 1 and "is there already" in again.stderr
+    again = command("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
+    assert again.status == 1 and "is there already" in again.err
 
 
 class SaysWho(nl.CongestionControl):
@@ -35,13 +27,13 @@ class SaysWho(nl.CongestionControl):
         raise ValueError(f"user {os.getuid()}")
 
 
-def test_python_of_an_experiment_runs_in_a_jail(tmp_path):
+def test_python_of_an_experiment_runs_in_a_jail(tmp_path, command):
     experiment = nl.Experiment(
         nl.wan("10mbit", "20ms"), nl.Iperf3("h1", "h2", congestion=SaysWho, time=1)
     )
     (tmp_path / "experiment.json").write_text(experiment.to_json())
-    done = netlab("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
-    assert done.returncode == 1 and "user 65534" in done.stderr
+    done = command("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
+    assert done.status == 1 and "user 65534" in done.err
 
 
 @pytest.mark.parametrize(
@@ -52,25 +44,25 @@ def test_python_of_an_experiment_runs_in_a_jail(tmp_path):
         (lambda text: text[:50], ["not JSON"]),
     ],
 )
-def test_a_bad_experiment_is_refused_in_words(tmp_path, change, words):
+def test_a_bad_experiment_is_refused_in_words(tmp_path, change, words, command):
     (tmp_path / "bad.json").write_text(
         change(nl.Experiment(nl.wan(), nl.Ping("h1", "h2")).to_json())
     )
-    done = netlab("run", tmp_path / "bad.json", "-o", tmp_path / "out")
-    assert done.returncode == 1 and all(word in done.stderr for word in words), done.stderr
-    assert "Traceback" not in done.stderr and not (tmp_path / "out").exists()
+    done = command("run", tmp_path / "bad.json", "-o", tmp_path / "out")
+    assert done.status == 1 and all(word in done.err for word in words), done.err
+    assert not (tmp_path / "out").exists()
 
 
-def test_doctor_and_engine_info_name_the_engine():
+def test_doctor_and_engine_info_name_the_engine(command):
     digest = nl.engines.pick().digest
     for words in (["doctor"], ["engine", "info"]):
-        done = netlab(*words)
-        assert done.returncode == 0 and digest in done.stdout, done.stdout + done.stderr
+        done = command(*words)
+        assert done.status == 0 and digest in done.out, done.out + done.err
 
 
-def test_building_again_does_nothing():
-    done = netlab("engine", "build")
-    assert done.returncode == 0 and "There is an engine" in done.stdout
+def test_building_again_does_nothing(command):
+    done = command("engine", "build")
+    assert done.status == 0 and "There is an engine" in done.out
 
 
 def report(file, *received_bps, of="3.12-tcp-8.json", later_s=0):
@@ -96,15 +88,21 @@ def report(file, *received_bps, of="3.12-tcp-8.json", later_s=0):
     return file
 
 
-def fairness(*files, cwd=REPORTS):
+@pytest.fixture
+def fairness(command, monkeypatch):
     """What `netlab fairness` prints of these files, and the indices in it."""
-    done = netlab("fairness", *files, cwd=cwd)
-    assert done.returncode == 0, done.stderr
-    found = re.findall(r"^Jain's index of (.*): +([01]\.\d{5})$", done.stdout, re.M)
-    return done.stdout, {what: float(index) for what, index in found}
+
+    def call(*files, cwd=REPORTS):
+        monkeypatch.chdir(cwd)
+        done = command("fairness", *files)
+        assert done.status == 0, done.err
+        found = re.findall(r"^Jain's index of (.*): +([01]\.\d{5})$", done.out, re.M)
+        return done.out, {what: float(index) for what, index in found}
+
+    return call
 
 
-def test_fairness_of_the_example_of_lab_10(tmp_path):
+def test_fairness_of_the_example_of_lab_10(tmp_path, fairness):
     # 5, 3 and 1 Gbit/s: 81/105
     report(tmp_path / "out.json", 5e9, 3e9, 1e9)
     assert (
@@ -136,7 +134,7 @@ Throughput is what the receiver counted.
         ("3.0.11-tcp-1.json", "One stream alone always has 1"),
     ],
 )
-def test_fairness_of_a_real_report_says_who_counted(name, counted):
+def test_fairness_of_a_real_report_says_who_counted(name, counted, fairness):
     streams = nl.readers.read_iperf3(REPORTS / name).streams
     text, found = fairness(name)
     index = nl.jain_index(streams.received_bps.fillna(streams.sent_bps))
@@ -147,7 +145,7 @@ def test_fairness_of_a_real_report_says_who_counted(name, counted):
     assert ("congestion" in text) == ("tcp" in name and "3.0.11" not in name), "where it is told"
 
 
-def test_fairness_of_two_hosts_is_that_of_their_sums(tmp_path):
+def test_fairness_of_two_hosts_is_that_of_their_sums(tmp_path, fairness):
     # h1 has three streams of 1 Mbit/s, h3 one of 1: 3 to 1 among hosts, (3 + 1)^2 / (2 (9 + 1));
     # even among streams
     one, three = report(tmp_path / "h3.json", 1e6), report(tmp_path / "h1.json", 1e6, 1e6, 1e6)
@@ -162,25 +160,25 @@ def test_fairness_of_two_hosts_is_that_of_their_sums(tmp_path):
     assert fairness(one, three)[1] == {"2 files": 0.9}, "files and streams are the same"
 
 
-def test_fairness_of_tests_that_did_not_run_together_is_warned_of(tmp_path):
+def test_fairness_of_tests_that_did_not_run_together_is_warned_of(tmp_path, fairness):
     files = report(tmp_path / "a.json", 1e6, later_s=100), report(tmp_path / "b.json", 1e6)
     text, _ = fairness(*files)
     assert re.search(rf"did not compete. {files[0]} began \d+ s after {files[1]} had ended", text)
 
 
-def test_a_contradiction_in_a_report_is_told_in_a_line(tmp_path):
+def test_a_contradiction_in_a_report_is_told_in_a_line(tmp_path, command):
     (tmp_path / "a.json").write_text("^C" + (REPORTS / "3.12-tcp-8.json").read_text())
-    done = netlab("fairness", tmp_path / "a.json")
-    assert done.returncode == 0 and len(done.stderr.splitlines()) == 1
-    assert done.stderr.startswith(f"netlab: {tmp_path / 'a.json'}: ") and "'^C'" in done.stderr
+    done = command("fairness", tmp_path / "a.json")
+    assert done.status == 0 and len(done.err.splitlines()) == 1
+    assert done.err.startswith(f"netlab: {tmp_path / 'a.json'}: ") and "'^C'" in done.err
 
 
 @pytest.mark.parametrize(
     "words", ["-s -p 70000", "-s -b \udcff", "-c -C \udcff", "-c -I " + "ü" * 99]
 )
-def test_simpleperf_refuses_words_without_a_traceback(words):
-    done = netlab("simpleperf", *words.split())
-    assert done.returncode and "Traceback" not in done.stderr and "simpleperf: " in done.stderr
+def test_simpleperf_refuses_words_without_a_traceback(words, command):
+    done = command("simpleperf", *words.split())
+    assert done.status and "simpleperf: " in done.err
 
 
 @pytest.mark.parametrize(
@@ -196,22 +194,23 @@ def test_simpleperf_refuses_words_without_a_traceback(words):
         ("./3.12-tcp-8.json", ["named twice"]),
     ],
 )
-def test_fairness_refuses_in_words_before_it_prints_anything(file, words):
-    done = netlab("fairness", "3.12-tcp-8.json", file, cwd=REPORTS)
-    assert done.returncode == 1 and done.stdout == ""
-    assert done.stderr.startswith(f"netlab: {Path(file)}: ") and "Traceback" not in done.stderr
-    assert all(word in done.stderr for word in words), done.stderr
+def test_fairness_refuses_in_words_before_it_prints_anything(file, words, command, monkeypatch):
+    monkeypatch.chdir(REPORTS)
+    done = command("fairness", "3.12-tcp-8.json", file)
+    assert done.status == 1 and done.out == ""
+    assert done.err.startswith(f"netlab: {Path(file)}: ")
+    assert all(word in done.err for word in words), done.err
 
 
-def test_fairness_needs_something_to_share(tmp_path):
-    done = netlab("fairness", report(tmp_path / "out.json", 0, 0))
-    assert done.returncode == 1 and done.stdout == "" and "no data went through" in done.stderr
+def test_fairness_needs_something_to_share(tmp_path, command):
+    done = command("fairness", report(tmp_path / "out.json", 0, 0))
+    assert done.status == 1 and done.out == "" and "no data went through" in done.err
 
 
 @pytest.mark.parametrize("tags", [[], ["summary"]])
-def test_a_notebook_without_a_summary_is_refused(tmp_path, tags):
+def test_a_notebook_without_a_summary_is_refused(tmp_path, tags, command):
     cell = nbformat.v4.new_code_cell("1 + 1", metadata={"tags": tags})
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "notebook.ipynb")
-    done = netlab("summary", tmp_path / "notebook.ipynb")
-    assert done.returncode == 1 and not done.stdout and "Traceback" not in done.stderr
-    assert "notebook.ipynb: " in done.stderr and "summary" in done.stderr
+    done = command("summary", tmp_path / "notebook.ipynb")
+    assert done.status == 1 and not done.out
+    assert "notebook.ipynb: " in done.err and "summary" in done.err

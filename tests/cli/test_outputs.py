@@ -8,14 +8,12 @@ import os
 import resource
 import shutil
 import stat
-import sys
 import tempfile
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from netlab.cli.commands import main
 from netlab.course import invented
 from netlab.course.grading import marking
 from netlab.course.grading.batch import Batch
@@ -153,18 +151,12 @@ def place(inputs, monkeypatch):
 
 
 @pytest.fixture
-def netlab(capsys, monkeypatch):
+def netlab(command):
     """Call `netlab`; -> its status, and what it says when it refuses."""
 
-    def call(command, out):
-        words = [out if word == "OUT" else word for word in command.split()]
-        monkeypatch.setattr(sys, "argv", ["netlab", *map(str, words)])
-        status = 0
-        try:
-            main()
-        except SystemExit as left:
-            status = left.code or 0
-        return status, capsys.readouterr().err
+    def call(words, out):
+        done = command(*[out if word == "OUT" else word for word in words.split()])
+        return done.status, done.err
 
     return call
 

@@ -1,0 +1,27 @@
+import sys
+from typing import NamedTuple
+
+import pytest
+
+from netlab.cli import main
+
+
+class Done(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def command(capsys, monkeypatch):
+    """Call `netlab`, which prints no traceback."""
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["netlab", *map(str, words)])
+        with pytest.raises(SystemExit) as left:
+            main()
+        done = Done(left.value.code or 0, *capsys.readouterr())
+        assert "Traceback" not in done.err, done.err
+        return done
+
+    return call
