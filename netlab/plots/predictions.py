@@ -92,17 +92,12 @@ def prediction(grid, models, rate="loss_rate", title=None):
 
 def _title(runs):
     """What is shown, and what all runs have in common."""
-    common = [escape(name, False) for name in _only(runs, "congestion") if isinstance(name, str)]
-    common += [with_unit(time_s, "s") for time_s in _only(runs, "base_rtt_s")]
-    rates = _only(runs, "bottleneck_bps")
-    common += [with_unit(rate, "bit/s") for rate in rates if np.isfinite(rate)]
+    common = []
+    for column, unit in (("congestion", None), ("base_rtt_s", "s"), ("bottleneck_bps", "bit/s")):
+        values = runs[column].dropna().unique() if column in runs else []
+        if len(values) == 1 and values[0] != np.inf:
+            common.append(with_unit(values[0], unit) if unit else escape(str(values[0]), False))
     return ": ".join(["Throughput under loss", *[", ".join(common)] * bool(common)])
-
-
-def _only(runs, column):
-    """The value of a column in a list, where all runs have the same."""
-    values = runs[column].dropna().unique() if column in runs else []
-    return list(values) if len(values) == 1 else []
 
 
 def _geometric_mean(values):

@@ -1,6 +1,7 @@
 """Congestion windows and queues over time."""
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -235,11 +236,9 @@ def thinned(time_s, values, pieces):
     time_s, values = time_s[keep], values[keep]
     if len(values) > 4 * pieces:
         piece = np.linspace(time_s[0], time_s[-1], pieces + 1)[1:-1].searchsorted(time_s, "right")
-        order = np.lexsort((values, piece))
-        kept = []
-        for places in (np.arange(len(values)), order):
-            bounds = np.flatnonzero(np.diff(piece[places]))
-            kept += [places[np.append(0, bounds + 1)], places[np.append(bounds, len(values) - 1)]]
-        keep = np.unique(np.concatenate(kept))
+        pieces = pd.Series(values).groupby(piece)
+        backwards = pd.Series(values)[::-1].groupby(piece[::-1])  # of equal ones, the last
+        ends = pieces.head(1).index, pieces.tail(1).index
+        keep = np.unique([pieces.idxmin(), backwards.idxmax(), *ends])
         time_s, values = time_s[keep], values[keep]
     return time_s.astype("f4"), values

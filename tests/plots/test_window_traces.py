@@ -20,27 +20,22 @@ def a_result(*rows, algorithms=("reno",), queues=()):
     """A result whose windows are (time [s], flow, stream, cwnd, state and, where it is one,
     "timer"), and whose queues (time [s], kind, backlog [byte], drops).
     """
-    told = [dict(zip(("time_s", "flow", "stream", "cwnd", "state"), row)) for row in rows]  # noqa: B905
-    for one, row in zip(told, rows, strict=True):
-        one |= dict(src=f"h{2 * one['flow'] - 1}", timeout=row[5:] == ("timer",), ssthresh=np.nan)
-    flows = [
-        dict(flow=n, src=f"h{2 * n - 1}", dst=f"h{2 * n}", congestion=name)
-        for n, name in enumerate(algorithms, 1)
-    ]
-    seconds = [
-        flow
-        | dict(stream=1, start_s=t, end_s=t + 1, sent_bps=9e7, received_bps=np.nan, omitted=False)
-        for flow in flows
-        for t in range(3)
-    ]  # fmt: skip
-    held = [
-        dict(time_s=t, src="s1", dst="s2", qdisc=kind, packets=0, backlog_bytes=size, drops=drops)
-        for t, kind, size, drops in queues
-    ]
-    return SimpleNamespace(
-        windows=pd.DataFrame(told), flows=pd.DataFrame(flows), intervals=pd.DataFrame(seconds),
-        queues=pd.DataFrame(held),
-    )  # fmt: skip
+    names = ["time_s", "flow", "stream", "cwnd", "state", "timeout"]
+    windows = pd.DataFrame([(*row, "")[:6] for row in rows], columns=names)
+    windows = windows.assign(timeout=windows.timeout.eq("timer"), ssthresh=np.nan)
+    hosts = [(n, f"h{2 * n - 1}", f"h{2 * n}", name) for n, name in enumerate(algorithms, 1)]
+    flows = pd.DataFrame(hosts, columns=["flow", "src", "dst", "congestion"])
+    seconds = flows.merge(pd.DataFrame({"start_s": range(3)}), how="cross")
+    seconds = seconds.assign(
+        stream=1, end_s=seconds.start_s + 1, sent_bps=9e7, received_bps=np.nan, omitted=False
+    )
+    held = pd.DataFrame(queues, columns=["time_s", "qdisc", "backlog_bytes", "drops"])
+    held = held.assign(src="s1", dst="s2", packets=0)
+    return SimpleNamespace(windows=windows, flows=flows, intervals=seconds, queues=held)
+
+
+def changed(result, **frames):
+    return SimpleNamespace(**vars(result) | frames)
 
 
 TWO = a_result(
@@ -121,9 +116,8 @@ def test_a_recovery_that_follows_another_at_once_is_marked():
 
 
 def test_where_ss_looked_there_are_no_marks():
-    fig = plots.windows(
-        SimpleNamespace(**vars(TWO) | {"windows": TWO.windows.assign(state=np.nan, timeout=np.nan)})
-    )
+    windows = TWO.windows.assign(state=np.nan, timeout=np.nan)
+    fig = plots.windows(changed(TWO, windows=windows))
     assert [trace.name for trace in fig.data] == ["stream 1", "stream 2", "sum"]
 
 
@@ -160,10 +154,8 @@ def test_thinned_windows_keep_peaks_and_steps():
 
 def test_figures_stay_light_with_many_streams_and_losses():
     assert len(plots.windows(many_windows(64, 6)).to_json()) < 150_000
-    lossy = a_result(
-        *((t / 100, 1, 1, 10 + t % 7, ("open", "recovery")[t % 2]) for t in range(20_000))
-    )
-    fig = plots.windows(lossy)
+    rows = ((t / 100, 1, 1, 10 + t % 7, ("open", "recovery")[t % 2]) for t in range(20_000))
+    fig = plots.windows(a_result(*rows))
     assert len(fig.to_json()) < 60_000 and 600 < len(named(fig, "loss").x) <= 1200
     assert fig.layout.title.subtitle.text == "loss: 10000 times"
 
@@ -184,14 +176,14 @@ def test_queues_are_below_the_throughput():
 def test_queues_are_those_of_the_last_discipline_at_the_bottleneck():
     of = [dict(time_s=1, qdisc=kind) for kind in ("netem", "tbf", "fq_codel")]
     queues = pd.DataFrame(of).assign(src="s1", dst="s2", backlog_bytes=[3, 2, 1], drops=0)
-    fig = plots.queues(SimpleNamespace(**vars(TWO) | {"queues": queues}))
+    fig = plots.queues(changed(TWO, queues=queues))
     assert fig.layout.yaxis2.title.text == "fq_codel holds [byte]" and [*fig.data[1].y] == [1]
-    fig = plots.queues(SimpleNamespace(**vars(TWO) | {"queues": queues[:1]}))
+    fig = plots.queues(changed(TWO, queues=queues[:1]))
     assert fig.layout.yaxis2.title.text == "netem holds [byte]"
 
 
 def test_queues_without_a_test_are_alone():
-    fig = plots.queues(SimpleNamespace(**vars(TWO) | {"intervals": TWO.intervals[:0]}))
+    fig = plots.queues(changed(TWO, intervals=TWO.intervals[:0]))
     assert fig.layout.yaxis.title.text == "tbf holds [kB]" and "yaxis2" not in fig.layout
 
 
