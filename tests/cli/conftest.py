@@ -13,10 +13,10 @@ class Done(NamedTuple):
 
 
 @pytest.fixture
-def command(capsys, monkeypatch):
+def call(capsys, monkeypatch):
     """Call `netlab`, which prints no traceback."""
 
-    def call(*words):
+    def run(*words):
         monkeypatch.setattr(sys, "argv", ["netlab", *map(str, words)])
         with pytest.raises(SystemExit) as left:
             main()
@@ -24,4 +24,4 @@ def command(capsys, monkeypatch):
         assert "Traceback" not in done.err, done.err
         return done
 
-    return call
+    return run

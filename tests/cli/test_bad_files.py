@@ -69,21 +69,21 @@ def is_refusal(status, out, err):
 @pytest.mark.parametrize("name", ["file.json", b"\xff.json"], ids=["name", "bytes"])
 @pytest.mark.parametrize("kind", BAD)
 @pytest.mark.parametrize("what", ["run", "fairness"])
-def test_a_file_that_is_none_is_named(what, kind, name, tmp_path, command):
+def test_a_file_that_is_none_is_named(what, kind, name, tmp_path, call):
     file = tmp_path / os.fsdecode(name)
     BAD[kind](file)
     more = ["-o", tmp_path / "out"] if what == "run" else []
-    status, out, err = command(what, file, *more)
+    status, out, err = call(what, file, *more)
     assert is_refusal(status, out, err) and ".json: " in err and not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "missing", "folder"])
 @pytest.mark.parametrize("what", ["summary", "pages", "pictures", "student-copy", "course check"])
-def test_a_notebook_that_is_no_file_is_named(what, kind, tmp_path, command):
+def test_a_notebook_that_is_no_file_is_named(what, kind, tmp_path, call):
     file = tmp_path / "file.ipynb"
     BAD[kind](file)
     more = ["-o", tmp_path / "out"] if what in ("pages", "student-copy") else []
-    status, out, err = command(*what.split(), file, *more)
+    status, out, err = call(*what.split(), file, *more)
     assert status in (1, 2) and out == ""
     assert "file.ipynb" in re.sub(r"[\s│]", "", err)  # typer breaks long paths in a box
     assert not (tmp_path / "out").exists()
@@ -103,19 +103,19 @@ def test_a_pipe_of_a_shell_is_read_and_not_for_ever(place):
         endless.kill()
 
 
-def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path, command):
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path, call):
     file = tmp_path / "report.json"
     file.touch()
     os.truncate(file, 10**12)
-    status, out, err = command("fairness", file)
+    status, out, err = call("fairness", file)
     assert is_refusal(status, out, err) and "report.json: " in err and "MB" in err
 
 
-def test_damaged_reports(tmp_path, command):
+def test_damaged_reports(tmp_path, call):
     rng, file, printed = random.Random(5), tmp_path / "out.json", 0
     for _ in range(150):
         file.write_text(mutations.mutated(rng, "iperf3"), errors="surrogatepass")
-        status, out, err = command("fairness", file)
+        status, out, err = call("fairness", file)
         if status == 0:  # where it was damaged, nothing is read
             rates = re.findall(r"(\S+) [GMk]?bit/s", out)
             assert rates and all(float(rate) >= 0 for rate in rates)
@@ -125,20 +125,20 @@ def test_damaged_reports(tmp_path, command):
     assert 0 < printed < 75
 
 
-def test_damaged_experiments(tmp_path, command):
+def test_damaged_experiments(tmp_path, call):
     """With no such engine, so that what is still an experiment does not run."""
     rng, file = random.Random(5), tmp_path / "experiment.json"
     for _ in range(200):
         text = mutations.mutate_json(rng, EXPERIMENT.to_json())
         file.write_text(text, errors="surrogatepass")
-        assert is_refusal(*command("run", file, "-o", tmp_path / "out", "--engine", "none"))
+        assert is_refusal(*call("run", file, "-o", tmp_path / "out", "--engine", "none"))
 
 
-def test_a_negative_rate_names_its_file(tmp_path, command):
+def test_a_negative_rate_names_its_file(tmp_path, call):
     doc = json.loads((mutations.DATA / "iperf3" / "3.18-tcp-1.json").read_text())
     doc["end"]["streams"][0]["receiver"]["bits_per_second"] = -5
     (tmp_path / "out.json").write_text(json.dumps(doc))
-    status, out, err = command("fairness", tmp_path / "out.json")
+    status, out, err = call("fairness", tmp_path / "out.json")
     assert status == 0 and "there is no receiver's figure" in out
     assert err.startswith("netlab: ") and "out.json: " in err and "bits_per_second = -5" in err
 
@@ -146,7 +146,7 @@ def test_a_negative_rate_names_its_file(tmp_path, command):
 EVIL = "\x1b]0;owned\x07\x1b[31mred\x9b5m\u202e"
 
 
-def test_no_command_passes_on_what_controls_a_terminal(tmp_path, command, monkeypatch):
+def test_no_command_passes_on_what_controls_a_terminal(tmp_path, call, monkeypatch):
     """The names of files, what notebooks show, and what students call themselves."""
     monkeypatch.chdir(tmp_path)
     new = nbformat.v4
@@ -166,12 +166,12 @@ def test_no_command_passes_on_what_controls_a_terminal(tmp_path, command, monkey
         ["fairness", f"r{EVIL}.json"],
         *(["run", f"e{EVIL}.json", "-o", "o"], ["summary", f"no{EVIL}"], ["record", f"no{EVIL}"]),
     ):  # fmt: skip
-        _, out, err = command(*words)
+        _, out, err = call(*words)
         assert out + err and re.sub("[\n\t]", "", out + err).isprintable(), words
 
 
-def test_the_text_of_a_summary_keeps_its_lines(tmp_path, command):
+def test_the_text_of_a_summary_keeps_its_lines(tmp_path, call):
     shown = nbformat.v4.new_output("display_data", {"text/plain": f"a{EVIL[0]}\n\tb"})
     cell = nbformat.v4.new_code_cell("", metadata={"tags": ["summary"]}, outputs=[shown])
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "a.ipynb")
-    assert command("summary", tmp_path / "a.ipynb") == (0, "a?\n\tb\n", "")
+    assert call("summary", tmp_path / "a.ipynb") == (0, "a?\n\tb\n", "")

@@ -11,14 +11,14 @@ import netlab as nl
 REPORTS = Path(__file__).parents[1] / "data" / "iperf3"
 
 
-def test_run_leaves_what_save_leaves(tmp_path, command):
+def test_run_leaves_what_save_leaves(tmp_path, call):
     experiment = nl.Experiment(nl.wan("100mbit", "20ms"), nl.Ping("h1", "h2"))
     (tmp_path / "experiment.json").write_text(experiment.to_json())
-    done = command("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
+    done = call("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
     assert done.status == 0, done.err
     assert str(tmp_path / "out") in done.out, "where the files are"
     assert nl.load(tmp_path / "out").raw == nl.run(experiment).raw
-    again = command("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
+    again = call("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
     assert again.status == 1 and "is there already" in again.err
 
 
@@ -27,12 +27,12 @@ class SaysWho(nl.CongestionControl):
         raise ValueError(f"user {os.getuid()}")
 
 
-def test_python_of_an_experiment_runs_in_a_jail(tmp_path, command):
+def test_python_of_an_experiment_runs_in_a_jail(tmp_path, call):
     experiment = nl.Experiment(
         nl.wan("10mbit", "20ms"), nl.Iperf3("h1", "h2", congestion=SaysWho, time=1)
     )
     (tmp_path / "experiment.json").write_text(experiment.to_json())
-    done = command("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
+    done = call("run", tmp_path / "experiment.json", "-o", tmp_path / "out")
     assert done.status == 1 and "user 65534" in done.err
 
 
@@ -44,24 +44,24 @@ def test_python_of_an_experiment_runs_in_a_jail(tmp_path, command):
         (lambda text: text[:50], ["not JSON"]),
     ],
 )
-def test_a_bad_experiment_is_refused_in_words(tmp_path, change, words, command):
+def test_a_bad_experiment_is_refused_in_words(tmp_path, change, words, call):
     (tmp_path / "bad.json").write_text(
         change(nl.Experiment(nl.wan(), nl.Ping("h1", "h2")).to_json())
     )
-    done = command("run", tmp_path / "bad.json", "-o", tmp_path / "out")
+    done = call("run", tmp_path / "bad.json", "-o", tmp_path / "out")
     assert done.status == 1 and all(word in done.err for word in words), done.err
     assert not (tmp_path / "out").exists()
 
 
-def test_doctor_and_engine_info_name_the_engine(command):
+def test_doctor_and_engine_info_name_the_engine(call):
     digest = nl.engines.pick().digest
     for words in (["doctor"], ["engine", "info"]):
-        done = command(*words)
+        done = call(*words)
         assert done.status == 0 and digest in done.out, done.out + done.err
 
 
-def test_building_again_does_nothing(command):
-    done = command("engine", "build")
+def test_building_again_does_nothing(call):
+    done = call("engine", "build")
     assert done.status == 0 and "There is an engine" in done.out
 
 
@@ -89,17 +89,17 @@ def report(file, *received_bps, of="3.12-tcp-8.json", later_s=0):
 
 
 @pytest.fixture
-def fairness(command, monkeypatch):
+def fairness(call, monkeypatch):
     """What `netlab fairness` prints of these files, and the indices in it."""
 
-    def call(*files, cwd=REPORTS):
+    def run(*files, cwd=REPORTS):
         monkeypatch.chdir(cwd)
-        done = command("fairness", *files)
+        done = call("fairness", *files)
         assert done.status == 0, done.err
         found = re.findall(r"^Jain's index of (.*): +([01]\.\d{5})$", done.out, re.M)
         return done.out, {what: float(index) for what, index in found}
 
-    return call
+    return run
 
 
 def test_fairness_of_the_example_of_lab_10(tmp_path, fairness):
@@ -166,9 +166,9 @@ def test_fairness_of_tests_that_did_not_run_together_is_warned_of(tmp_path, fair
     assert re.search(rf"did not compete. {files[0]} began \d+ s after {files[1]} had ended", text)
 
 
-def test_a_contradiction_in_a_report_is_told_in_a_line(tmp_path, command):
+def test_a_contradiction_in_a_report_is_told_in_a_line(tmp_path, call):
     (tmp_path / "a.json").write_text("^C" + (REPORTS / "3.12-tcp-8.json").read_text())
-    done = command("fairness", tmp_path / "a.json")
+    done = call("fairness", tmp_path / "a.json")
     assert done.status == 0 and len(done.err.splitlines()) == 1
     assert done.err.startswith(f"netlab: {tmp_path / 'a.json'}: ") and "'^C'" in done.err
 
@@ -176,8 +176,8 @@ def test_a_contradiction_in_a_report_is_told_in_a_line(tmp_path, command):
 @pytest.mark.parametrize(
     "words", ["-s -p 70000", "-s -b \udcff", "-c -C \udcff", "-c -I " + "ü" * 99]
 )
-def test_simpleperf_refuses_words_without_a_traceback(words, command):
-    done = command("simpleperf", *words.split())
+def test_simpleperf_refuses_words_without_a_traceback(words, call):
+    done = call("simpleperf", *words.split())
     assert done.status and "simpleperf: " in done.err
 
 
@@ -194,23 +194,23 @@ def test_simpleperf_refuses_words_without_a_traceback(words, command):
         ("./3.12-tcp-8.json", ["named twice"]),
     ],
 )
-def test_fairness_refuses_in_words_before_it_prints_anything(file, words, command, monkeypatch):
+def test_fairness_refuses_in_words_before_it_prints_anything(file, words, call, monkeypatch):
     monkeypatch.chdir(REPORTS)
-    done = command("fairness", "3.12-tcp-8.json", file)
+    done = call("fairness", "3.12-tcp-8.json", file)
     assert done.status == 1 and done.out == ""
     assert done.err.startswith(f"netlab: {Path(file)}: ")
     assert all(word in done.err for word in words), done.err
 
 
-def test_fairness_needs_something_to_share(tmp_path, command):
-    done = command("fairness", report(tmp_path / "out.json", 0, 0))
+def test_fairness_needs_something_to_share(tmp_path, call):
+    done = call("fairness", report(tmp_path / "out.json", 0, 0))
     assert done.status == 1 and done.out == "" and "no data went through" in done.err
 
 
 @pytest.mark.parametrize("tags", [[], ["summary"]])
-def test_a_notebook_without_a_summary_is_refused(tmp_path, tags, command):
+def test_a_notebook_without_a_summary_is_refused(tmp_path, tags, call):
     cell = nbformat.v4.new_code_cell("1 + 1", metadata={"tags": tags})
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "notebook.ipynb")
-    done = command("summary", tmp_path / "notebook.ipynb")
+    done = call("summary", tmp_path / "notebook.ipynb")
     assert done.status == 1 and not done.out
     assert "notebook.ipynb: " in done.err and "summary" in done.err

@@ -151,14 +151,14 @@ def place(inputs, monkeypatch):
 
 
 @pytest.fixture
-def netlab(command):
+def netlab(call):
     """Call `netlab`; -> its status, and what it says when it refuses."""
 
-    def call(words, out):
-        done = command(*[out if word == "OUT" else word for word in words.split()])
+    def run(words, out):
+        done = call(*[out if word == "OUT" else word for word in words.split()])
         return done.status, done.err
 
-    return call
+    return run
 
 
 def seen(folder):

@@ -12,9 +12,12 @@ from netlab.engines import recorded
 NEW = "notebooks/{}.ipynb: {} experiments, {} records are new".format
 
 
+EXPERIMENT = 'nl.wan("20mbit", "20ms", pairs=1), nl.Iperf3("h1", "h2", time=1)'
+
+
 def one(seed=1, more=""):
     """Code of a short experiment."""
-    return f'nl.run(nl.wan("20mbit", pairs=1), nl.Iperf3("h1", "h2", time=1), seed={seed}{more})'
+    return f"nl.run({EXPERIMENT}, seed={seed}{more})"
 
 
 AS_RECORDED = ', engine="recorded"'
@@ -52,7 +55,7 @@ def test_it_keeps_what_every_experiment_left_and_removes_what_none_asks_for(plac
     write(place, "b.ipynb", one(3))
     assert record() == [NEW("a", 2, 2), NEW("b", 1, 1), "3 records, 0 removed"]
     files = stored()
-    live = nl.run(nl.wan("20mbit", pairs=1), nl.Iperf3("h1", "h2", time=1), seed=2)
+    live = nl.run(nl.wan("20mbit", "20ms", pairs=1), nl.Iperf3("h1", "h2", time=1), seed=2)
     assert nl.run(live.experiment, engine="recorded").raw == live.raw
 
     write(place, "a.ipynb", one())
