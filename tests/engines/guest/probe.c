@@ -98,7 +98,7 @@ static long program(const char *path, enum way way)
 	}
 	waitpid(child, &status, 0);
 	errno = WEXITSTATUS(status);
-	return errno ? -1 : 0;
+	return errno && errno != 127 ? -1 : 0; /* 127: it began, and its loader may open nothing */
 }
 
 int main(int count, char **arguments)

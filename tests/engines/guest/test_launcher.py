@@ -146,6 +146,7 @@ def test_without_walls_the_probe_reaches_out(probe):
     found = worked(tried(probe, []))
     assert {"read a file", "list a folder", "signal another", "start a program"} <= found
     assert {"send to a socket", "send to an abstract socket", "send to a port"} <= found
+    assert {"start a program by descriptor", "start a program by execveat"} <= found
 
 
 @pytest.mark.parametrize("names", sets_of_walls(), ids="+".join)
