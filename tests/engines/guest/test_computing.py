@@ -3,6 +3,7 @@
 import pytest
 
 import netlab as nl
+from tests import cases
 
 PATH = nl.wan("100mbit", "20ms", "0.1%", pairs=1)
 
@@ -50,16 +51,19 @@ def report(path, program, options):
         return net.run("h1", f"/tmp/{program} -c 10.0.0.2 {options}", echo=False).text
 
 
-@pytest.mark.parametrize(
-    ("path", "options"),
-    [
-        (nl.wan(pairs=1), "-t 3 -i 0.5"),
-        (nl.wan("1gbit", "20ms", "0.1%", pairs=1, offload=False), "-t 3 -P 4 -C reno"),
-        (nl.wan("100mbit", "20ms", pairs=1, noise="10us"), "-t 3 -P 2 -R"),
-        (nl.wan("100mbit", "20ms", pairs=1), "-n 3M -w 64K"),
-    ],
-    ids=["10 Gbit/s", "loss, no offload", "noise, reversed", "small buffers"],
-)
-def test_iperf3_by_another_name_whose_data_is_copied_reports_the_same(path, options):
+PATHS = {
+    "10 Gbit/s": (nl.wan(pairs=1), "-t 3 -i 0.5"),
+    "loss, no offload": (
+        nl.wan("1gbit", "20ms", "0.1%", pairs=1, offload=False),
+        "-t 3 -P 4 -C reno",
+    ),
+    "noise, reversed": (nl.wan("100mbit", "20ms", pairs=1, noise="10us"), "-t 3 -P 2 -R"),
+    "small buffers": (nl.wan("100mbit", "20ms", pairs=1), "-n 3M -w 64K"),
+}
+
+
+@pytest.mark.parametrize("name", cases(PATHS))
+def test_iperf3_by_another_name_whose_data_is_copied_reports_the_same(name):
+    path, options = PATHS[name]
     mine, plain = (report(path, program, options) for program in ("iperf3", "copied"))
     assert "receiver" in mine and mine == plain
