@@ -70,7 +70,9 @@ def source():
 
 def write(folder):
     """A course folder with the source in it; -> the source's path."""
-    return problem_set.write(folder, "ps1", source())
+    path = problem_set.write(folder, "ps1", source())
+    path.write_text(json.dumps(source()))  # each cell's text in one piece, for tests that edit it
+    return path
 
 
 def cell(notebook, name):
