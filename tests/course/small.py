@@ -2,6 +2,7 @@
 gets, and what a good student hands in.
 """
 
+import json
 from functools import partial
 
 from tests.course import problem_set
