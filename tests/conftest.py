@@ -23,8 +23,15 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if config.option.seed is None:  # a worker of pytest-xdist is given its parent's
+    if hasattr(config, "workerinput"):  # a worker of pytest-xdist has its parent's seed
+        config.option.seed = config.workerinput["seed"]
+    elif config.option.seed is None:
         config.option.seed = random.randrange(2**32)
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_configure_node(node):
+    node.workerinput["seed"] = node.config.option.seed
 
 
 def pytest_report_header(config):
