@@ -34,7 +34,7 @@ def normalised(student):
     allowed = "write your student id, as your course knows you, in the first cell"
     if not isinstance(student, str):
         raise SpecificationError(f"student = {student!r}: a text in quotes; {allowed}")
-    text = folded(folded(student[: 10 * LONGEST]))  # the second finds what the first joined
+    text = folded(folded(student[: 10 * LONGEST]))  # what the first fold joins may fold again
     if not text:
         raise SpecificationError(f"student = {student[:20]!a}: {allowed}")
     if len(text) > LONGEST:

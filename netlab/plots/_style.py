@@ -7,7 +7,7 @@ from textwrap import wrap
 import plotly.graph_objects as go
 
 # Colour-blind people can tell them apart: after Okabe and Ito, and each at least 21 units of CIELAB
-# from every other and from INK, with and without red or green (tests/plots/test_style.py)
+# from every other and from INK, with and without red or green (tests/plots/test_all.py)
 COLOURS = (
     "#0072B2", "#D55E00", "#009E73", "#882CDB", "#F2A100", "#2BB3C9", "#8A3414", "#6A5470",
 )  # fmt: skip

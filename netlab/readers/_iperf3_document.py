@@ -8,7 +8,7 @@ import re
 from netlab.errors import ReadError
 from netlab.readers._common import AGAIN, given, last_of, one_of
 
-# A part of iperf3's own error: what to do about it.
+# By a part of iperf3's error message: what to do about it.
 _BOTH = "Keep both sides running until the test is over, and run it again."
 _REMEDIES = {
     "busy": "Wait until that test ends, or give each test its own server: iperf3 -s -1 -p 5202.",

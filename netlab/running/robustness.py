@@ -106,7 +106,7 @@ def on_second_kernel(varied, seeds, axes):
 
 
 def numbers(runs, conclusion, holds):
-    """One row: what is concluded with each seed; runs that failed conclude nothing."""
+    """One row: what is concluded with each seed; failed runs are left out."""
     if runs is None:
         return {"seeds": 0}
     if "error" in runs:

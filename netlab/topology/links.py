@@ -12,7 +12,7 @@ from netlab.topology.qdisc import Qdisc, rate_limits_bps
 # netem's own default, 1000 packets, would make the delay line a second bottleneck
 NETEM_PACKETS = 1_000_000
 # Above any link's rate: with a rate, netem keeps the packets in order that it delays at random, and
-# this one takes no time of its own.
+# this rate is so high that it adds no delay.
 NOISE_RATE = "100tbit"
 BURST_BYTES, LIMIT_BYTES = 5_000_000, 15_000_000  # the labs', at 10 Gbit/s over 20 ms
 SIZE_BYTES = 2**32 - 1  # tc's largest size
@@ -139,7 +139,7 @@ class Link(Description):
         own, given = self._defaults(), []
         for name, value in own.items():
             if getattr(self, name) is None or units.size_bytes(getattr(self, name)) == value:
-                self.__dict__[name] = value  # a frozen model allows no other way
+                self.__dict__[name] = value  # sets a field of a frozen model
                 self.model_fields_set.discard(name)  # `but` computes it anew
             else:
                 given.append(name)

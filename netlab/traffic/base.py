@@ -167,11 +167,11 @@ class Traffic(Description):
 
     @property
     def duration_s(self):
-        """A run of it that takes longer is ended with an error. [virtual s]"""
+        """How long it takes at most; a run that takes longer is ended with an error. [virtual s]"""
         raise NotImplementedError(f"{type(self).__name__} does not say how long it takes")
 
     def longer(self, factor):
-        """The same for so many times as long; itself, where it has no duration."""
+        """A copy that lasts `factor` times as long; itself, where it has no duration."""
         return self
 
     def may_send_tcp(self, host):

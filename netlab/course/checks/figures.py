@@ -9,7 +9,7 @@ DATA, TITLES, UNITS = 0.6, 0.2, 0.2  # shares of a figure
 NO_TITLE = "the {} axis has no title"
 NO_UNIT = "the title of the {} axis has no unit, such as [ms]"
 OTHER_UNIT = "is the unit in the title of the {} axis that of its values?"
-MOST_TIMES = 3  # as many curves as asked for
+MOST_TIMES = 3  # a figure may have so many times the curves that were asked for
 IN_ORDER = "lines"  # in a trace's mode: its points are joined one after the other
 
 
@@ -75,8 +75,8 @@ def compare_figures(given, right, spec):
 
 
 def matched(given, right, spec):
-    """How many of the right curves are there, in whatever order; and which of the given are none
-    of them, in words.
+    """How many of the right curves are there, in whatever order; and, in words, which of the
+    given match none.
     """
     if len(given["traces"]) > MOST_TIMES * len(right["traces"]) + MOST_TIMES:
         return 0, ""  # as many curves as it takes to have the right ones among them

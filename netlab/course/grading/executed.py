@@ -23,16 +23,14 @@ class Executed:
     answers: dict = field(default_factory=dict)
     errors: dict = field(default_factory=dict)  # by cell, what went wrong in it
     ended: str = ""  # why it was ended before its end
-    over_time: bool = False  # it was, as its experiments took too long on this machine
-    at_limit: bool = False  # it was at this limit or another, as it would be again
-    evidence: str = (
-        ""  # all that is known of that end, for who teaches: a notebook may be its author
-    )
+    over_time: bool = False  # its experiments took too long on this machine
+    at_limit: bool = False  # it reached a limit that it would reach again
+    evidence: str = ""  # of that end, for teachers only: the notebook may have written it
 
 
 def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     """Run a notebook for some students, one after the other; -> `Executed` by student, in their
-    order. One who ends the jail is the last of them: the rest had no turn.
+    order. Where a student's run ends the jail, the rest have had no turn.
 
     `cells` have ``id``, ``kind``, ``source``, and ``answers``: specifications by name, in check
     cells. Several `students` share a jail, which only a trusted notebook may. The expressions of
@@ -86,7 +84,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
 
 
 def begun(jail, order):
-    """Start the jail; -> what it says first of the notebook. An `EngineError` where it does not
+    """Start the jail; -> its first message. An `EngineError` where it does not
     even begin, which is no fault of the notebook's.
     """
     try:
@@ -112,7 +110,7 @@ def understood(text):
 
 
 def keep(executed, message, wanted):
-    """Keep what a cell told, once; the first word counts, as later cells could take it back."""
+    """Keep the first message of a cell; later ones could revoke it, and do not count."""
     cell, error, answers = (message.get(key) for key in ("cell", "error", "answers"))
     if cell not in wanted:
         raise NetlabError("the notebook told of a cell that it does not have")

@@ -19,9 +19,9 @@ MOST_VIRTUAL_IN_ALL_S = 3000  # of all experiments of one notebook
 MOST_CHARACTERS = 1_000_000  # of an experiment's JSON
 MOST_RAW = MOST_OUTPUT_BYTES  # that its programs print, windows and queues included, as UTF-8
 MOST_RAW_IN_ALL = 100_000_000
-PRESET = 1  # of xz: 14 times as fast as its own, for files that are a third larger
-MOST_RUN_S = 120.0  # wall, of one
-MOST_WALL_S = 300.0  # of all
+PRESET = 1  # of xz: 14 times as fast as its default, for files that are a third larger
+MOST_RUN_S = 120.0  # wall, of one experiment
+MOST_WALL_S = 300.0  # wall, of all experiments of one notebook
 REPLY = ("raw", "commands", "provenance")
 
 
@@ -107,7 +107,7 @@ class Runs:
         return found
 
     def kept_or_run(self, experiment, spent):
-        """A kept result takes the wall time that it took when it was run."""
+        """A kept result counts with the wall time that its run took."""
         path, left_s = self.path(experiment), wall_s(MOST_WALL_S) - spent.get("wall_s", 0)
         limit_s = min(wall_s(MOST_RUN_S), left_s)
         if not path.is_file():

@@ -100,7 +100,7 @@ def contents(metadata):
 
 
 def other_secret(mark, folder):
-    """A course.json that is not the one that was given out with the notebook."""
+    """A finding where course.json is not the one given out with the notebook."""
     if isinstance(mark, str) and mark != mark_of(secret(folder)):
         text = "The course.json that you got with this set is not beside the notebook, so my = "
         text += "nl.course.mine(...) draws numbers that are not yours. Put it there, and run all"
@@ -128,7 +128,7 @@ def checksum_of(cell):
 
 
 def answered(handed, expected):
-    """Answers that are still what the course wrote."""
+    """Findings of answers that the student has not touched."""
     for cell in handed:
         if cell.said.get("solution") is not True:
             continue
@@ -142,7 +142,7 @@ def answered(handed, expected):
 
 
 def not_in_grader(handed):
-    """Code that runs here and not there."""
+    """Findings of code that runs here and not in the grader."""
     for cell in handed:
         if cell.kind == "code" and cell.said.get("locked") is not True:
             for text in graders_python.refused(cell.source):

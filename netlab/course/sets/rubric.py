@@ -11,9 +11,9 @@ def page(assignment):
         f"{assignment.max_points:g} points"
         + f", about {assignment.minutes} minutes" * bool(assignment.minutes)
         + ". What a student's notebook computes is compared with what the solution computes with"
-        " that student's own parameters. An answer that is close gets half of its points, one of"
-        " which the unit alone is wrong a quarter, what has several parts the share of those that"
-        " are right. Students who make a mistake that is named below see it in their hint.",
+        " that student's own parameters. A close answer gets half of its points; one whose unit"
+        " alone is wrong, a quarter; an answer of several parts, the share that is right."
+        " Students who make a mistake that is named below see it in their hint.",
         "",
     ]
     for exercise in assignment.exercises:
@@ -41,4 +41,4 @@ def answer(name, spec):
             calls = ", ".join(f"`{written(each)[1:-1]}`" for each in spec[key])
             yield f"    - {text} {calls}"
     for hint, expression in spec.get("mistakes", {}).items():
-        yield f"    - a mistake that is known: {hint} (`{expression}`)"
+        yield f"    - a known mistake: {hint} (`{expression}`)"
