@@ -29,7 +29,7 @@ __all__ = [
 
 # "i" alone would also read the Kelvin sign as a "k", and the long s as an "s"
 _NUMBER = re.compile(
-    r"(?ai)((?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:e[+-]?[0-9]{1,2})?)([a-z%]*)"
+    r"(?ai)((?:[0-9]{1,400}(?:\.[0-9]{0,400})?|\.[0-9]{1,400})(?:e[+-]?[0-9]{1,2})?)([a-z%]*)"
 )
 # "10 Gbit/s", "20 ms", "10 µs", "1 %"; the space may be one that keeps a line together
 _SPOKEN = re.compile(

@@ -22,7 +22,8 @@ MEASURES = ("Gbit/s", "Mbit/s", "kbit/s", "bit/s", "s", "ms", "us", "%")  # that
 ALIKE = str.maketrans(
     dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-") | {"≤": "<=", "≥": ">=", "→": "->"}
 )
-NUMBER = re.compile(r"(?a)[+-]?(\d{1,300}\.?\d{0,300}|\.\d{1,300})(e[+-]?\d{1,3})?", re.I)
+LONGEST_CHOICE = 2000  # characters; a longer text is compared as it is
+NUMBER = re.compile(r"(?a)[+-]?(\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(e[+-]?\d{1,3})?", re.I)
 JOINED = re.compile(r"(?<=\d)\s*([.,:-])\s*(?=\d)|^(-)\s+(?=\d)")
 # What people leave out or put in: blanks and underlines, but not between two digits; hyphens,
 # commas, brackets and the like, but not before a digit; quotes
@@ -252,6 +253,8 @@ def plain(value):
     """
     if is_truth(value):
         return "yes" if value else "no"
+    if len(str(value)) > LONGEST_CHOICE:  # NFC takes time by the square of the length
+        return str(value)
     text = unicodedata.normalize("NFC", str(value)).strip().translate(ALIKE)
     if NUMBER.fullmatch(text):
         return str(Fraction(text))

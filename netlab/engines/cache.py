@@ -33,13 +33,21 @@ def own_cache():
         folder.mkdir(parents=True, exist_ok=True)
     # beside the tag that another process is writing just now
     names = [one.name for one in folder.iterdir() if not re.fullmatch(r"\.netlab-.*", one.name)]
-    if not (folder / TAG).is_file():  # asked last: another process may be making the cache
+    if not is_tagged(folder):  # asked last: another process may be making the cache
         if names:
             raise FileExistsError(
-                0, f"it has other things in it, such as {min(names)}, but no {TAG}"
+                0, f"it has other things in it, such as {min(names)}, but no {TAG} of netlab's"
             )
         try:
             files.write(folder / TAG, TAG_TEXT)
         except NetlabError as error:
             raise error.__cause__ from None
     return folder
+
+
+def is_tagged(folder):
+    """Has it the tag of netlab's cache? Other programs tag theirs by the same file."""
+    try:
+        return (folder / TAG).read_bytes()[: len(TAG_TEXT)] == TAG_TEXT.encode()
+    except OSError:
+        return False

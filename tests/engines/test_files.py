@@ -49,7 +49,9 @@ NAMED_ALIKE = (  # by a student: what netlab would remove from a cache of its ow
 )
 
 
-@pytest.mark.parametrize("names", [FOREIGN, NAMED_ALIKE, ["engine.json/mine"], ["lock/mine"]])
+@pytest.mark.parametrize(
+    "names", [FOREIGN, NAMED_ALIKE, ["engine.json/mine"], ["lock/mine"], ["CACHEDIR.TAG", "mine"]]
+)
 def test_a_folder_without_netlabs_tag_is_not_netlabs(names, tmp_path, monkeypatch):
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
     fill(tmp_path, names)

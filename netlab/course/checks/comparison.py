@@ -200,7 +200,7 @@ def several(given, right, spec, what="", count=0):
     right.
     """
     if right and not what:  # people write names as they like
-        given = {name: by_name(given, name) for name in right}
+        given = by_name(given, right)
     parts = {name: part(given.get(name), one, spec) for name, one in right.items()}
     wrong = [name for name, one in parts.items() if one.verdict != "right"]
     size = max(len(right), count, 0 if right else len(given))
@@ -226,10 +226,16 @@ def several(given, right, spec, what="", count=0):
     return Check(verdict, share, hint, good)
 
 
-def by_name(given, name):
-    """The value of a name, which people write as they like; None where two could be meant."""
-    found = [one for other, one in given.items() if plain(other) == plain(name)]
-    return given.get(name, found[0] if len(found) == 1 else None)
+def by_name(given, names):
+    """Values by `names`, which people write as they like; None where two could be meant."""
+    found = {}
+    for name, value in given.items():
+        found.setdefault(plain(name), []).append(value)
+    alike = {name: found.get(plain(name), []) for name in names}
+    return {
+        name: given.get(name, values[0] if len(values) == 1 else None)
+        for name, values in alike.items()
+    }
 
 
 def part(given, right, spec):
@@ -265,8 +271,8 @@ def compare_tables(given, right, spec):
         columns = given["columns"]
     rows = max((len(one) for one in wanted.values()), default=0)
     share, good, hints = 0, 0, []
-    for name, cells in wanted.items():
-        own = by_name(columns, name)
+    for name, own in by_name(columns, wanted).items():
+        cells = wanted[name]
         if own is None:
             hints.append(f"the column {name} is missing")
             continue

@@ -106,6 +106,8 @@ def same_curve(given, right, factors, within):
     if (given["orientation"] == "h") != (right["orientation"] == "h"):
         return False
     own, wanted = points(given), points(right)
+    if len(own) != len(wanted):
+        return False
     if any(same_points(one, wanted, factors, within) for one in (own, own[::-1])):
         return True
     if right["type"] == "bar":

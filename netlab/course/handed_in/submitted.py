@@ -15,7 +15,7 @@ from netlab.readers._common import read_file
 LARGEST_BYTES = 20_000_000
 MOST_CELLS = 2_000
 LONGEST_CELL = 200_000  # characters
-MOST_LISTS = 2_000_000  # and objects of a file: each takes far more memory than its two bytes
+MOST_LISTS = 1_000_000  # and objects of a file: each takes far more memory than its two bytes
 AGAIN = "Open it in Jupyter, save it there, and hand in that file."
 LONGEST_HEADING = 80  # characters
 MOST_FINDINGS = 40  # of one flag

@@ -91,11 +91,11 @@ def fixed_layout():
 
 def children_of(pid):
     """The child processes of all threads of a process."""
-    return {
-        child
-        for task in os.listdir(f"/proc/{pid}/task")
-        for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split()
-    }
+    children = set()
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with contextlib.suppress(OSError):  # that thread has ended
+            children.update(Path(f"/proc/{pid}/task/{task}/children").read_text().split())
+    return children
 
 
 def check_memory(kernel):
