@@ -49,12 +49,13 @@ NAMED_ALIKE = (  # by a student: what netlab would remove from a cache of its ow
 )
 
 
-@pytest.mark.parametrize(
-    "names", [FOREIGN, NAMED_ALIKE, ["engine.json/mine"], ["lock/mine"], ["CACHEDIR.TAG", "mine"]]
-)
-def test_a_folder_without_netlabs_tag_is_not_netlabs(names, tmp_path, monkeypatch):
+@pytest.mark.parametrize("names", [FOREIGN, NAMED_ALIKE, ["engine.json/mine"], ["lock/mine"]])
+@pytest.mark.parametrize("tag", [None, "# made by another program\n"])
+def test_a_folder_without_netlabs_tag_is_not_netlabs(tag, names, tmp_path, monkeypatch):
     monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
     fill(tmp_path, names)
+    if tag:
+        (tmp_path / cache.TAG).write_text(cache.TAG_TEXT.splitlines(True)[0] + tag)
     before = sorted(tmp_path.rglob("*"))
     for use in (store.remove, lambda: store.work_folder().__enter__()):
         with pytest.raises(nl.EngineError, match="other things"):
