@@ -93,7 +93,8 @@ def run(
     if not free:
         raise NetlabError(f"--output {output}: is there already; name a new or an empty folder")
     try:
-        described = netlab.Experiment.from_json(read_text(experiment))
+        with limited_memory():
+            described = netlab.Experiment.from_json(read_text(experiment))
     except OSError as error:
         raise NetlabError(
             f"{experiment}: {error.strerror}. Give a file that Experiment.to_json wrote."
