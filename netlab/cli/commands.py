@@ -210,7 +210,7 @@ def fairness(
     """Print what each stream of iperf3's JSON files got, and how fair that is: Jain's index."""
     from netlab.cli.fairness_report import report
 
-    say(*report(files))
+    say(*report(files).split("\n"))
 
 
 @engine_app.command()

@@ -25,7 +25,7 @@ BOTH_WAYS = "sent both ways (--bidir); the two directions do not compete for the
 
 
 def report(files):
-    """The lines to print about these reports of iperf3: one, or those of tests that ran together.
+    """A text about these reports of iperf3: one, or those of tests that ran together.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def report(files):
     received = streams.received_bps.notna()
     notes.append(COUNTED[int(received.any()) + int(received.all())])
     notes += [f"Note: {file} {BOTH_WAYS}" for file in tests.file[tests.bidirectional]]
-    return [*heads, "", *table(streams), "", *fair, *apart(tests), "", *notes]
+    return "\n".join([*heads, "", *table(streams), "", *fair, *apart(tests), "", *notes])
 
 
 def apart(tests):

@@ -119,11 +119,11 @@ class Job:
             " limit_s=..., or an end of its own, as `ping -c 4` has"
         )
 
-    def flooded(self):
+    def flooded(self, most_bytes):
         """The error of a job that was ended because its output was too long."""
         return self.failed(
             f"printed more than {OUTPUT_LIMIT / 1e6:g} MB, or all programs of its network more than"
-            f" {ALL_OUTPUT_LIMIT / 1e6:g} MB, and was ended; only what came first is kept. Let it"
+            f" {most_bytes / 1e6:g} MB, and was ended; only what came first is kept. Let it"
             " print less, as with `| tail`"
         )
 

@@ -23,7 +23,7 @@ class Session:
 
     def __init__(self, agent):
         self.agent, self.jobs, self.clock_ns, self.unrepeatable = agent, {}, 0, ""
-        self._room = ALL_OUTPUT_LIMIT
+        self._most = self._room = getattr(agent, "most_output_bytes", ALL_OUTPUT_LIMIT)
 
     def ask(self, on_tick=ignore, on_output=ignore, **question):
         """One question to the agent; -> its answer.
@@ -50,7 +50,7 @@ class Session:
         self.clock_ns = answer["clock_ns"]
         self.unrepeatable = answer.get("unrepeatable", "")
         if flooding:
-            raise flooding[0].stop().flooded()
+            raise flooding[0].stop().flooded(self._most)
         if "error" in answer:
             raise CommandError(f"the agent could not do this: {answer['error']}")
         return answer

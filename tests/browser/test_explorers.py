@@ -98,6 +98,7 @@ def test_the_plane_walks_by_hand_and_by_itself(page):
 
 def test_the_button_measures_while_sliders_move(lab):
     before = curve(lab, MATHIS, "measured")
+    lab.press(MATHIS, "streams K", Keys.HOME, *[Keys.ARROW_RIGHT] * 3)
     lab.press(MATHIS, "loss rate", *[Keys.ARROW_LEFT] * 6)
     lab.until(lambda: curve(lab, MATHIS, "sliders")[0][0] == 0.01)
     lab.button(MATHIS, "Measure here").click()

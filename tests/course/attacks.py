@@ -493,8 +493,8 @@ tell(answer.get("error", "it ran")[:400])
 # What a method of a congestion control does, once nobody watches over it any more; `frame` is that
 # of the function that answers the kernel.
 UNWATCHED = """frame = sys._getframe()
-        while 'watched' not in frame.f_locals: frame = frame.f_back
-        frame.f_locals['watched'].clear()
+        while 'kernel' not in frame.f_locals: frame = frame.f_back
+        frame.f_globals['Progress'].watched = False
         """
 CONTROLS = {
     "reads a file": "raise OSError(os.popen('cat @CANARY@ /job/* /proc/1/environ').read()[:300])",

@@ -23,7 +23,9 @@ netlab.run(netlab.wan(), traffic, wall_limit_s=float(sys.argv[1]))
 
 
 def ours(tmp):
-    """Processes of guests whose folder is below `tmp`, and those folders."""
+    """Processes of guests whose folder is below `tmp`, and those folders. One whose parent was
+    killed before its watcher began is deleted by a later start.
+    """
     processes = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
@@ -31,7 +33,8 @@ def ours(tmp):
             processes += [path.name] if str(tmp) in os.readlink(path / "cwd") else []
         except OSError:
             pass
-    return processes, list(tmp.glob("netlab-*/guest-*"))
+    begun = [path.parent for path in tmp.glob("netlab-*/guest-*/console")]
+    return processes, begun
 
 
 def survivors(tmp, within_s=5):
