@@ -32,8 +32,8 @@ class OverTime(LimitError):
 
 
 class Runs:
-    """Runs experiments for notebooks, whoever wrote them, and keeps their results in a folder: the
-    same experiment on the same engine is not run again.
+    """Runs the experiments of strangers' notebooks, and keeps their results in a folder: the same
+    experiment on the same engine is not run again.
 
     What a notebook is refused depends on its experiments only: their number, virtual seconds and
     output count, whether they are run or were kept from somebody else's notebook.

@@ -62,8 +62,8 @@ class HookFailed(Exception):
 
 
 class Hooks:
-    """This process's end of a guest's hooks: whoever waits for the guest waits for `sockets`, too,
-    and calls `serve` with each that can be read.
+    """The parent's end of a guest's hooks. A loop that waits for the guest also waits for
+    `sockets`, and calls `serve` with each that can be read.
     """
 
     def __init__(self):
