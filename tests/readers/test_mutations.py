@@ -1,5 +1,5 @@
 """Damaged outputs: refused with a ReadError, read with a ReadWarning, or read to figures that go
-together. `make bench` reads tens of thousands.
+together.
 """
 
 import random
