@@ -28,9 +28,7 @@ def jain_index(throughputs):
     If k of n flows share everything equally and the others get nothing, the index is k/n. It does
     not depend on the unit. It counts flows, not users, and ignores whether the link was full.
 
-    References
-    ----------
-    R. Jain, D.-M. Chiu, W. Hawe, "A quantitative measure of fairness and discrimination for
+    Source: R. Jain, D.-M. Chiu, W. Hawe, "A quantitative measure of fairness and discrimination for
     resource allocation in shared computer systems", DEC Research Report TR-301, 1984.
 
     Examples

@@ -2,9 +2,10 @@
 
 Every function takes scalars, arrays or Series and broadcasts them as numpy does. Scalars give a
 float, a Series gives a Series. NaN means *missing*, and gives NaN. An argument that is outside its
-range, or not a number, raises ``ValueError``. A throughput is that of all streams together.
-Arguments of one name mean the same in all functions; `mathis_bps` explains ``mss_bytes``,
-``rtt_s``, ``loss``, ``c`` and ``streams``.
+range, or not a number, raises ``ValueError``. A throughput is that of all streams together. The
+unit of a result ends the first sentence. Arguments of one name mean the same in all functions:
+`mathis_bps` explains ``mss_bytes``, ``rtt_s``, ``loss``, ``c`` and ``streams``, `aimd_bps`
+``beta``, `buffer_limited_bps` ``window_bytes`` and `goodput_bps` ``rate_bps``.
 
 - Loss, the buffers and the link each limit a connection: `mathis_bps`, `buffer_limited_bps`,
   `goodput_bps`. `limited_bps` is the lowest of these limits, `limiting` names it.
@@ -22,8 +23,24 @@ A `Model` is one of these functions applied to the columns of a frame of runs: `
 measured runs best, and `log_error` tells how far a model is from them.
 """
 
-from netlab.models.limits import limited_bps, limiting, streams_needed
-from netlab.models.loss import MATHIS_C, affordable_loss, aimd_bps, cubic_bps, mathis_bps
+from netlab.models.limits import (
+    bandwidth_delay_product_bytes,
+    buffer_limited_bps,
+    goodput_bps,
+    limited_bps,
+    limiting,
+    sawtooth_utilisation,
+    streams_needed,
+)
+from netlab.models.loss import (
+    MATHIS_C,
+    affordable_loss,
+    aimd_bps,
+    cubic_bps,
+    mathis_bps,
+    padhye_bps,
+    padhye_simple_bps,
+)
 from netlab.models.on_frames import (
     MATHIS_MOST_LOSS,
     Fit,
@@ -37,14 +54,7 @@ from netlab.models.on_frames import (
     padhye,
 )  # fmt: skip
 from netlab.models.parallel import altman_bps, hacker_bps, parallel_bps, rtt_shares
-from netlab.models.path import (
-    bandwidth_delay_product_bytes,
-    buffer_limited_bps,
-    goodput_bps,
-    sawtooth_utilisation,
-)
 from netlab.models.startup import aimd_trace, slow_start_s, slow_start_trace, transfer_s
-from netlab.models.timeouts import padhye_bps, padhye_simple_bps
 
 __all__ = [
     "MATHIS_C", "MATHIS_MOST_LOSS", "Fit", "Model", "affordable_loss", "aimd_bps", "aimd_trace",

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netlab.models.loss import MATHIS_C, cubic_bps, mathis_bps
+from netlab.models.limits import goodput_bps
+from netlab.models.loss import MATHIS_C, cubic_bps, mathis_bps, padhye_bps
 from netlab.models.parallel import parallel_bps
-from netlab.models.path import goodput_bps
-from netlab.models.timeouts import padhye_bps
 
 RESAMPLES = 10_000
 
@@ -24,8 +23,8 @@ class Model:
     label : str
         Its name in a legend.
     predict : callable
-        Takes a frame of runs, and gives the throughput of all streams of each row together. The
-        `Model` turns a missing column into a ``ValueError``. [bit/s]
+        Takes a frame of runs, and gives the throughput of all streams of each row together [bit/s].
+        A column that it misses is a ``ValueError``.
     most_loss : float
         The highest loss rate at which the model holds; figures shade what is beyond. [1]
     """
@@ -108,12 +107,7 @@ def fit_constant(runs, level=0.95):
     Returns
     -------
     Fit
-        The constant, and its confidence interval. [1]
-
-    Raises
-    ------
-    ValueError
-        Fewer than five runs are within the model's domain.
+        With fewer than five runs in the model's domain, ``ValueError``.
 
     Notes
     -----
@@ -126,9 +120,7 @@ def fit_constant(runs, level=0.95):
     10,000 bootstrap samples, drawn with a fixed seed. It shows how much chance is in the runs, not
     whether the model is right.
 
-    References
-    ----------
-    B. Efron, R. Tibshirani, "An introduction to the bootstrap", 1993, chapter 13.
+    Source: B. Efron, R. Tibshirani, "An introduction to the bootstrap", 1993, chapter 13.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be above 0 and below 1, not {level!r}")

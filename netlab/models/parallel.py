@@ -7,20 +7,15 @@ from netlab.models.loss import mathis_bps
 
 
 def parallel_bps(single_bps, streams, link_bps):
-    """Throughput of equal streams that share one link.
+    """Throughput of equal streams that share one link. [bit/s]
 
     Parameters
     ----------
     single_bps : float or array
         Throughput of one stream alone; 0 to infinity. [bit/s]
-    streams : int or array
-        Parallel connections, at least 1. [1]
+    streams : as in `mathis_bps` [1]
     link_bps : float or array
         Payload that the link carries, see `goodput_bps`, above 0; may be infinity. [bit/s]
-
-    Returns
-    -------
-    float or array [bit/s]
 
     Notes
     -----
@@ -55,31 +50,21 @@ def hacker_bps(mss_bytes, rtt_s, loss, c=1.0):
     Holds where `mathis_bps` holds, and only while the link is not full. When the connections fill
     it, loss rates and RTT rise, and the sum stays at what the link carries (`parallel_bps`).
 
-    References
-    ----------
-    T. Hacker, B. Athey, B. Noble, "The end-to-end performance effects of parallel TCP sockets on a
-    lossy wide-area network", IPDPS 2002 (CITI technical report, 2001).
+    Source: T. Hacker, B. Athey, B. Noble, "The end-to-end performance effects of parallel TCP
+    sockets on a lossy wide-area network", IPDPS 2002 (CITI technical report, 2001).
     """
     each = np.atleast_1d(np.asarray(mathis_bps(mss_bytes, rtt_s, loss, c)))
     return unwrapped(each.sum(axis=-1))
 
 
 def altman_bps(link_bps, flows, beta=0.5):
-    """Throughput of flows that fill a link without a queue, after Altman et al.
+    """Mean throughput of flows that fill a link without a queue, after Altman et al. [bit/s]
 
     Parameters
     ----------
-    link_bps : float or array
-        Payload that the link carries, see `goodput_bps`, above 0. [bit/s]
+    link_bps, beta : as in `parallel_bps` and `aimd_bps` [bit/s, 1]
     flows : int or array
         Connections that share the link, at least 1. [1]
-    beta : float or array
-        Share of a flow's rate that *remains* after a loss, between 0 and 1. Reno: 0.5. [1]
-
-    Returns
-    -------
-    float or array
-        Of all flows together, mean over time. [bit/s]
 
     Notes
     -----
@@ -94,10 +79,8 @@ def altman_bps(link_bps, flows, beta=0.5):
     :math:`\\frac{1 + \\beta}{2} L` for any number of flows. With Reno, a queue of one
     bandwidth-delay product keeps the link full in both cases.
 
-    References
-    ----------
-    E. Altman, D. Barman, B. Tuffin, M. Vojnović, "Parallel TCP sockets: simple model, throughput
-    and validation", INFOCOM 2006 (technical report MSR-TR-2005-130).
+    Source: E. Altman, D. Barman, B. Tuffin, M. Vojnović, "Parallel TCP sockets: simple model,
+    throughput and validation", INFOCOM 2006 (technical report MSR-TR-2005-130).
 
     Examples
     --------
@@ -140,10 +123,8 @@ def rtt_shares(rtt_s, streams=1, exponent=1.0):
     buffers nor by losses elsewhere. CUBIC depends less on the RTT where its window is larger than
     Reno's.
 
-    References
-    ----------
-    T. V. Lakshman, U. Madhow, "The performance of TCP/IP for networks with high bandwidth-delay
-    products and random loss", IEEE/ACM Transactions on Networking 5(3), 1997.
+    Source: T. V. Lakshman, U. Madhow, "The performance of TCP/IP for networks with high
+    bandwidth-delay products and random loss", IEEE/ACM Transactions on Networking 5(3), 1997.
 
     Examples
     --------

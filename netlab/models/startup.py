@@ -9,24 +9,16 @@ from netlab.models.argument_checks import scalar, unwrapped, within
 
 
 def slow_start_s(window_bytes, mss_bytes, rtt_s, initial_segments=10, streams=1):
-    """Time until slow start has reached a window.
+    """Time until slow start has reached a window; 0 where the first window is as large. [s]
 
     Parameters
     ----------
     window_bytes : float or array
         The window of all streams together, above 0; `bandwidth_delay_product_bytes` is the one that
         fills a path. [byte]
-    mss_bytes, rtt_s : float or array
-        Payload of a full segment [byte] and round-trip time [s], above 0.
+    mss_bytes, rtt_s, streams : as in `mathis_bps` [byte, s, 1]
     initial_segments : int or array
         The window that each stream begins with, at least 1; the standard's is 10. [segment]
-    streams : int or array
-        Parallel connections that begin at once, at least 1. [1]
-
-    Returns
-    -------
-    float or array
-        0 where the first window is large enough. [s]
 
     Notes
     -----
@@ -36,9 +28,7 @@ def slow_start_s(window_bytes, mss_bytes, rtt_s, initial_segments=10, streams=1)
     in a round trip. Eight streams save three round trips. Ignores the connection's set-up, loss,
     and HyStart, with which Linux leaves slow start earlier when the delay grows.
 
-    References
-    ----------
-    M. Allman, V. Paxson, E. Blanton, "TCP congestion control", RFC 5681, 2009, section 3.1.
+    Source: M. Allman, V. Paxson, E. Blanton, "TCP congestion control", RFC 5681, 2009, section 3.1.
     J. Chu, N. Dukkipati, Y. Cheng, M. Mathis, "Increasing TCP's initial window", RFC 6928, 2013.
 
     Examples
@@ -52,7 +42,7 @@ def slow_start_s(window_bytes, mss_bytes, rtt_s, initial_segments=10, streams=1)
 
 
 def transfer_s(size_bytes, rate_bps, mss_bytes, rtt_s, initial_segments=10, streams=1):
-    """Time to fetch a file, connection set-up and slow start included, after Kurose and Ross.
+    """Time to fetch a file, from the first SYN to the last byte, after Kurose and Ross. [s]
 
     Parameters
     ----------
@@ -60,13 +50,7 @@ def transfer_s(size_bytes, rate_bps, mss_bytes, rtt_s, initial_segments=10, stre
         Size of the file, which all streams carry in equal parts, above 0. [byte]
     rate_bps : float or array
         Payload that the path carries, see `goodput_bps`, above 0; may be infinity. [bit/s]
-    mss_bytes, rtt_s, initial_segments, streams : float or array
-        As in `slow_start_s`; the RTT without queueing. [byte, s, segment, 1]
-
-    Returns
-    -------
-    float or array
-        From the first SYN to the last byte. [s]
+    mss_bytes, rtt_s, initial_segments, streams : as in `slow_start_s`; the RTT without queueing
 
     Notes
     -----
@@ -85,10 +69,8 @@ def transfer_s(size_bytes, rate_bps, mss_bytes, rtt_s, initial_segments=10, stre
     before the path is full, and if the queue holds what exceeds the path. Ignores headers, and the
     time to send requests and ACKs.
 
-    References
-    ----------
-    J. Kurose, K. Ross, "Computer networking: a top-down approach featuring the Internet", 2nd and
-    3rd editions, section 3.7, TCP latency modeling (dynamic congestion window).
+    Source: J. Kurose, K. Ross, "Computer networking: a top-down approach featuring the Internet",
+    2nd and 3rd editions, section 3.7, TCP latency modeling (dynamic congestion window).
 
     Examples
     --------
@@ -124,8 +106,7 @@ def slow_start_trace(
         Segment size [byte] and round-trip time [s], above 0. All arguments are scalars.
     duration_s : float
         How long to follow the connection, at least 0. [s]
-    initial_segments : int
-        The first window, at least 1; 10 in the standard and in Linux. [segment]
+    initial_segments : as in `slow_start_s` [segment]
     threshold_bytes : float, optional
         Window at which slow start ends (ssthresh), at least one MSS. Default: never. [byte]
     limit_bytes : float, optional
@@ -135,20 +116,15 @@ def slow_start_trace(
     Returns
     -------
     pandas.DataFrame
-        As from `aimd_trace`: ``time_s`` [s], ``cwnd_bytes`` [byte], ``sent_bps`` [bit/s].
+        As from `aimd_trace`.
 
     Notes
     -----
     .. math:: W \\leftarrow \\min(2 W, W_t) \\quad\\text{while } W < W_t,
         \\text{ then}\\quad W \\leftarrow W + MSS
 
-    Each segment is acknowledged. Ignores the connection's set-up, loss, the delay that a queue
-    adds, and HyStart, with which Linux leaves slow start earlier when the delay grows.
-    `slow_start_s` has the time as a formula, without threshold and limit.
-
-    References
-    ----------
-    Those of `slow_start_s`.
+    Holds where `slow_start_s` holds, which has the time as a formula, without threshold and limit,
+    and the sources. Ignores the delay that a queue adds, too.
 
     Examples
     --------

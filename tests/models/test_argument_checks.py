@@ -87,20 +87,5 @@ CASES += [(model, args, "mss_bytes", [1000, 1448]) for model, args in OTHERS[3:]
 def test_what_is_outside_the_model_is_refused_by_name(model, args, name, wrong):
     names = list(inspect.signature(model).parameters)
     args = dict(zip(names, args, strict=True))
-    with pytest.raises(ValueError, match=f"^{name} must be "):
+    with pytest.raises(ValueError, match=f"^{name} must be .*, not "):
         model(**args | {name: wrong})
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"rtt_s": [0.02, 0]}, "rtt_s must be above 0 and finite, not 0"),
-        ({"rtt_s": "20ms"}, "rtt_s must be numbers in SI units, not '20ms'"),
-        ({"loss": 1.5}, "loss must be at least 0 and at most 1 and finite, not 1.5"),
-        ({"streams": [1, 2.5]}, "streams must be at least 1 and finite and whole, not 2.5"),
-        ({"window_bytes": [1e6, 1000]}, r"at least mss_bytes \(1448\), not 1000"),
-    ],
-)
-def test_a_refusal_says_what_is_allowed(changes, message):
-    with pytest.raises(ValueError, match=message):
-        models.padhye_bps(**{"mss_bytes": MSS, "rtt_s": 0.02, "loss": 0.01} | changes)
