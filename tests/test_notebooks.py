@@ -77,7 +77,7 @@ def test_it_runs_without_an_engine_and_shows_what_is_stored(path, tmp_path):
 def test_a_student_s_copy_runs_with_no_prediction_made(path, tmp_path):
     copy, _ = student_copy.student_copy([path], tmp_path)
     assert outputs(read(copy)) == []
-    ran = record_notebooks.execute(copy, NETLAB_ENGINE="recorded")
+    ran = record_notebooks.run(copy, NETLAB_ENGINE="recorded")
     predicted = [cell for cell in code_cells(ran) if "# <- your prediction" in cell.source]
     assert predicted and all("= None" in cell.source for cell in predicted)
     assert len(pictures.figures(ran)) == len(pictures.figures(read(path)))

@@ -1,13 +1,20 @@
-"""Notebooks as files: what cannot be read or written raises an error that names the file."""
+"""Notebooks as files: what cannot be read, run or written raises an error that names the file."""
 
+import os
+import tempfile
 from pathlib import Path
+from unittest.mock import patch
 
 from netlab.engines import files
 from netlab.errors import NetlabError, needs_notebooks
 from netlab.readers._common import read_file
 
 with needs_notebooks():
+    import nbclient
     import nbformat
+    from traitlets.config import Config
+
+QUIET = {"NETLAB_PROGRESS": "off", "PLOTLY_RENDERER": "plotly_mimetype"}
 
 
 def read(path):
@@ -26,10 +33,49 @@ def read(path):
     return notebook
 
 
+def text(notebook):
+    """What the file of a notebook has in it."""
+    return nbformat.writes(notebook).rstrip("\n") + "\n"
+
+
 def write(notebook, path):
     """Store a notebook, in the file that a link leads to."""
-    text = nbformat.writes(notebook).rstrip("\n")
-    files.write(Path(path).resolve(), f"{text}\n", remedy="make it writable, or work on a copy")
+    remedy = "make it writable, or work on a copy"
+    files.write(Path(path).resolve(), text(notebook), remedy=remedy)
+
+
+def execute(notebook, name, folder, **environment):
+    """Run all cells in a folder, with these environment variables, too; errors begin with `name`.
+
+    Returns
+    -------
+    NotebookNode
+        The same notebook, with its outputs.
+    """
+    failed = []  # numbers of cells
+    with tempfile.TemporaryDirectory(prefix="netlab-") as own:
+        # sockets in a folder that nobody else can open, in place of ports of this machine
+        kernel = {"transport": "ipc", "connection_file": f"{own}/kernel.json"}
+        client = nbclient.NotebookClient(
+            notebook,
+            timeout=None,
+            raise_on_iopub_timeout=True,
+            record_timing=False,
+            on_cell_error=lambda cell_index, **_: failed.append(cell_index + 1),
+            config=Config(KernelManager=kernel),
+            resources={"metadata": {"path": str(folder)}},
+        )
+        try:
+            with patch.dict(os.environ, QUIET | environment):
+                return client.execute()
+        except nbclient.exceptions.CellExecutionError as error:
+            said = f"{error.ename}: {error.evalue}"
+            raise NetlabError(f"{name}, cell {failed[-1]}: {said}. Nothing is stored.") from None
+        except Exception as error:  # no kernel of that name, one that died, ...
+            raise NetlabError(
+                f"{name} cannot be run ({type(error).__name__}: {error}): run it in Jupyter first,"
+                " and save it there"
+            ) from error
 
 
 def summary(path):

@@ -2,21 +2,21 @@
 every experiment recorded. What `netlab record` does.
 """
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
-from unittest.mock import patch
 
 from netlab import engines
 from netlab.cli import pictures
-from netlab.cli.notebook_file import read, write
+from netlab.cli.notebook_file import execute, read, write
 from netlab.engines import files, recorded
 from netlab.errors import NetlabError, needs_notebooks
 
+with needs_notebooks():
+    from nbformat.v4 import new_output
+
 RECORD = r"[0-9a-f]{16}\.json\.xz"  # names of records
 WIDGET = "application/vnd.jupyter.widget-view+json"
-QUIET = {"NETLAB_PROGRESS": "off", "PLOTLY_RENDERER": "plotly_mimetype"}
 
 
 def record(notebooks, every=False):
@@ -36,13 +36,13 @@ def record(notebooks, every=False):
         with tempfile.TemporaryDirectory() as fresh:
             if (home / recorded.SECOND).exists():  # read, where there is no second kernel
                 shutil.copytree(home / recorded.SECOND, Path(fresh) / recorded.SECOND)
-            execute(path, NETLAB_RECORD="on", NETLAB_RECORDS=fresh)
+            run(path, NETLAB_RECORD="on", NETLAB_RECORDS=fresh)
             made = sorted(Path(fresh).glob("*.json.xz"))
             new = [file for file in made if not is_kept(file, home / file.name)]
             for file in [*new, *Path(fresh, recorded.SECOND).glob("*")]:
                 files.write(home / file.relative_to(fresh), file.read_bytes())
             used |= {file.name for file in made}
-        store(path, execute(path, NETLAB_RECORD="off", NETLAB_RECORDS=str(home)))
+        store(path, run(path, NETLAB_RECORD="off", NETLAB_RECORDS=str(home)))
         list(pictures.renew([path]))
         yield path, len(made), len(new)
     if every:
@@ -52,25 +52,9 @@ def record(notebooks, every=False):
         yield None, len(used), len(stale)
 
 
-def execute(path, **environment):
-    """Run a notebook; -> the notebook as it has run."""
-    with needs_notebooks():
-        import papermill
-
-    read(path)  # or say what is wrong with it
-    try:
-        with patch.dict(os.environ, QUIET | environment):
-            return papermill.execute_notebook(path, None, cwd=path.parent, progress_bar=False)
-    except papermill.PapermillExecutionError as error:
-        raise NetlabError(
-            f"{path}, cell {error.cell_index + 1}: {error.ename}: {error.evalue}. Nothing of this"
-            " notebook is stored."
-        ) from error
-    except Exception as error:  # no kernel of that name, one that died, ...
-        raise NetlabError(
-            f"{path} cannot be run ({type(error).__name__}: {error}): run it in Jupyter first, and"
-            " save it there"
-        ) from error
+def run(path, **environment):
+    """The notebook of a file, as it is after all its cells have run."""
+    return execute(read(path), path, path.parent, **environment)
 
 
 def is_kept(file, kept):
@@ -89,9 +73,6 @@ def store(path, ran):
     What a cell printed is one text. Widgets, which are heavy, and dead without their kernel, are
     left out; of an explorer stays its figure. A figure that was stored before keeps its picture.
     """
-    with needs_notebooks():
-        import nbformat
-
     notebook, before = (read(path) for _ in range(2))
     if [cell.source for cell in notebook.cells] != [cell.source for cell in ran.cells]:
         raise NetlabError(f"{path} was changed while it ran: nothing is stored in it; run it again")
@@ -107,7 +88,7 @@ def store(path, ran):
                     cell.outputs.append(output)
                 elif pictures.FIGURE in output.data:
                     kept = {pictures.FIGURE: output.data[pictures.FIGURE]}
-                    cell.outputs.append(nbformat.v4.new_output("display_data", kept))
+                    cell.outputs.append(new_output("display_data", kept))
     pictures.carry_over(before, notebook)
     notebook.metadata["netlab"] = {"engine_digest": engines.pick().digest}
     write(notebook, path)

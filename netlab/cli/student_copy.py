@@ -8,9 +8,9 @@ from itertools import accumulate
 from pathlib import Path
 from urllib.parse import unquote
 
-from netlab.cli.notebook_file import read
+from netlab.cli.notebook_file import read, text
 from netlab.cli.output import write_all
-from netlab.errors import NetlabError, needs_notebooks
+from netlab.errors import NetlabError
 
 MARK = re.compile(rb"[ \t]*# <- your predictions?\b")
 # a line that has the mark, or nearly: an arrow, or a comment beside code
@@ -51,12 +51,12 @@ def student_copy(notebooks, folder):
         files[target] = content
 
     for path in map(Path, notebooks):
-        text = blank(path)
-        plan(copies, folder / "notebooks" / path.name, path.resolve(), text.encode())
+        copy = blank(path)
+        plan(copies, folder / "notebooks" / path.name, path.resolve(), copy.encode())
         home = path.resolve().parent
         course = (home.parent / "data/published.csv").is_file()
         for file in files_in(home / "images", folder):
-            if course or file.name in unquote(text):
+            if course or file.name in unquote(copy):
                 target = folder / "notebooks" / file.relative_to(home)
                 plan(others, target, file, file.read_bytes())
         for file in files_in(home.parent / "data", folder) if course else ():
@@ -85,9 +85,6 @@ def files_in(source, output):
 
 def blank(path):
     """The text of a notebook without outputs and predictions."""
-    with needs_notebooks():
-        import nbformat
-
     notebook = read(path)
     for key in ("netlab", "papermill", "widgets"):  # of a run
         notebook.metadata.pop(key, None)
@@ -103,7 +100,7 @@ def blank(path):
                     f"{path}, cell {number}: the prediction in {error} cannot be taken out:"
                     f" {ALLOWED}"
                 ) from error
-    return nbformat.writes(notebook) + "\n"
+    return text(notebook)
 
 
 def unpredicted(source):
@@ -119,16 +116,16 @@ def unpredicted(source):
     >>> print(unpredicted("my_mbps, my_hosts = 5, [1, 2]  # <- your prediction: how many?"))
     my_mbps, my_hosts = None, None  # <- your prediction: how many?
     """
-    text = source.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it
-    lines = text.split("\n")
+    plain = source.replace("\r\n", "\n").replace("\r", "\n")  # as Python reads it
+    lines = plain.split("\n")
     marked = {number for number, line in enumerate(lines, 1) if LOOKS_MARKED.match(line)}
     if not marked:
         return source
     try:
-        statements = ast.parse(text).body
+        statements = ast.parse(plain).body
     except SyntaxError:
         statements = []
-    code = text.encode()  # ast counts bytes
+    code = plain.encode()  # ast counts bytes
     starts = [0, 0, *accumulate(len(line.encode()) + 1 for line in lines)]
     for node in reversed(statements):
         end = starts[node.end_lineno] + node.end_col_offset

@@ -93,9 +93,10 @@ def test_what_was_edited_while_a_notebook_ran_is_not_lost(place):
     assert "import json, netlab as nl" in text and "shown\\n" not in text
 
 
-def test_a_notebook_without_a_kernel_is_refused_by_name(place):
-    nbformat.write(nbformat.v4.new_notebook(), place / "notebooks/a.ipynb")
-    with pytest.raises(nl.NetlabError, match=r"a\.ipynb cannot be run \(ValueError: No kernel"):
+def test_a_notebook_of_a_kernel_that_is_not_here_is_refused_by_name(place):
+    kernel = {"kernelspec": {"name": "cobol", "display_name": "COBOL"}}
+    nbformat.write(nbformat.v4.new_notebook(metadata=kernel), place / "notebooks/a.ipynb")
+    with pytest.raises(nl.NetlabError, match=r"a\.ipynb cannot be run \(NoSuchKernel: .*cobol"):
         record()
 
 
