@@ -9,7 +9,7 @@ import importlib
 _NAMES = {
     "algorithms": "CongestionControl",
     "course.checks.answers": "check",
-    "course.predictions": "you_said",
+    "course.checks.predictions": "you_said",
     "errors": (
         "AlgorithmError CommandError EmulationError EngineError GuestError LimitError"
         " MissingPackageError NetlabError ReadError ReadWarning SpecificationError"

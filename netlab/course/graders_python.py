@@ -6,7 +6,7 @@ import sys
 import warnings
 from functools import cache
 
-from netlab.course.checks.verdicts import printable
+from netlab.course.texts import printable
 from netlab.errors import NetlabError
 
 MAGIC = re.compile(r"^([ \t]*)([%!].*)$", re.M)

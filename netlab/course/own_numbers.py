@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from netlab.course import ids
-from netlab.course.predictions import in_a_cell
+from netlab.course.texts import in_a_cell
 from netlab.errors import SpecificationError
 
 PARAMETERS = Path(__file__).with_name("parameters.toml")

@@ -13,11 +13,12 @@ import pytest
 from typer.testing import CliRunner
 
 from netlab.cli.commands import app
-from netlab.course import adapters, spreadsheet
+from netlab.course import adapters
 from netlab.course.adapters import autograder, nbgrader, results
 from netlab.course.grading import marking
 from netlab.course.grading.work import keep_class
 from netlab.course.sets import source
+from netlab.course.texts import as_csv
 from netlab.errors import NetlabError
 from tests.course import problem_set
 
@@ -124,7 +125,7 @@ def computing(text):
 def test_no_spreadsheet_computes_what_a_student_wrote(first):
     for before in ("", " ", "x;", "x; ", "x,", 'x,"', "x\t", "x\n", "\ufeff", "'; "):
         text = f"{before}{first}cmd|'/C calc'!A0"
-        rows = spreadsheet.text([["student", "reason"], ["ada", text], [text, 1.50]])
+        rows = as_csv([["student", "reason"], ["ada", text], [text, 1.50]])
         assert not computing(rows)
         assert list(csv.reader(rows.splitlines()))[2][1] == "1.5"
 

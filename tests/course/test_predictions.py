@@ -84,7 +84,7 @@ BY_NAME = {"choices": pd.Series(SHARES), "within": 0.02}
         (8 * 4.7, 4.7, "Gbit/s", {}, "bits or bytes"),
         (4.7 / 8, 4.7, "Gbit/s", {}, "bits or bytes"),
         (4700, 4.7, "Gbit/s", {}, "kilo, mega, giga"),
-        (20_000, 20, "ms", {}, "kilo, mega, giga"),
+        (20_000, 20, "ms", {}, "s, ms or us?"),
         (8, 1, "streams", {}, "too much, by a factor of 8."),
         (5000, 7.0, "x", {}, "factor of about 700"),
         (9.4e9, 9.4, "Gbit/s", {}, "1,000,000,000; kilo"),

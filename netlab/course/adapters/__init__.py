@@ -7,15 +7,13 @@ are `printable`, and flags, which may name somebody, go to instructors only.
 import json
 import math
 import re
-import textwrap
 from pathlib import Path
 
-from netlab.course.checks.verdicts import printable
+from netlab.course.texts import printable
 from netlab.engines import files
 from netlab.errors import NetlabError
 
 FORMATS = ("nbgrader", "gradescope", "otter", "classroom", "table")
-WIDTH = 100  # characters of a line of a text that is shown as code
 
 
 def read(work, assignment, say=lambda text: None):
@@ -100,18 +98,6 @@ def remarks(marks):
         names = ", ".join(each["id"] for each in marks["manual"])
         lines.append(f"{points:g} more points are marked by a person: {names}.")
     return "\n".join(filter(None, lines))
-
-
-def as_text(text):
-    """A text as a block of code in Markdown, in which nothing is marked up: its lines, with long
-    ones broken, each behind four blanks.
-    """
-    keep = dict.fromkeys(("drop_whitespace", "expand_tabs", "replace_whitespace"), False)
-    wrapper, lines = textwrap.TextWrapper(WIDTH, break_on_hyphens=False, **keep), []
-    for line in text.split("\n"):
-        line = "".join(one if one.isprintable() else " " for one in line)
-        lines += wrapper.wrap(line) or [""]
-    return "\n".join(f"    {line}" for line in lines)
 
 
 def export(to, assignment, work, output, course=None, say=lambda text: None):

@@ -17,10 +17,11 @@ import os
 import sys
 from pathlib import Path
 
-from netlab.course.adapters import as_text, feedback, for_each, remarks
+from netlab.course.adapters import feedback, for_each, remarks
 from netlab.course.handed_in import repair
 from netlab.course.own_numbers import mark_of, secret
 from netlab.course.sets import regions, source
+from netlab.course.texts import as_code
 from netlab.engines import files
 from netlab.errors import NetlabError, needs_notebooks
 
@@ -152,7 +153,7 @@ def autograded(assignment, cells, marks):
     said = {each["id"]: feedback(each) for each in marks["exercises"]}
     notebook = {key: assignment.notebook[key] for key in ("metadata", "nbformat", "nbformat_minor")}
     words = f"{marks['points']:g} of {marks['max_points']:g} points.\n{remarks(marks)}"
-    new = [{"cell_type": "markdown", "metadata": {}, "source": as_text(words)}]
+    new = [{"cell_type": "markdown", "metadata": {}, "source": as_code(words)}]
     for cell in cells:
         raw, courses = {"cell_type": cell.kind, "metadata": {}, "source": cell.source}, False
         if cell.id:
@@ -166,7 +167,7 @@ def autograded(assignment, cells, marks):
                 }
         if cell.kind != "code":
             if not courses:  # a raw cell's text would be taken for HTML
-                raw |= {"cell_type": "markdown", "source": as_text(cell.source)}
+                raw |= {"cell_type": "markdown", "source": as_code(cell.source)}
         else:
             text = said.get(cell.id)
             stream = {"output_type": "stream", "name": "stdout", "text": text}

@@ -6,9 +6,10 @@ import os
 import re
 from datetime import UTC, datetime
 
-from netlab.course import ids, spreadsheet
-from netlab.course.adapters import as_text, feedback, json_text, remarks, title, write_json
+from netlab.course import ids
+from netlab.course.adapters import feedback, json_text, remarks, title, write_json
 from netlab.course.grading.work import write_out
+from netlab.course.texts import as_code, as_csv
 from netlab.engines import files
 from netlab.errors import NetlabError
 
@@ -146,16 +147,16 @@ def classroom(marks, environment):
 
 def release_body(marks):
     """The page that the student reads: text only, whatever is in it."""
-    parts = [f"{marks['points']:g} of {marks['max_points']:g} points", as_text(remarks(marks))]
+    parts = [f"{marks['points']:g} of {marks['max_points']:g} points", as_code(remarks(marks))]
     for each in marks["exercises"]:
         head = f"{title(each)}: {each['points']:g} of {each['max_points']:g} points"
-        parts.append(as_text(f"{head}\n{feedback(each)}"))
+        parts.append(as_code(f"{head}\n{feedback(each)}"))
     return "\n\n".join(parts) + "\n"
 
 
 def write_table(marks, output):
     work = next(iter(marks)).parents[1]
-    write_out(work, output, spreadsheet.text(table(marks.values())))
+    write_out(work, output, as_csv(table(marks.values())))
 
 
 def table(marks):

@@ -15,9 +15,9 @@ from netlab.course.checks.comparison import (
 )
 from netlab.course.checks.descriptions import look_at_arguments
 from netlab.course.checks.figures import look_at_figure
+from netlab.course.checks.spelling import plain
 from netlab.course.checks.verdicts import CANNOT_VALIDATE, CannotValidate, Check
 from netlab.course.graders_python import warn_of_foreign_modules
-from netlab.course.predictions import plain
 from netlab.errors import SpecificationError
 
 OMITTED = object()

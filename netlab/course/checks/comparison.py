@@ -5,8 +5,8 @@ from netlab.course.checks.bounds import failure
 from netlab.course.checks.descriptions import compare_experiments, compare_topologies
 from netlab.course.checks.figures import compare_figures
 from netlab.course.checks.script import compare_algorithms
+from netlab.course.checks.spelling import plain
 from netlab.course.checks.verdicts import RIGHT, Check
-from netlab.course.predictions import plain
 
 KINDS = {
     "nothing": "nothing",

@@ -1,9 +1,9 @@
 """Figures as answers: curves, and axes with titles and units."""
 
 from netlab.course.checks import slips
+from netlab.course.checks.spelling import plain
 from netlab.course.checks.unit_names import meaning, units_of
 from netlab.course.checks.verdicts import RIGHT, Check
-from netlab.course.predictions import plain
 
 DATA, TITLES, UNITS = 0.6, 0.2, 0.2  # shares of a figure
 NO_TITLE = "the {} axis has no title"

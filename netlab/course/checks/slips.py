@@ -18,8 +18,8 @@ LARGE = 1000  # from here on, a number without a unit may be an amount of data
 UNIT = 0.25  # share of an answer whose unit alone is wrong
 ROUGH = 2.2  # factor; who is so near to a usual prefix has slipped, whatever else is off
 
-PREFIXES = "kilo, mega, giga?"
-ONLY_PREFIX = f"{PREFIXES} All but the prefix is right"
+PREFIXES = {"data": "kilo, mega, giga?", "time": "s, ms or us?"}  # by the kind of unit
+ONLY_PREFIX = "All but the prefix is right"
 MORE = "And more than the unit is off"
 BITS = "bits or bytes? A byte has 8 bits"
 MIBIT = "1000 or 1024? Rates count in 1000s, and tc's sizes in 1024s"
@@ -29,9 +29,7 @@ TWICE = "a factor of two: a round trip has two ways"
 # Ratios to what is right, or its inverse; for which kinds of units; the share; the hint
 SLIPS = [
     (8, "data time packet", UNIT, BITS),
-    (1e3, "data time", UNIT, PREFIXES),
-    (1e6, "data time", UNIT, PREFIXES),
-    (1e9, "data time", UNIT, PREFIXES),
+    *((factor, kind, UNIT, hint) for factor in (1e3, 1e6, 1e9) for kind, hint in PREFIXES.items()),
     (100, "share", UNIT, PER_CENT),
     (1.024, "data", UNIT, MIBIT),
     (1.024**2, "data", UNIT, MIBIT),
@@ -40,6 +38,7 @@ SLIPS = [
     (1514 / 1448, "data", 0, HEADERS),
     (2, "data time packet", 0, TWICE),
 ]
+UNITS = BITS, *PREFIXES.values()  # hints
 KINDS = {"data": "data", "data/s": "data", "s": "time", "share": "share"}  # others are packets
 
 
@@ -80,8 +79,8 @@ def not_right(given, right, spec):
     kind = kind_of(spec.get("unit"), max(abs(given), abs(right)))
     limit = CLOSE_EXACT if exact else min(CLOSE * within, MOST_CLOSE)
     share, hint = slip(ratio, kind, within)
-    if hint == PREFIXES and not spec.get("plausible"):  # a bound need not be right
-        hint = ONLY_PREFIX
+    if hint in PREFIXES.values() and not spec.get("plausible"):  # a bound need not be right
+        hint = f"{hint} {ONLY_PREFIX}"
     if near(given, right, limit):
         why = "did you round?" if limit <= MOST_ROUNDED else "was something small left out?"
         hint = hint or f"within {100 * limit:.3g} per cent; {why}"
@@ -93,7 +92,7 @@ def not_right(given, right, spec):
         share, hint = slip(ratio, kind, CLOSE_EXACT)
         share, hint = share / 2, with_more(hint)
     if not hint and spec.get("unit"):
-        hint = roughly(ratio, kind, ROUGH, (PREFIXES,))
+        hint = roughly(ratio, kind, ROUGH, PREFIXES.values())
         hint = hint if spec.get("plausible") else with_more(hint)
     return "wrong", share, hint or how_far(ratio)
 
@@ -119,12 +118,12 @@ def slip(ratio, kind, within):
     return 0, ""
 
 
-def roughly(ratio, kind, most, hints=(BITS, PREFIXES)):
-    """A hint where a ratio is, within a factor, that of a usual slip; "" elsewhere."""
+def roughly(ratio, kind, most, hints=UNITS):
+    """One of `hints` where a ratio is, within a factor, that of a usual slip; "" elsewhere."""
     ratio = max(ratio, 1 / ratio) if ratio > 0 else 1
-    for usual, _, _, hint in SLIPS:
-        applies = kind == "data" or (kind == "time" and hint == PREFIXES)
-        if applies and hint in hints and 1 / most <= ratio / usual <= most:
+    for usual, kinds, _, hint in SLIPS:
+        applies = kind == "data" or (kind == "time" and hint == PREFIXES["time"])
+        if applies and kind in kinds and hint in hints and 1 / most <= ratio / usual <= most:
             return hint
     return ""
 

@@ -1,8 +1,6 @@
 """What a check says of an answer: a verdict, how much of the points it is worth, and a hint."""
 
-import html
-import re
-
+from netlab.course.texts import as_markdown, printable
 from netlab.errors import NetlabError
 
 # Said before the hint
@@ -13,7 +11,6 @@ WORDS = {
     "nothing": "No answer yet",
     "noted": "",
 }
-LONGEST = 500  # characters of a hint
 # As short lines: nbgrader cuts what is longer
 CANNOT_VALIDATE = """Validate cannot tell: it says this of every notebook, right or wrong.
 This notebook has no tests of nbgrader's; only the grader has the answers.
@@ -59,18 +56,6 @@ class Check:
         text = word and hint and word + between + hint
         text = text or word or hint[:1].upper() + hint[1:]
         return text if text.endswith(("?", ".", "!", "...")) else f"{text}."
-
-
-def printable(text, most=LONGEST):
-    """A text of one line without anything that a terminal would obey, shortened."""
-    text = "".join(one if one.isprintable() else " " for one in text[: 4 * most])
-    text = " ".join(text.split())
-    return text if len(text) <= most else f"{text[: most - 4]} ..."
-
-
-def as_markdown(text):
-    """A text as it is, wherever Markdown is shown."""
-    return re.sub(r"([\\`*_{}\[\]()#!|$~])", r"\\\1", html.escape(text, quote=False))
 
 
 RIGHT = Check("right", 1)

@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from netlab.course import ids
-from netlab.course.checks.verdicts import printable
 from netlab.course.grading import marking
 from netlab.course.grading.runs import Runs
 from netlab.course.grading.work import filed, held, keep_class
 from netlab.course.own_numbers import SECRET, parameters
 from netlab.course.sets import source
+from netlab.course.texts import printable
 from netlab.engines import files
 from netlab.engines.guest import host_checks
 from netlab.engines.host_speed import wall_s

@@ -11,10 +11,11 @@ import traceback
 
 from netlab.course import ids
 from netlab.course.checks.answers import compare
-from netlab.course.checks.verdicts import Check, printable
+from netlab.course.checks.verdicts import Check
 from netlab.course.grading.executed import execute
 from netlab.course.handed_in import repair, submitted
 from netlab.course.sets import regions
+from netlab.course.texts import printable
 from netlab.engines import recorded
 from netlab.engines.host_speed import wall_s
 from netlab.errors import NetlabError

@@ -3,9 +3,8 @@
 from pathlib import Path
 from urllib.parse import quote
 
-from netlab.course import spreadsheet
-from netlab.course.checks.verdicts import printable
 from netlab.course.grading.work import filed
+from netlab.course.texts import as_csv, printable
 from netlab.engines import files
 from netlab.errors import needs_notebooks
 
@@ -17,7 +16,7 @@ TEMPLATE = Path(__file__).with_name("feedback.html")
 def table(marks):
     """The class as CSV, one row for each student."""
     rows = [one | {"flags": "; ".join(one["flags"])} for one in marks]
-    return spreadsheet.text([COLUMNS, *([row[name] for name in COLUMNS] for row in rows)])
+    return as_csv([COLUMNS, *([row[name] for name in COLUMNS] for row in rows)])
 
 
 def feedback(marks, folder):

@@ -9,11 +9,11 @@ from itertools import pairwise
 from pathlib import Path
 
 from netlab.course import graders_python, ids
-from netlab.course.checks.verdicts import printable
 from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding
 from netlab.course.own_numbers import NO_SUCH_ID, mark_of, secret, stranger
 from netlab.course.sets import regions
+from netlab.course.texts import printable
 from netlab.errors import SpecificationError
 
 LARGE_BYTES = 10_000_000

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from netlab.course.checks.verdicts import printable
+from netlab.course.texts import printable
 from netlab.errors import NetlabError
 from netlab.readers._common import read_file
 
