@@ -1,10 +1,12 @@
 """What the tools printed, as tidy tables: SI units, one row per thing, the same columns for every
 file.
 
-A reader takes a path or the text itself. What the tool did not measure is NaN, never 0. What
-iperf3, iperf and ping really printed is read: where it contradicts itself, one
-:class:`netlab.errors.ReadWarning` names the figures and says what was taken. What cannot be read
-raises :class:`netlab.errors.ReadError`, which says what it is and keeps the text in its ``raw``.
+Each reader takes ``source``, the path of a file or its text, and gives the output of its tool, such
+as an `Iperf3Output`. What the tool did not measure is NaN, never 0. What iperf3, iperf and ping
+really printed is read: where lines are missing or figures contradict each other, one
+:class:`netlab.errors.ReadWarning` names them and says what was taken. What is not the output of one
+test that measured something raises :class:`netlab.errors.ReadError`, which says what the text is
+and what to do next, and keeps the text in its ``raw``.
 """
 
 from netlab.readers.iperf import IperfOutput, read_iperf

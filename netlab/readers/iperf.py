@@ -32,8 +32,8 @@ class IperfOutput(StreamsOutput):
         One row per stream and report of ``-i``: the same names, without the bytes.
     meta : dict
         ``role`` ("client" or "server": whose text it is), ``protocol``, ``reverse``, ``streams``,
-        ``server`` (its address), ``port`` (its port), ``datagram_bytes``, ``ipg_s`` (the gap
-        between two datagrams that the client aims at), ``offered_bps`` (the rate of that gap),
+        ``server`` and ``port`` (the server's), ``datagram_bytes``, ``ipg_s`` (the gap between two
+        datagrams that the client aims at), ``offered_bps`` (the rate of that gap),
         ``buffer_bytes``, ``congestion``, ``version`` (of the *other* side, where it is told),
         ``acknowledged`` (False: one side has not heard from the other) and ``interrupted`` (the
         server was stopped before the client had ended). What is not told is NaN, or None for texts.
@@ -44,30 +44,11 @@ def read_iperf(source):
     """Read what ``iperf`` printed, of any version from 2.0.5 to 2.2.1: the client's text or the
     server's, TCP or UDP, with or without ``-i``, ``-P``, ``-e``, ``-f`` and ``-R``.
 
-    Parameters
-    ----------
-    source : path or str
-        A file, or its text.
-
-    Returns
-    -------
-    IperfOutput
-
-    Raises
-    ------
-    ReadError
-        If the text is not one side's output, says that the test failed, or nothing was measured.
-
-    Warns
-    -----
-    ReadWarning
-        One for the text, if its figures contradict each other, lines are missing, or a server's has
-        several runs, one after another: says what was taken.
-
     Notes
     -----
     Each side measures its own end; the other side's columns are NaN. Of a UDP test the server
-    tells the client its totals (``Server Report:``), so that a client's text has both.
+    tells the client its totals (``Server Report:``), so that a client's text has both. A server's
+    text with several runs is read with a warning.
 
     iperf prints three digits unless it is told otherwise (``-f b`` prints them all). Its MBytes are
     :math:`1024^2` bytes and its Mbits :math:`10^6` bits. In ``-b``, a capital ``M`` is

@@ -90,27 +90,7 @@ class Iperf3Output(StreamsOutput):
 
 def read_iperf3(source):
     """Read the report that ``iperf3 -J`` or ``--json-stream`` wrote, of any version from 3.0 on,
-    client's or server's.
-
-    Parameters
-    ----------
-    source : path or str
-        A file, or its text.
-
-    Returns
-    -------
-    Iperf3Output
-
-    Raises
-    ------
-    ReadError
-        If the text is not one complete report: says what it is, and what to do next.
-
-    Warns
-    -----
-    ReadWarning
-        One for the report, if there is text around its JSON, or figures in it cannot be or
-        contradict each other: names them, and says what was taken.
+    client's or server's. Text around its JSON is left out with a warning.
 
     Notes
     -----
@@ -128,7 +108,6 @@ def read_iperf3(source):
     the *other* side stopped, iperf3 divides all bytes by the end of the last whole interval: such a
     file is refused.
     """
-
     return read(source, "iperf3", _output)
 
 

@@ -26,81 +26,43 @@ _RETRANSMITS = re.compile(r"[0-9]{1,20}/([0-9]{1,20})")
 
 
 class WindowsOutput(NamedTuple):
-    """What `read_windows` and `read_ss` give.
-
-    Attributes
-    ----------
-    windows : pandas.DataFrame
-        ``time_s`` [s], the addresses and ports of both ends, ``cwnd``, ``ssthresh`` (NaN before the
-        first loss) and ``in_flight`` [segment], ``mss_bytes`` [byte], ``srtt_s`` [s], ``state``,
-        ``timeout``, ``retransmits``.
+    """A frame: ``time_s`` [s], the addresses and ports of both ends, ``cwnd``, ``ssthresh`` (NaN
+    before the first loss) and ``in_flight`` [segment], ``mss_bytes`` [byte], ``srtt_s`` [s],
+    ``state``, ``timeout``, ``retransmits``.
     """
 
     windows: pd.DataFrame
 
 
 class QueuesOutput(NamedTuple):
-    """What `read_queues` and `read_tc` give.
-
-    Attributes
-    ----------
-    queues : pandas.DataFrame
-        ``time_s`` [s], ``interface``, ``handle`` (tc's, such as ``"2:"``), ``packets``,
-        ``backlog_bytes`` [byte] and ``drops`` so far.
+    """A frame: ``time_s`` [s], ``interface``, ``handle`` (tc's, such as ``"2:"``), ``packets``,
+    ``backlog_bytes`` [byte] and ``drops`` so far.
     """
 
     queues: pd.DataFrame
 
 
 def read_windows(source):
-    """Read a guest's trace of windows, or what `read_ss` reads; else like `read_ss`.
-
-    Returns
-    -------
-    WindowsOutput
-    """
+    """Read a guest's trace of windows, or what `read_ss` reads: a `WindowsOutput`."""
     return read(source, "trace of windows", _windows)
 
 
 def read_ss(source):
-    """Read what ``ss -tniO`` printed.
+    """Read what ``ss -tniO`` printed: a `WindowsOutput`.
 
-    Parameters
-    ----------
-    source : str or path
-        A file or the text itself.
-
-    Returns
-    -------
-    WindowsOutput
-        ``time_s`` counts from the first line ``at``, and is NaN without one; ss does not know
-        ``state`` and ``timeout``: they are NaN.
-
-    Raises
-    ------
-    ReadError
-        No line of it has a window; the text is in the error's ``raw``.
+    ``time_s`` counts from the first line ``at``, and is NaN without one. ss does not tell ``state``
+    and ``timeout``: they are NaN.
     """
     return read(source, "ss", _ss)
 
 
 def read_queues(source):
-    """Read a guest's trace of queues, or what `read_tc` reads; else like `read_ss`.
-
-    Returns
-    -------
-    QueuesOutput
-    """
+    """Read a guest's trace of queues, or what `read_tc` reads: a `QueuesOutput`."""
     return read(source, "trace of queues", _queues)
 
 
 def read_tc(source):
-    """Read what ``tc -s -j qdisc show`` printed; else like `read_ss`.
-
-    Returns
-    -------
-    QueuesOutput
-    """
+    """Read what ``tc -s -j qdisc show`` printed: a `QueuesOutput`."""
     return read(source, "tc", _tc)
 
 

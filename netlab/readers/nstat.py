@@ -66,24 +66,8 @@ class NstatOutput:
 def read_nstat(source):
     """Read the counters that ``nstat -a -z -j`` printed: all since the host came up.
 
-    Parameters
-    ----------
-    source : path or str
-        A file, or its text.
-
-    Returns
-    -------
-    NstatOutput
-
-    Raises
-    ------
-    ReadError
-        The text is not nstat's JSON, lacks one of TCP's counters (without ``-z``, those that are
-        zero), or its counters cannot be.
-
-    Notes
-    -----
     The names are the kernel's: see ``nstat(8)`` and the kernel's documentation, "SNMP counter".
+    Without ``-z``, the counters that are zero are missing, and the text is refused.
     """
     return read(source, "nstat", _output)
 

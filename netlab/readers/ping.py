@@ -60,30 +60,11 @@ class PingOutput:
 def read_ping(source):
     """Read what ``ping`` printed: that of iputils, busybox, macOS or a BSD, with or without ``-D``.
 
-    Parameters
-    ----------
-    source : path or str
-        A file, or its text.
-
-    Returns
-    -------
-    PingOutput
-
-    Raises
-    ------
-    ReadError
-        If the text is not the output of one ping that was answered or ended: says what it is.
-
-    Warns
-    -----
-    ReadWarning
-        One for the output, if it has no statistics (ping was killed), or its lines and its
-        statistics disagree: names the figures, and says what was taken.
-
     Notes
     -----
-    A ping that was killed has no statistics: ``transmitted`` is then the number of the last answer,
-    probes that were lost after it are not counted, and the mean and the other times are NaN.
+    A ping that was killed has no statistics, which is a warning: ``transmitted`` is then the number
+    of the last answer, probes that were lost after it are not counted, and the mean and the other
+    times are NaN.
 
     Examples
     --------

@@ -71,21 +71,9 @@ class SimpleperfOutput(StreamsOutput):
 def read_simpleperf(source):
     """Read what ``netlab simpleperf`` printed, the client's text or the server's.
 
-    Parameters
-    ----------
-    source : path or str
-        A file, or its text. What stands before its title, such as the command, and a prompt at its
-        end are left out.
-
-    Returns
-    -------
-    SimpleperfOutput
-
-    Raises
-    ------
-    ReadError
-        The text is not one whole output of simpleperf, or its lines contradict each other: the
-        intervals of a connection must follow one another, and add up to its total to the byte.
+    What stands before the title, such as the command, and a prompt at the end are left out. A text
+    that contradicts itself is refused: the intervals of a connection must follow one another, and
+    add up to its total to the byte.
 
     Examples
     --------

@@ -17,23 +17,13 @@ _EVENT = re.compile(r'^\{\s*"event"\s*:\s*"start"', re.M)
 
 def split_outputs(source):
     """Split a file with several runs of iperf3 (JSON, a list of it, or ``--json-stream``), iperf or
-    ping, one after another.
-
-    Parameters
-    ----------
-    source : path or str
-        A file, or its text.
+    ping, one after another; ReadError where there is none.
 
     Returns
     -------
     list of str
         What `read_iperf3`, `read_iperf` or `read_ping` reads, in order; what stands between the
         runs is left out of iperf3's.
-
-    Raises
-    ------
-    ReadError
-        If the text has no run of these tools.
 
     Examples
     --------

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import warnings
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -28,41 +29,21 @@ SAMPLES = {
 
 # Written in place of a value of JSON, or of a number in a text.
 HOSTILE = [
-    *["null", "true", "false", "NaN", "-nan", "Infinity", "-Infinity", "inf", "1e400", "-1e400"],
-    *["1e308", "0", "-0.0", "-1", "-5.5", "1", "0.5", "10000000", "9" * 5000],
-    *(str(number) for number in (10**400, -(10**400), 2**63, 2**64)),
-    *['""', '"12"', '"x"', r'"\ud800"', r'"\u0000"', r'"\u001b[31m"'],
-    *["[]", "{}", "[[]]", '{"a": []}', "[1, 2]"],
+    *[None, True, False, math.nan, math.inf, -math.inf, 1e308, 0, -0.0, -1, -5.5, 1, 0.5, 10**7],
+    *[10**400, -(10**400), 2**63, 2**64, "", "12", "x", "\ud800", "\0", "\x1b[31m"],
+    *[[], {}, [[]], {"a": []}, [1, 2]],
 ]
 WORDS = ["1.2.3", "-5", "nan", "inf", "٣", "1e5", "-", "", "0", "0.0", "10000000", "9" * 5000]
 LINES = ["h1 login:", "iperf3: error", "{}", "^C", "}", "\ud800", "\0", "\x1b[31m", "[" * 2000]
 
 
-class Pairs(list):
-    """An object of JSON that may hold one key twice, as iperf3 3.9 writes it."""
-
-
-class Token(str):
-    """A value as it stands in the text."""
-
-
-def written(value):
-    """JSON text of what `json.loads` made with `object_pairs_hook=Pairs`."""
-    if isinstance(value, Token):
-        return value
-    if isinstance(value, Pairs):
-        return "{" + ", ".join(f"{json.dumps(k)}: {written(v)}" for k, v in value) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(written, value)) + "]"
-    return json.dumps(value)
-
-
-def slots(value):
-    """Every place in a document that holds a value: (the list, its index)."""
-    if isinstance(value, list):
-        for n, item in enumerate(value):
-            yield value, n
-            yield from slots(item[1] if isinstance(value, Pairs) else item)
+def places(value):
+    """Every place in a document that holds a value: the list or object, and the index or key."""
+    if not isinstance(value, dict | list):
+        return
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield value, key
+        yield from places(item)
 
 
 def other_number(rng, number):
@@ -74,34 +55,27 @@ def other_number(rng, number):
 def mutate_json(rng, text):
     """One change of structure or value in a JSON document."""
     try:
-        document = json.loads(text, object_pairs_hook=Pairs)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         return mutate_text(rng, text)
-    if not (places := list(slots(document))):
+    if not (found := list(places(document))):
         return mutate_text(rng, text)
-    holder, n = rng.choice(places)
-    key, value = holder[n] if isinstance(holder, Pairs) else (None, holder[n])
-
-    def put(new):
-        holder[n] = new if key is None else (key, new)
-
-    kind = rng.choice(["delete", "twice", "hostile", "hostile", "number", "number", "swap", "name"])
-    if kind == "delete":
-        del holder[n]
-    elif kind == "twice":
-        new = rng.choice([value, Token(rng.choice(HOSTILE))])
-        holder.insert(n + rng.randrange(2), new if key is None else (key, new))
+    (holder, key), (there, other) = rng.choice(found), rng.choice(found)
+    value, kind = (
+        holder[key],
+        rng.choice(["delete", "hostile", "hostile", "number", "swap", "name"]),
+    )
+    if kind in ("delete", "name"):
+        del holder[key]
+    if kind == "name" and isinstance(holder, dict):
+        holder[rng.choice([key + "_", "", "streams", "bytes", "\ud800"])] = value
     elif kind == "swap":
-        there, m = rng.choice(places)
-        other = there[m][1] if isinstance(there, Pairs) else there[m]
-        put(Token(written(other)))
-    elif kind == "name" and key is not None:
-        holder[n] = (rng.choice([key + "_", "", "streams", "bytes", "\ud800"]), value)
+        holder[key] = deepcopy(there[other])
     elif kind == "number" and type(value) in (int, float) and abs(value) < 1e300:
-        put(other_number(rng, value))
-    else:
-        put(Token(rng.choice(HOSTILE)))
-    return written(document)
+        holder[key] = other_number(rng, value)
+    elif kind in ("hostile", "number"):
+        holder[key] = rng.choice(HOSTILE)
+    return json.dumps(document)
 
 
 def mutate_text(rng, text):
