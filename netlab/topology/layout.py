@@ -41,16 +41,15 @@ LINE_PX, CHAR_PX = 14, 7.0  # a label's line, and its letter in the widest font
 MONO_PX = 6.1  # a letter of an address
 
 
+RATES = {"Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "bit/s": 1}
+TIMES = {"s": 1, "ms": 1e-3, "µs": 1e-6}
+
+
 def words(link):
     """The words of a link's label: rate, delay, loss, queue; none for a plain cable."""
-    found = []
-    if link.rate:
-        prefixes = (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1))
-        found.append(_scaled(units.rate_bps(link.rate), prefixes))
-    if link.delay_s:
-        found.append(_scaled(link.delay_s, (("s", 1), ("ms", 1e-3), ("µs", 1e-6))))
-    if link.lossy:
-        found.append(f"{units.fraction(link.loss) * 100:g} %")
+    found = [_scaled(units.rate_bps(link.rate), RATES)] if link.rate else []
+    found += [_scaled(link.delay_s, TIMES)] if link.delay_s else []
+    found += [f"{units.fraction(link.loss) * 100:g} %"] if link.lossy else []
     return [*found, queue] if (queue := _queue_word(link)) else found
 
 
@@ -59,9 +58,9 @@ def _queue_word(link):
     return f"queue {link.queue_packets}" if link.queue_packets else (link.qdisc or "").split(" ")[0]
 
 
-def _scaled(value, names):
-    name, scale = next((pair for pair in names if value >= pair[1]), names[-1])
-    return f"{value / scale:g} {name}"
+def _scaled(value, units):
+    unit = next((unit for unit, scale in units.items() if value >= scale), [*units][-1])
+    return f"{value / units[unit]:g} {unit}"
 
 
 def _spine(topology):
@@ -121,12 +120,6 @@ class Line(NamedTuple):
     lane: bool = False
 
 
-class Picture(NamedTuple):
-    nodes: dict  # name: Box
-    lines: list  # of Line
-    labels: list  # of (Box, text, link)
-
-
 class Lane(NamedTuple):
     """A link between two nodes of the spine that are not neighbours there."""
 
@@ -144,11 +137,20 @@ class Branch(NamedTuple):
     width: float
 
 
-class Arrangement:
-    """Places all nodes, links and labels of a topology in `picture`."""
+class Layout:
+    """Where all nodes, links and labels of a topology are.
+
+    Attributes
+    ----------
+    nodes : dict of Box
+        By name.
+    lines : list of Line
+    labels : list of tuple
+        Box, text (a list of lines), link.
+    """
 
     def __init__(self, topology):
-        self.topology, self.picture = topology, Picture({}, [], [])
+        self.nodes, self.lines, self.labels = {}, [], []
         # node -> its links, each with the node at the other end
         self.near = {name: [] for name in topology.node_names}
         for link in topology.links:
@@ -219,7 +221,7 @@ class Arrangement:
 
     def below(self, y):
         """Put each lane in a row: down from one node, along, and up to the other."""
-        nodes = [self.picture.nodes[name] for name in self.spine]
+        nodes = [self.nodes[name] for name in self.spine]
         for lane in self.lanes:
             points = []
             for number in (lane.first, lane.last):
@@ -230,7 +232,7 @@ class Arrangement:
             y += space
             points[1:1] = [(points[0][0], y), (points[1][0], y)]
             towards_b = lane.link.a == self.spine[lane.first]
-            self.picture.lines.append(Line(lane.link, points, towards_b, lane=True))
+            self.lines.append(Line(lane.link, points, towards_b, lane=True))
             # between two nodes, as other lanes come down below a node
             near, far = nodes[lane.first], nodes[lane.first + 1]
             self.label(lane.link, (near.x + near.width / 2 + far.x - far.width / 2) / 2, y)
@@ -260,7 +262,7 @@ class Arrangement:
 
     def hang(self, branches, parent, x, direction, reach):
         """Put branches in a row above (-1) or below (1) their parent, whose row ends at `reach`."""
-        node, bus = self.picture.nodes[parent], reach + BUS
+        node, bus = self.nodes[parent], reach + BUS
         edge = bus + BUS + max((self.label_size(branch.link)[1] for branch in branches), default=0)
         height = max((self.sizes[branch.name][1] for branch in branches), default=0)
         here = x - _width(branches) / 2
@@ -280,7 +282,7 @@ class Arrangement:
         """Put hosts in a column at one end of the spine."""
         if not pairs:
             return
-        node, length = self.picture.nodes[parent], max(self.length(link) for link, _ in pairs)
+        node, length = self.nodes[parent], max(self.length(link) for link, _ in pairs)
         for row, (link, name) in enumerate(pairs):
             y = (row - (len(pairs) - 1) / 2) * ROW
             edge = bus + direction * length
@@ -302,18 +304,18 @@ class Arrangement:
         return " · ".join(text), below
 
     def put(self, name, x, y):
-        self.picture.nodes[name] = Box(x, y, *self.sizes[name])
+        self.nodes[name] = Box(x, y, *self.sizes[name])
 
     def join(self, link, start, points):
         """Add a link that starts at a node, with the label on its last part."""
-        self.picture.lines.append(Line(link, points, link.a == start))
+        self.lines.append(Line(link, points, link.a == start))
         (x, y), (to_x, to_y) = points[-2:]
         text = words(link)
         if not text:
             return
         if x == to_x:
             box = Box(x, (y + to_y) / 2, self.label_size(link)[0], LINE_PX * len(text))
-            self.picture.labels.append((box, text, link))
+            self.labels.append((box, text, link))
             return
         self.label(link, (x + to_x) / 2, y)
 
@@ -322,13 +324,8 @@ class Arrangement:
         for side, line in zip((-1, 1), self.two_lines(link), strict=True):
             if line:
                 box = Box(x, y + side * (4 + LINE_PX / 2), CHAR_PX * len(line), LINE_PX)
-                self.picture.labels.append((box, [line], link))
+                self.labels.append((box, [line], link))
 
 
 def _width(branches):
     return sum(branch.width for branch in branches) + GAP * (len(branches) - 1) if branches else 0
-
-
-def arrange(topology):
-    """The `Picture` of a topology."""
-    return Arrangement(topology).picture

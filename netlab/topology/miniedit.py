@@ -264,27 +264,25 @@ def blocked(switches, ends):
     with the fewest steps, as all links cost the same; among equals, the one to the lowest bridge
     ID, and there the first.
     """
-    ports = {name: [] for name in switches}
-    for link, (a, b) in enumerate(ends):
+    links = {name: [] for name in switches}  # of each switch, and the switch that a link leads to
+    for number, (a, b) in enumerate(ends):
         for near, far in ((a, b), (b, a)):
-            if near in ports and far in ports and near != far:
-                ports[near].append((far, link))
-    found, left = {}, set(switches)
-    for root in sorted(switches, key=switches.get):
-        tree, level = set(), [root] if root in left else []
-        here = set(level)
-        while level:
-            nearer, level = sorted(level, key=switches.get), []
-            for far, link in chain.from_iterable(ports[near] for near in nearer):
-                if far not in here:
-                    here.add(far)
-                    level.append(far)
-                    tree.add(link)
-        left -= here
-        all_links = {link for name in here for _, link in ports[name]}
-        if all_links > tree:
-            found[root] = sorted(all_links - tree)
-    return found
+            if near in switches and far in switches and near != far:
+                links[near].append((far, number))
+    graph = nx.Graph({name: [far for far, _ in found] for name, found in links.items()})
+    gone = {}
+    for part in sorted(
+        nx.connected_components(graph), key=lambda part: min(map(switches.get, part))
+    ):
+        root = min(part, key=switches.get)
+        steps = nx.single_source_shortest_path_length(graph, root)
+        kept = {
+            min((switches[far], link) for far, link in links[name] if steps[far] < steps[name])[1]
+            for name in part - {root}
+        }
+        if others := {link for name in part for _, link in links[name]} - kept:
+            gone[root] = sorted(others)
+    return gone
 
 
 def _router_addresses(routers, hosts, switches, links):

@@ -2,7 +2,7 @@
 
 from html import escape
 
-from netlab.topology.layout import LINE_PX, Box, arrange, words
+from netlab.topology.layout import LINE_PX, Box, Layout, words
 
 INK, SOFT, CABLE, EMULATED = "#0f172a", "#475569", "#94a3b8", "#475569"
 SANS = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
@@ -16,20 +16,20 @@ def svg(topology):
     addresses in the order of their interfaces. A thick line emulates what its label says. An arrow
     at one end means: only on this interface, in the arrow's direction. No arrow means: on both.
     """
-    picture = arrange(topology)
-    boxes = [*picture.nodes.values(), *(box for box, _, _ in picture.labels)]
-    boxes += [Box(*point, 0, 0) for line in picture.lines if line.lane for point in line.points]
+    layout = Layout(topology)
+    boxes = [*layout.nodes.values(), *(box for box, _, _ in layout.labels)]
+    boxes += [Box(*point, 0, 0) for line in layout.lines if line.lane for point in line.points]
     left = min(box.x - box.width / 2 for box in boxes) - 20
     right = max(box.x + box.width / 2 for box in boxes) + 20
     top = min(box.y - box.height / 2 for box in boxes) - 20
     bottom = max(box.y + box.height / 2 for box in boxes) + 20
     width, height = right - left, bottom - top
     parts = []
-    for line in picture.lines:
+    for line in layout.lines:
         if line.lane:  # it may cross others: as a bridge
             parts.append(_path(line.points, "white", 8))
         parts.append(_path(line.points, CABLE, 2))
-    for line in picture.lines:
+    for line in layout.lines:
         if words(line.link) and line.lane:
             parts += [_path(line.points, "white", 10), _path(line.points, EMULATED, 4)]
         elif words(line.link):
@@ -39,18 +39,18 @@ def svg(topology):
             parts.append(_path([(x + away * dx, y + away * dy), (to_x, to_y)], EMULATED, 4))
         if words(line.link) and not line.link.both:
             parts.append(_arrow(line))
-    for box, text, _ in picture.labels:
+    for box, text, _ in layout.labels:
         parts.append(_rectangle(Box(box.x, box.y, box.width + 2, box.height + 4), "white", None, 4))
         for row, word in enumerate(text):
             y = box.y + (row - (len(text) - 1) / 2) * LINE_PX + 4
             parts.append(_text(box.x, y, word, 11, INK))
     for host in topology.hosts:
-        box = picture.nodes[host.name]
+        box = layout.nodes[host.name]
         parts.append(_rectangle(box, "#eff6ff", "#2563eb", 10))
         parts.append(_text(box.x, box.y - 3, host.name, 13, INK, bold=True))
         parts.append(_text(box.x, box.y + 12, host.address, 10, SOFT, MONO))
     for switch in topology.switches:
-        box = picture.nodes[switch.name]
+        box = layout.nodes[switch.name]
         parts.append(_rectangle(box, "#ecfdf5", "#059669", 2))
         parts.append(_text(box.x, box.y - 1, switch.name, 13, INK, bold=True))
         for y, way in ((box.y + 7, 1), (box.y + 13, -1)):
@@ -58,7 +58,7 @@ def svg(topology):
             parts.append(_path([(start, y), (point, y)], "#059669", 1.5))
             parts.append(_path([(back, y - 3), (point, y), (back, y + 3)], "#059669", 1.5))
     for router in topology.routers:
-        box = picture.nodes[router.name]
+        box = layout.nodes[router.name]
         parts.append(_octagon(box, "#fff7ed", "#ea580c"))
         y = box.y - box.height / 2 + 18
         parts.append(_text(box.x, y, router.name, 13, INK, bold=True))

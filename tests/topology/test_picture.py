@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from netlab import Host, Link, Topology, portfolio, wan
-from netlab.topology.layout import Box, arrange, words
+from netlab.topology.layout import Box, Layout, words
 from netlab.topology.picture import svg
 from tests.topology.networks import addressed, graphs
 from tests.topology.test_topology import routed
@@ -45,7 +45,7 @@ def check(topology):
     """Nothing lies on anything else: no two nodes or labels, and no link on a node or label that is
     not its own.
     """
-    picture = arrange(topology)
+    picture = Layout(topology)
     assert set(picture.nodes) == set(topology.node_names)
     assert len(picture.lines) == len(topology.links)
     things = [*picture.nodes.items(), *((text, box) for box, text, _ in picture.labels)]
@@ -69,7 +69,7 @@ def check(topology):
 def test_the_wan_has_its_left_hosts_left_and_its_right_hosts_right(pairs):
     network = wan(pairs=pairs, loss="0.1%")
     check(network)
-    nodes = arrange(network).nodes
+    nodes = Layout(network).nodes
     for n in range(1, 2 * pairs, 2):
         assert nodes[f"h{n}"].x < nodes["s1"].x < nodes["s2"].x < nodes[f"h{n + 1}"].x
         assert nodes[f"h{n}"].y == nodes[f"h{n + 1}"].y
@@ -79,7 +79,7 @@ def test_the_wan_has_its_left_hosts_left_and_its_right_hosts_right(pairs):
 def test_nine_hosts_four_routers_and_two_switches_are_readable():
     network = portfolio()
     check(network)
-    nodes = arrange(network).nodes
+    nodes = Layout(network).nodes
     spine = [name for name in sorted(nodes, key=lambda name: nodes[name].x) if nodes[name].y == 0]
     assert spine == ["h2", "s1", "r1", "r2", "r3", "r4", "h9"], "the slow lines, from left to right"
     assert nodes["h8"].y < 0 < nodes["s2"].y < nodes["h5"].y
@@ -98,7 +98,7 @@ def test_in_any_network_nothing_lies_on_anything_else(network):
 def test_the_nodes_of_circles_are_in_one_row_and_their_other_links_below(network, size, emulated):
     network = network(size, **emulated)
     check(network)
-    picture = arrange(network)
+    picture = Layout(network)
     row = [f"r{n}" for n in range(1, size + 1)]
     assert sorted(row, key=lambda name: picture.nodes[name].x) == row
     assert {picture.nodes[name].y for name in row} == {0}
@@ -115,7 +115,7 @@ def test_an_arrow_of_a_link_below_is_beside_its_interface():
     network = ring(3, delay="20ms")  # the last link is r3-r1, emulated at r3
     last = ElementTree.fromstring(svg(network)).findall(".//{*}polygon")[2].get("points")
     corners = [tuple(map(float, point.split(","))) for point in last.split()]
-    box = arrange(network).nodes["r3"]
+    box = Layout(network).nodes["r3"]
     assert abs(corners[1][0] - box.x) < box.width / 2, "below r3"
     assert corners[1][1] > corners[0][1] > box.height / 2, "down, away from it"
 
@@ -125,7 +125,7 @@ def test_what_hangs_on_a_circle_is_above_it_and_other_circles_are_beside_it():
         [1, 4, 7, 8], [(1, 2), (2, 3), (3, 1), (3, 4), (4, 5), (5, 6), (6, 4), (6, 7), (2, 8)]
     )
     check(two)
-    nodes = arrange(two).nodes
+    nodes = Layout(two).nodes
     row = sorted((name for name in nodes if nodes[name].y == 0), key=lambda name: nodes[name].x)
     assert row == ["h1", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "h7"]
     assert nodes["h8"].y < nodes["r8"].y < 0 > nodes["h4"].y
@@ -158,8 +158,8 @@ def test_it_is_one_svg_with_every_name_and_address_and_always_the_same(network):
     ]
     assert set(network.node_names) | set(addresses) <= set(written)
     x, y, width, height = map(float, root.attrib["viewBox"].split())
-    points = [Box(*point, 0, 0) for line in arrange(network).lines for point in line.points]
-    for box in [*arrange(network).nodes.values(), *points]:
+    points = [Box(*point, 0, 0) for line in Layout(network).lines for point in line.points]
+    for box in [*Layout(network).nodes.values(), *points]:
         assert x < box.x - box.width / 2 and box.x + box.width / 2 < x + width
         assert y < box.y - box.height / 2 and box.y + box.height / 2 < y + height
 
@@ -187,7 +187,7 @@ def arrows(link):
     points = re.findall(r'<polygon points="([^"]+)"', svg(network))
     return [
         [tuple(map(float, point.split(","))) for point in found.split()] for found in points
-    ], arrange(network).nodes
+    ], Layout(network).nodes
 
 
 def test_an_arrow_shows_the_one_interface_that_emulates():
