@@ -22,18 +22,15 @@ SAME = "same settings"
 def mathis(measured=None):
     """Explorer of throughput over the loss rate: change MSS, RTT, streams ... and see the limit.
 
+    Sliders: ``loss`` [1], ``streams`` [1], ``rtt`` [s], ``mss`` [byte], ``constant`` [1], ``rate``
+    [bit/s] and ``window`` [byte].
+
     Parameters
     ----------
     measured : pandas.DataFrame, optional
         Points to show, a row per run, as `netlab.sweep` gives: ``streams`` [1], ``loss_rate`` [1],
         ``received_bps`` [bit/s], ``mss_bytes`` [byte], ``base_rtt_s`` [s], ``bottleneck_bps``
         [bit/s] and ``seed``. Runs without loss, which a logarithmic axis cannot show, are counted.
-
-    Returns
-    -------
-    Explorer
-        Sliders: ``loss`` [1], ``streams`` [1], ``rtt`` [s], ``mss`` [byte], ``constant`` [1],
-        ``rate`` [bit/s] and ``window`` [byte].
 
     Notes
     -----

@@ -21,18 +21,15 @@ PARTS = {"": slice(None), ", first": slice(0, 1), ", last": slice(-1, None)}
 def aimd(measured=None):
     """Explorer of two AIMD flows: each adds while the link has room, and reduces when it overflows.
 
+    Sliders: ``first`` and ``second``, the first rates of h1 and h3 [Mbit/s], ``increase`` [Mbit/s],
+    ``decrease``, the share that a flow gives up [1], and ``step``. Buttons: ``back``, ``forth``,
+    ``reset`` and ``play``.
+
     Parameters
     ----------
     measured : pandas.DataFrame, optional
         Throughputs of two flows to show, as `netlab.fairness.over_time` gives them: ``start_s``
         [s], ``flow`` and ``bps`` [bit/s].
-
-    Returns
-    -------
-    Explorer
-        Sliders: ``first`` and ``second``, the first rates of h1 and h3 [Mbit/s], ``increase``
-        [Mbit/s], ``decrease``, the share that a flow gives up [1], and ``step``. Buttons: ``back``,
-        ``forth``, ``reset`` and ``play``.
 
     Notes
     -----

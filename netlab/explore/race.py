@@ -32,6 +32,11 @@ PIPE, FULL, HINT, LOSS = "path", "path and full queue", "hint", "loss"
 def race(one="reno", other="cubic", more=()):
     """Explorer of a race: two congestion controls on one bottleneck, with their windows.
 
+    Sliders: ``queue`` [BDP], ``rate`` [bit/s], ``rtt`` [s] and ``seconds`` [s]; choices: ``one``
+    and ``other``. ``measured`` has a row per race: ``seed``, ``one``, ``other``, ``rate_bps``
+    [bit/s], ``rtt_s`` [s], ``queue_bdp`` [BDP], ``time_s`` [s], and ``share``, h1's [1]. ``result``
+    is the `Result` of the last race.
+
     Parameters
     ----------
     one, other : str, CongestionControl, or its class
@@ -39,14 +44,6 @@ def race(one="reno", other="cubic", more=()):
         Python, such as your own ``Mine``, or ``Mine(0.5)``.
     more : sequence of these
         What else can be chosen.
-
-    Returns
-    -------
-    Explorer
-        Sliders: ``queue`` [BDP], ``rate`` [bit/s], ``rtt`` [s] and ``seconds`` [s]; choices:
-        ``one`` and ``other``. ``measured`` has a row per race: ``seed``, ``one``, ``other``,
-        ``rate_bps`` [bit/s], ``rtt_s`` [s], ``queue_bdp`` [BDP], ``time_s`` [s], and ``share``,
-        h1's [1]. ``result`` is the `Result` of the last race.
 
     Raises
     ------

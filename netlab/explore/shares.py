@@ -26,17 +26,14 @@ EVEN = "without RTT bias"
 def fairness(measured=None):
     """Explorer of shares: N flows of h1 against M flows of h3, which have a longer RTT.
 
+    Sliders: ``mine`` (N), ``theirs`` (M), ``ratio``, h3's RTT over h1's, ``exponent``. [1]
+
     Parameters
     ----------
     measured : pandas.DataFrame, optional
         Runs to show, as `netlab.sweep` gives them for two iperf3 tests: for each run the row of
         flow 1 and then that of flow 2, with ``seed``, ``flow``, ``streams`` [1], ``base_rtt_s`` [s]
         and ``received_bps`` [bit/s].
-
-    Returns
-    -------
-    Explorer
-        Sliders: ``mine`` (N), ``theirs`` (M), ``ratio``, h3's RTT over h1's, ``exponent``. [1]
 
     Notes
     -----

@@ -22,6 +22,8 @@ from netlab.plots._words import (
 def plane(trajectories, capacity_bps, start=True, flows=("flow 1", "flow 2"), stepper=False):
     """Two flows that share a link on Chiu and Jain's plane: the throughput of one over the other's.
 
+    Both axes have the same scale. The fairness and the efficiency line cross at the optimum.
+
     Parameters
     ----------
     trajectories : dict of pandas.DataFrame
@@ -35,11 +37,6 @@ def plane(trajectories, capacity_bps, start=True, flows=("flow 1", "flow 2"), st
         Names on the axes.
     stepper : bool
         Add a slider and a button that walk along the first trajectory.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Both axes have the same scale. The fairness and the efficiency line cross at the optimum.
 
     Notes
     -----
@@ -138,10 +135,6 @@ def index_over_time(windows, threshold=None):
         Label -> ``start_s``, ``end_s`` [s] and ``jain_index`` [1] of windows without overlap.
     threshold : float, optional
         Draw a line at this index. [1]
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     check_frames("index_over_time", "windows", windows, "start_s", "end_s", "jain_index")
     fig, lowest = go.Figure(), 0.45 if threshold is None else threshold
@@ -170,6 +163,8 @@ def index_over_time(windows, threshold=None):
 def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=None):
     """Rivals against each other: a heat map with the median of each pair's runs.
 
+    Hovering shows the median, the range and the number of a cell's runs; grey: none.
+
     Parameters
     ----------
     table : pandas.DataFrame
@@ -183,11 +178,6 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
         What is drawn white, between 0 and 1; less is red, more is blue. None: from light to dark.
     labels : dict of str, optional
         Names of columns, such as ``{"other": "flow 2 uses", "buffer": "buffer [BDP]"}``.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Hovering shows the median, the range and the number of a cell's runs; grey: none.
     """
     check_frame("matrix", table, row, column, value, *[facet] * (facet is not None))
     if middle is not None and not 0 < middle < 1:

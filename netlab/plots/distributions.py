@@ -23,6 +23,8 @@ from netlab.plots._words import (
 def distribution(table, x, y, marks=None, unit=None, labels=None, marked="published"):
     """Distribution of runs in each category: a point per run, their median and their range.
 
+    Points of nearly the same value lie side by side. The title counts runs without a value.
+
     Parameters
     ----------
     table : pandas.DataFrame
@@ -38,11 +40,6 @@ def distribution(table, x, y, marks=None, unit=None, labels=None, marked="publis
         Names of columns on the axes, such as ``{"jain_index": "fairness"}``.
     marked : str
         Name of the marks in the legend.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Points of nearly the same value lie side by side. The title counts runs without a value.
     """
     check_frame("distribution", table, x, y, "seed")
     runs, marks = table[table[y].notna() & table[x].notna()], dict(marks or {})

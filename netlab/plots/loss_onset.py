@@ -12,16 +12,13 @@ COLUMNS = "direction", "offered_bps", "received_bps", "loss", "rtt_mean_s", "rtt
 def loss_onset(frame):
     """Each step of a search for the rate at which a path begins to lose, in the order of the rates.
 
+    Over the offered rate: the received rate, the loss, and the mean and the longest round-trip
+    time. A band goes from the highest rate that was carried to the lowest that was not.
+
     Parameters
     ----------
     frame : pandas.DataFrame
         As `netlab.loss_onset` gives it.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Over the offered rate: the received rate, the loss, and the mean and the longest round-trip
-        time. A band goes from the highest rate that was carried to the lowest that was not.
     """
     check_frame("loss_onset", frame, *COLUMNS)
     frame = frame.sort_values("offered_bps", kind="stable")

@@ -18,6 +18,11 @@ SHADE = dict(fillcolor="#8C8C8C", opacity=0.15, line_width=0, layer="below")
 def prediction(grid, models, rate="loss_rate", title=None):
     """Throughput over loss: measured, predicted by models, and the ratio of the two.
 
+    Above, the throughput over the rate: each run, the mean and the range of those with the same
+    loss rate and number of streams, and the models. Below, measured over predicted. Shaded: more
+    than the link carries, and more loss than a model allows. The title has the constant C that fits
+    best, with its 95 % interval, if five runs are in the domain of Mathis's model.
+
     Parameters
     ----------
     grid : pandas.DataFrame
@@ -31,14 +36,6 @@ def prediction(grid, models, rate="loss_rate", title=None):
         the kernel counts (see `Nstat`): the p of Mathis et al. where losses come in bursts. [1]
     title : str, optional
         Default: what the runs have in common.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Above, the throughput over the rate: each run, the mean and the range of those with the same
-        loss rate and number of streams, and the models. Below, measured over predicted. Shaded:
-        more than the link carries, and more loss than a model allows. The title has the constant C
-        that fits best, with its 95 % interval, if five runs are in the domain of Mathis's model.
     """
     if rate not in RATES:
         raise ValueError(f"prediction: rate must be one of {', '.join(RATES)}, not {rate!r}")

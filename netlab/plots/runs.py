@@ -15,6 +15,9 @@ from netlab.plots._words import check_frame, plural, short_number, unit_prefix, 
 def throughput(result, capacity=True):
     """Throughput over time: a stepped line per stream, and a thicker one for their sum.
 
+    A colour per flow or, if there is only one flow, per stream. Flows report at different times, so
+    their sum is averaged over steps of one interval.
+
     Parameters
     ----------
     result : Result
@@ -23,12 +26,6 @@ def throughput(result, capacity=True):
     capacity : bool
         Show the payload that the slowest link of each path carries in segments of 1448 bytes: as a
         line if it is at most four times the highest throughput, else as a note.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        A colour per flow or, if there is only one flow, per stream. Flows report at different
-        times, so their sum is averaged over steps of one interval.
     """
     rows, names = measured_intervals("throughput", result), flow_names(result)
     alone, count = rows.flow.nunique() == 1, rows.groupby(["flow", "stream"]).ngroups
@@ -54,16 +51,13 @@ def throughput(result, capacity=True):
 def streams(result):
     """Throughput of each stream, and Jain's index.
 
+    A bar per stream, a line at the equal share, and Jain's index in the title.
+
     Parameters
     ----------
     result : Result
         Its ``streams`` are drawn with the receiver's numbers; where there are none, with the
         sender's, and hatched. ``flows`` give the names.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        A bar per stream, a line at the equal share, and Jain's index in the title.
     """
     rows = _measured("streams", result.streams, "flow", "stream", "src", "dst")
     rows = rows.sort_values(["flow", "stream"])

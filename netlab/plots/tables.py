@@ -12,16 +12,13 @@ COLUMN_PX = 98  # of numbers
 def comparison(table):
     """Quantities as measured here, predicted and published: a row per quantity, with its numbers.
 
+    A panel per unit, logarithmic where values differ by more than a factor of 50.
+
     Parameters
     ----------
     table : pandas.DataFrame
         A row per ``quantity`` (its name): ``measured``, ``predicted``, ``published`` (NaN where
         there is none), and ``unit``: "bit/s", "s" or "byte", which get a prefix, or any other.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        A panel per unit, logarithmic where values differ by more than a factor of 50.
     """
     tick = dict(width=4, color=COLOURS[1])
     kinds = {  # the last is drawn on top

@@ -30,10 +30,6 @@ def aimd(traces, colours=("#009E73", "#D55E00", COLOURS[0], *COLOURS[3:])):
         Label -> ``time_s`` [s] and ``cwnd_bytes`` [byte], as `netlab.models.aimd_trace` gives them.
     colours : sequence of str
         Colours of the traces, in their order.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
     """
     check_frames("aimd", "traces", traces, "time_s", "cwnd_bytes")
     scale, unit = unit_prefix("byte", max(trace.cwnd_bytes.max() for trace in traces.values()))
@@ -48,6 +44,12 @@ def aimd(traces, colours=("#009E73", "#D55E00", COLOURS[0], *COLOURS[3:])):
 def windows(result, flow=None):
     """The kernel's congestion windows over time: a line per stream, their sum, and the losses.
 
+    The windows [segments] in steps; a colour per flow or, if there is only one flow, per stream. A
+    thicker line is the sum of a flow's windows, each as it was last known. Marks, at the window
+    that a stream had before: a loss ("recovery", as Linux calls this state), a reduction without
+    one ("cwr": an ECN mark, or a full queue in the host itself), and a timeout. ``ss``, on an
+    engine without the guest's kernel, does not tell these.
+
     Parameters
     ----------
     result : Result
@@ -55,20 +57,6 @@ def windows(result, flow=None):
         sends. ``flows`` give the names.
     flow : int or sequence of int, optional
         Draw only these flows, by their numbers.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        The windows [segments] in steps; a colour per flow or, if there is only one flow, per
-        stream. A thicker line is the sum of a flow's windows, each as it was last known. Marks, at
-        the window that a stream had before: a loss ("recovery", as Linux calls this state), a
-        reduction without one ("cwr": an ECN mark, or a full queue in the host itself), and a
-        timeout. ``ss``, on an engine without the guest's kernel, does not tell these.
-
-    Raises
-    ------
-    ValueError
-        There are no windows, or none of such a flow.
 
     Notes
     -----
@@ -105,6 +93,9 @@ def windows(result, flow=None):
 def queues(result, qdisc=None):
     """Throughput above, and below it what waits in a queue, with its drops, over the same time.
 
+    Throughput and queue [MB, kB, ...; 1 kB = 1000 byte], thinned as in `windows`; a short mark on
+    the time axis where the discipline's count of drops rises.
+
     Parameters
     ----------
     result : Result
@@ -113,17 +104,6 @@ def queues(result, qdisc=None):
     qdisc : str, optional
         Kind of the queueing discipline. Default: what waits at the bottleneck, the last one in the
         chain that is not netem. "netem" has that and what is under way on the line.
-
-    Returns
-    -------
-    plotly.graph_objects.Figure
-        Throughput and queue [MB, kB, ...; 1 kB = 1000 byte], thinned as in `windows`; a short mark
-        on the time axis where the discipline's count of drops rises.
-
-    Raises
-    ------
-    ValueError
-        There are no queues, or none of such a kind.
     """
     rows, kind = _queues_of(result, qdisc)
     above = int(not result.intervals.empty)

@@ -26,12 +26,10 @@ class Input(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A command that a traffic runs on a host.
+    """A command that a traffic runs on a host: ``command`` is a line for bash.
 
     Attributes
     ----------
-    host, command : str
-        Where it runs, and a line for bash.
     name : str
         Key of its output in `read`; at most one program of a traffic has the name ``""``.
     when : {"server", "begin", "start", "end"}
@@ -43,7 +41,7 @@ class Program(NamedTuple):
     watch : Watch, optional
         What an engine that sees into its kernel is asked instead of running the command.
     stdin : Input, optional
-        What it reads on its standard input; None is its terminal, on which nobody types.
+        What it reads on its standard input. Default: its terminal, on which nobody types.
     """
 
     host: str

@@ -27,13 +27,8 @@ class Iperf(ThroughputTest):
 
     Parameters
     ----------
-    src, dst : str
-        Names of the client's host, which sends, and the server's. For the other direction, swap
-        them.
-    parallel : int
-        Parallel streams, 1 to 128. [``-P``]
-    time : float
-        How long it sends. [s, ``-t``]
+    src, dst, parallel, time, interval, window, start : as of `Iperf3`
+        `src` sends; `time` need not be whole seconds.
     udp : bool
         UDP instead of TCP, at `bitrate`. [``-u``]
     bitrate : str, optional
@@ -42,14 +37,8 @@ class Iperf(ThroughputTest):
     length : int, optional
         Payload of a UDP datagram, iperf's own is 1470; of TCP, what it writes at once. [byte,
         ``-l``]
-    interval : float
-        Time between two reports. [s, ``-i``]
-    window : int or str, optional
-        Socket buffer, set on both ends. [byte, ``-w``]
     congestion : str, optional
         TCP's congestion control, one of the kernel's. [``-Z``]
-    start : float
-        How long after the others it starts. [s]
 
     Notes
     -----
@@ -57,14 +46,13 @@ class Iperf(ThroughputTest):
     (2.0.13 to 2.2.1). Here the rate is in tc's notation and typed as a plain number: ``"20mibit"``
     and ``"20mbit"``.
 
-    The client counts ``sent_bps``, ``sent_bytes`` and the times, which are those of the payload
-    that it gave to its kernel (so over UDP this is what was *offered*). The server counts
-    ``received_bps``, ``received_bytes``, ``jitter_s``, ``loss``, ``packets``, ``lost_packets`` and
-    ``out_of_order``, from the numbers and times in the datagrams, over its own time, from the first
-    to the last that arrived. Where it never hears of the end, or of anything, what the client sent
-    and the server did not receive is lost. All of them are in `Result.streams` and
-    `Result.intervals`; `Result.flows` has the rates. A sweep collects the streams, so that it has
-    the loss, too, unless one of its axes has this name.
+    The client counts ``sent_bps``, ``sent_bytes`` and the times of the payload that it gave to its
+    kernel; over UDP this is what was *offered*. The server counts ``received_bps``,
+    ``received_bytes``, ``jitter_s``, ``loss``, ``packets``, ``lost_packets`` and ``out_of_order``
+    over its own time, from the first datagram that arrived to the last. Where it never hears of the
+    end, what the client sent and the server did not receive is lost. All of them are in
+    `Result.streams` and `Result.intervals`; `Result.flows` has the rates. A sweep collects the
+    streams, so that it has the loss, too, unless one of its axes has this name.
 
     The first datagrams of a UDP test wait for ARP, a round trip per link, and then leave in one
     burst. Where it is longer than a queue on the way, or than the 92 datagrams that Linux keeps for

@@ -35,33 +35,21 @@ class Simpleperf(ThroughputTest):
 
     Parameters
     ----------
-    src, dst : str
-        Names of the client's and the server's host. The client sends.
-    time : float
-        How long it sends. [s, ``-t``]
-    parallel : int
-        Parallel connections, 1 to 128, each with a thread on both sides. [``-P``]
-    congestion : str or CongestionControl, optional
-        As of `Iperf3`. [``-C``]
+    src, dst, time, parallel, congestion, interval, start : as of `Iperf3`
+        `src` sends; `time` need not be whole seconds; each connection has a thread on both sides.
     length : int
         Size of the chunks that the client hands to its kernel, and most of what the server asks of
         its kernel at a time. [byte, ``-l``]
-    interval : float
-        Time between two lines. [s, ``-i``]
-    start : float
-        How long after the others it starts. [s]
     program : str
         Digest of simpleperf's code: a result of another program is the result of another
         experiment. Leave it out.
 
     Notes
     -----
-    It fills the tables that `Iperf3` fills. ``sent_bps`` is what the client handed to its kernel
-    since all its connections were there; ``received_bps`` is what the server counted, from the
-    first byte of a connection until BYE. Connections end at different moments, so the rates of
-    several may add up to a little more than a link carries. Retransmits, windows and round-trip
-    times are NaN. Times count from when the program was started, which then takes some milliseconds
-    to load.
+    It fills the tables that `Iperf3` fills, with the rates that `SimpleperfOutput` explains.
+    Connections end at different moments, so the rates of several may add up to a little more than a
+    link carries. Retransmits, windows and round-trip times are NaN. Times count from when the
+    program was started, which then takes some milliseconds to load.
 
     The rows of ``intervals`` are the server's, whose times count from the first byte, half a
     round-trip time after the client's, and are those at which its lines were due, where they came

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from dataclasses import dataclass
 from math import sqrt
 from multiprocessing import get_context
 
@@ -171,27 +170,6 @@ def test_what_cannot_be_written_down_is_refused_by_its_name():
             nl.Iperf3("h1", "h2", congestion=congestion)
 
 
-def test_a_dataclass_of_ones_own_comes_along():
-    @dataclass
-    class State:
-        step: float = 1.0
-
-    class Local(nl.CongestionControl):
-        def start(self, tcp):
-            self.state = State()
-
-        def on_ack(self, tcp, acked):
-            tcp.cwnd += self.state.step * acked / tcp.cwnd
-
-        def on_loss(self, tcp):
-            tcp.ssthresh = tcp.cwnd / 2
-
-    source = algorithm(Local).source
-    assert "@dataclass\nclass State:" in source
-    assert "from dataclasses import dataclass" in source
-    assert run(Local).raw == run(Mine).raw
-
-
 @pytest.mark.parametrize("name", ["", "a b", "Mine\n", "<b>", "1st", "class", "M" * 101, 3, None])
 def test_a_name_that_no_class_can_have_is_refused(name):
     algorithm = {"name": name, "parameters": {}, "source": "class Mine(CongestionControl): pass"}
@@ -215,13 +193,9 @@ def test_parameters_from_numpy_are_plain_numbers():
     assert json.loads(found.model_dump_json())["parameters"] == {"decrease": 0.06, "increase": 8}
 
 
+numbers, texts = st.integers() | st.floats(allow_nan=False), st.text() | st.binary()
 PLAIN = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False)
-    | st.text()
-    | st.binary(),
+    st.none() | st.booleans() | numbers | texts,
     lambda inner: (
         st.lists(inner)
         | st.lists(inner).map(tuple)
@@ -239,25 +213,12 @@ def test_a_constant_means_the_same_where_it_is_executed(value):
     assert back == value and type(back) is type(value)
 
 
-@given(st.floats())
-def test_a_float_is_the_same_to_the_bit(value):
-    back = eval(literal(value))
-    assert np.float64(back).tobytes() == np.float64(value).tobytes() or math.isnan(value)
-
-
 def test_an_experiment_is_the_same_however_its_algorithm_is_written():
     first, second = (
         nl.Experiment(PATH, nl.Iperf3("h1", "h2", congestion=one))
         for one in (AIMD(0.06, 8), AIMD(increase=8, decrease=0.06))
     )
     assert first == second and first.to_json() == second.to_json()
-    code = (
-        "import netlab as nl; print(nl.Experiment(nl.wan('100mbit', '20ms', burst=15_000,"
-        " limit=250_000, pairs=1), nl.Iperf3('h1', 'h2',"
-        " congestion=nl.algorithms.AIMD(0.06, 8))).to_json(), end='')"
-    )
-    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert other.stdout == first.to_json()
 
 
 def test_an_experiment_from_json_and_from_a_record_runs_to_the_same_bytes(tmp_path, monkeypatch):
@@ -410,7 +371,11 @@ def test_a_module_that_was_edited_and_not_reloaded_is_refused(module, old, new):
         algorithm(module.Edited)
 
 
-def test_what_was_set_from_elsewhere_is_refused():
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("share", 0.9), ("on_ack", lambda self, tcp, acked: None), ("on_loss", Mine.on_loss)],
+)
+def test_what_was_set_from_elsewhere_is_refused(name, value):
     class Set(nl.CongestionControl):
         share = 0.5
 
@@ -418,16 +383,8 @@ def test_what_was_set_from_elsewhere_is_refused():
             tcp.ssthresh = tcp.cwnd * self.share
 
     algorithm(Set)
-    Set.share = 0.9
-    with pytest.raises(ValueError, match=r"Set\.share"):
-        algorithm(Set)
-    Set.share = 0.5
-    Set.on_ack = lambda self, tcp, acked: None
-    with pytest.raises(ValueError, match=r"Set\.on_ack"):
-        algorithm(Set)
-    del Set.on_ack
-    Set.on_loss = Mine.on_loss
-    with pytest.raises(ValueError, match=r"Set\.on_loss"):
+    setattr(Set, name, value)
+    with pytest.raises(ValueError, match=rf"Set\.{name}"):
         algorithm(Set)
 
 
