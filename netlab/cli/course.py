@@ -96,12 +96,12 @@ def check(
     notebook: Annotated[Path, typer.Argument(help="Your notebook.", readable=False)],
 ):
     """Look whether your notebook is ready to hand in. Nothing is run and nothing is marked."""
-    from netlab.course.handed_in.before import examine, student
+    from netlab.course.handed_in.before import examine
 
-    findings = examine(notebook)
-    if named := student(notebook):
+    findings, student = examine(notebook)
+    if student:
         known = "it must be the one that your course knows you by"
-        say(f"the id in this notebook: {named}; {known}")
+        say(f"the id in this notebook: {student}; {known}")
     for finding in findings:
         say(f"{finding.cell or 'notebook'}: {finding.flag}. {finding.text}")
     if not findings:

@@ -1,5 +1,5 @@
-"""Students that do not exist, and what they hand in: for a demonstration, and to try the grader on
-a whole class. Each kind of trouble says what it should be worth.
+"""Invented students and what they hand in: for a demonstration, and to try the grader on a class.
+Each kind of trouble says what it is worth.
 """
 
 import copy
@@ -8,7 +8,6 @@ import random
 import re
 import unicodedata
 
-from netlab.course.own_numbers import SECRET, parameters
 from netlab.engines import files
 
 NAMES = (
@@ -27,12 +26,6 @@ def students(count):
 class Work:
     """A notebook with all answers, for somebody to spoil.
 
-    Parameters
-    ----------
-    assignment : netlab.course.sets.source.Assignment
-    student : str
-        The id under which it is handed in, and which stands in its first cell.
-
     Attributes
     ----------
     points, least : float
@@ -48,12 +41,6 @@ class Work:
         self.points = self.least = sum(one.points for one in self.automatic)
         self.name(student)
 
-    def name(self, student):
-        """Write an id into the first cell."""
-        for cell in self.cells:
-            if self.id(cell) == f"{self.assignment.name}-name":
-                cell["source"] = f'student = "{student}"'
-
     @property
     def cells(self):
         return self.notebook["cells"]
@@ -62,49 +49,29 @@ class Work:
     def text(self):
         return json.dumps(self.notebook).encode()
 
-    @staticmethod
-    def id(cell):
-        return cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+    def named(self, *names):
+        """The cells with these grade_ids."""
+        return [one for one in self.cells if grade_id(one) in names]
+
+    def name(self, student):
+        """Write an id into the first cell."""
+        for cell in self.named(f"{self.assignment.name}-name"):
+            cell["source"] = f'student = "{student}"'
 
     def answer_cells(self, exercise):
         """The cells of a student's code before an exercise's check cell."""
         found = []
         for cell in self.assignment.cells:
             if cell.id == exercise.id:
-                break
-            if cell.role == "check":
-                found = []
-            elif cell.role == "answer":
-                found.append(cell.id)
-        return [cell for cell in self.cells if self.id(cell) in found]
+                return self.named(*found)
+            found = [] if cell.role == "check" else found + [cell.id] * (cell.role == "answer")
 
     def lose(self, exercise, share=1):
         self.points = self.least = round(self.points - share * exercise.points, 6)
 
-    def by_hand(self, student):
-        """The first exercise whose solution computes numbers without a run, and these numbers for
-        an id, by name; None and none, where the set has no such exercise.
-        """
-        own, roles = {"student": student}, [cell.role for cell in self.assignment.cells]
-        for cell in self.assignment.cells[: roles.index("answer")]:
-            if cell.kind == "code" and cell.role == "locked":
-                exec(cell.solved, own)  # the teacher's own text
-        own["my"] = parameters(self.assignment.name, student, SECRET)
-        for exercise in self.automatic:
-            text = "\n".join(cell["source"] for cell in self.answer_cells(exercise))
-            if text and "nl.run" not in text:
-                exec(text, own)
-                values = {name: own[name] for name in exercise.answers}
-                if all(isinstance(one, float) for one in values.values()):
-                    return exercise, values
-        return None, {}
 
-    def type_in(self, student):
-        """Type in as numbers what one exercise's solution computes for an id; -> the exercise."""
-        exercise, values = self.by_hand(student)
-        for cell in self.answer_cells(exercise) if exercise else ():
-            cell["source"] = "\n".join(f"{name} = {value!r}" for name, value in values.items())
-        return exercise
+def grade_id(cell):
+    return cell["metadata"].get("nbgrader", {}).get("grade_id", "")
 
 
 def untouched(work, exercise):
@@ -133,15 +100,14 @@ def deleted(work, exercise):
 
 def check_deleted(work, exercise):
     """A check cell deleted."""
-    work.notebook["cells"] = [cell for cell in work.cells if work.id(cell) != exercise.id]
+    work.cells.remove(*work.named(exercise.id))
 
 
 def check_changed(work, exercise):
     """A check cell rewritten, with 1000 points."""
-    for cell in work.cells:
-        if work.id(cell) == exercise.id:
-            cell["source"] = 'print("all right")'
-            cell["metadata"]["nbgrader"]["points"] = 1000
+    (cell,) = work.named(exercise.id)
+    cell["source"] = 'print("all right")'
+    cell["metadata"]["nbgrader"]["points"] = 1000
 
 
 def duplicated(work, exercise):
@@ -173,7 +139,7 @@ def unfinished(work, exercise):
     fresh = {cell.id: cell.source for cell in work.assignment.cells}
     for late in work.automatic[len(work.automatic) // 2 :]:
         for cell in work.answer_cells(late):
-            cell["source"] = fresh[work.id(cell)]
+            cell["source"] = fresh[grade_id(cell)]
         work.lose(late)
 
 
@@ -185,29 +151,18 @@ def unreadable(work, exercise):
 def capitals(work, exercise):
     """The id in capitals, with blanks."""
     work.name(f"  {work.student.upper()} ")
-    work.type_in(work.student.upper())  # the numbers are the right ones
 
 
 def decomposed(work, exercise):
     """Another way to write an accent."""
-    student = f"{work.student}\u00e9"
-    work.name(student)
-    work.type_in(student)
-    work.student = unicodedata.normalize("NFD", student)  # its folder, as some systems write it
+    work.name(f"{work.student}\u00e9")
+    work.student = unicodedata.normalize("NFD", f"{work.student}\u00e9")  # its folder
 
 
 def mistyped(work, exercise):
-    """Another id, and its numbers typed in."""
-    _, own = work.by_hand(work.student)
-    for other in map(f"{work.student}-typo{{}}".format, range(100)):
-        _, values = work.by_hand(other)
-        ratios = [values[name] / own[name] for name in own]
-        if all(1.3 < max(one, 1 / one) < 1.8 for one in ratios):  # neither close nor a slip
-            break
-    work.name(other)
-    if exercise := work.type_in(other):
-        work.lose(exercise)
-    work.flags = (f"other id in the notebook: {other}",)
+    """Another id in the notebook."""
+    work.name(f"{work.student}-typo")
+    work.flags = (f"other id in the notebook: {work.student}-typo",)
 
 
 def foreign(work, exercise):
@@ -255,16 +210,7 @@ def work_of(kind, assignment, student, exercise=None):
 
 
 def handed_in(assignment, count, seed=1):
-    """What a class of so many hands in.
-
-    Yields
-    ------
-    student : str
-        The name of the folder.
-    kind : str
-        The name of one of `KINDS`.
-    work : Work
-    """
+    """What a class of so many hands in: of each the folder's name, the kind's, and the `Work`."""
     automatic = [one for one in assignment.exercises if not one.manual]
     drawn = random.Random(seed)
     for number, student in enumerate(students(count)):
@@ -274,12 +220,10 @@ def handed_in(assignment, count, seed=1):
 
 
 def write(assignment, folder, count, seed=1):
-    """Put them where nbgrader collects: FOLDER/STUDENT/ps1/ps1.ipynb; -> `Work` by student."""
-    intended = {}
-    for student, _, work in handed_in(assignment, count, seed):
-        path = folder / student / assignment.name / f"{assignment.name}.ipynb"
-        files.write(path, work.text)
-        intended[student] = work
+    """Write them where nbgrader collects: FOLDER/STUDENT/ps1/ps1.ipynb; -> `Work` by student."""
+    intended = {student: work for student, _, work in handed_in(assignment, count, seed)}
+    for student, work in intended.items():
+        files.write(folder / student / assignment.name / f"{assignment.name}.ipynb", work.text)
     return intended
 
 

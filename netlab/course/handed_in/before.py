@@ -14,7 +14,8 @@ from netlab.course.handed_in.submitted import Finding
 from netlab.course.own_numbers import NO_SUCH_ID, mark_of, secret, stranger
 from netlab.course.sets import regions
 from netlab.course.texts import printable
-from netlab.errors import SpecificationError
+from netlab.errors import NetlabError, SpecificationError
+from netlab.readers._common import read_file
 
 LARGE_BYTES = 10_000_000
 RUN_ALL = 'Choose "Restart Kernel and Run All Cells" in the menu Kernel, and save.'
@@ -27,11 +28,27 @@ COMMON = {  # what often stands behind an error
 
 @submitted.whatever_it_is()
 def examine(path):
-    """The findings on a notebook that is about to be handed in; none, if it is ready. A
-    `NetlabError` where it is no notebook at all, or cannot be read.
+    """Look at a notebook that is about to be handed in.
+
+    Returns
+    -------
+    findings : list of Finding
+        None, if it is ready.
+    student : str
+        The id in its first cell, as the grader compares it; "" where there is none.
+
+    Raises
+    ------
+    NetlabError
+        It is no notebook, or cannot be read.
     """
     path = Path(path)
-    data = submitted.own_file(path)
+    try:
+        data = read_file(path)
+    except OSError as error:
+        raise NetlabError(
+            f"{path} cannot be read: {error.strerror}; give the notebook that you want to hand in"
+        ) from None
     handed, metadata, findings = submitted.read(data)
     name, checksums = contents(metadata)
     if checksums is None:
@@ -44,48 +61,20 @@ def examine(path):
             findings.append(Finding("wrong file name", "", text))
         findings += other_secret(metadata["netlab"].get("secret"), path.parent)
     checksums = checksums or {}
-    findings += submitted.structure(
-        submitted.by_id(handed), checksums, lambda *one: changed(checksums, *one)
-    )
-    findings += named(submitted.names(handed, f"{name}-name"), f"{name}-name", path.parent)
+    findings += submitted.structure(submitted.by_id(handed), checksums, changed_since(checksums))
+    student, found = named(submitted.names(handed, f"{name}-name"), f"{name}-name", path.parent)
+    findings += found
     findings += answered(handed, checksums)
-    findings += not_in_grader(handed)
+    for cell in handed:
+        if cell.kind == "code" and cell.said.get("locked") is not True:
+            for text in graders_python.refused(cell.source):
+                text = f"{text[0].upper()}{text[1:]}."
+                findings.append(Finding("not in the grader", cell.name, text))
     findings += ran(handed)
     if len(data) > LARGE_BYTES:
-        sizes = {cell.name: len(json.dumps(cell.outputs)) for cell in handed}
-        largest = max(sizes, key=sizes.get, default="")
-        text = f"The file has {len(data) / 1e6:.0f} MB. Most of it is not the text of its cells:"
-        text += " print less, clear the outputs, and save again."
-        if sizes and sizes[largest] > len(data) / 2:
-            text = f"The file has {len(data) / 1e6:.0f} MB, most of it the output of this cell:"
-            text += " print less there, and save again."
-        findings.append(Finding("output too big", largest, text))
+        findings.append(too_big(data, handed))
     places = submitted.under(handed, (cell.name for cell in handed))
-    return submitted.placed(findings, places)
-
-
-def student(path):
-    """The id in a notebook's first cell, as the grader compares it; "" where there is none."""
-    handed, metadata, _ = submitted.read(submitted.own_file(Path(path)))
-    try:
-        return ids.normalised(submitted.names(handed, f"{contents(metadata)[0]}-name"))
-    except SpecificationError:
-        return ""
-
-
-def named(student, cell, folder):
-    """The findings on the id that the first cell names."""
-    if student is None:
-        return
-    if student == "":
-        yield submitted.name_missing(cell)
-        return
-    try:
-        if stranger(ids.normalised(student), folder):
-            text = f"{printable(student)}: {NO_SUCH_ID}, and run all cells."
-            yield Finding("no such id", cell, text)
-    except SpecificationError as error:
-        yield Finding("no student id", cell, printable(str(error)))
+    return submitted.placed(findings, places), student
 
 
 def contents(metadata):
@@ -111,12 +100,32 @@ def other_secret(mark, folder):
         yield Finding("other course.json", "", text)
 
 
-def changed(checksums, name, cell):
-    """Whether a cell that its metadata call the course's is not as it was given out."""
-    own = cell.said.get("solution") is True or not (
-        cell.said.get("grade") or cell.said.get("locked")
-    )
-    return not own and checksum_of(cell) != checksums[name]
+def named(student, cell, folder):
+    """The id that the first cell names, in one spelling or "", and the findings on it."""
+    if not student:
+        return "", [submitted.name_missing(cell)] * (student == "")
+    try:
+        known = ids.normalised(student)
+        if not stranger(known, folder):
+            return known, []
+        text = f"{printable(student)}: {NO_SUCH_ID}, and run all cells."
+        return known, [Finding("no such id", cell, text)]
+    except SpecificationError as error:
+        return "", [Finding("no student id", cell, printable(str(error)))]
+
+
+def changed_since(checksums):
+    """-> a function: is a cell that its metadata call the course's not as it was given out?"""
+
+    def changed(name, cell):
+        courses = cell.said.get("grade") or cell.said.get("locked")
+        return (
+            courses
+            and cell.said.get("solution") is not True
+            and checksum_of(cell) != checksums[name]
+        )
+
+    return changed
 
 
 def checksum_of(cell):
@@ -133,31 +142,24 @@ def answered(handed, expected):
         if cell.said.get("solution") is not True:
             continue
         stub = "\n".join(regions.STUB[True]) in re.sub("(?m)^[ \t]+", "", cell.source)
-        if not cell.source.strip() or stub or checksum_of(cell) == expected.get(cell.id):
+        untouched = checksum_of(cell) == expected.get(cell.id)
+        if stub and not untouched:
+            text = "`raise NotImplementedError()` still stands in it and stops the cell there:"
+            yield Finding("no answer", cell.name, f"{text} delete that line.")
+        elif untouched or not cell.source.strip():
             text = "It has no answer yet: write one, or leave it, and it gets no points."
-            if stub and checksum_of(cell) != expected.get(cell.id):
-                text = "`raise NotImplementedError()` still stands in it and stops the cell there:"
-                text += " delete that line."
             yield Finding("no answer", cell.name, text)
-
-
-def not_in_grader(handed):
-    """Findings of code that runs here and not in the grader."""
-    for cell in handed:
-        if cell.kind == "code" and cell.said.get("locked") is not True:
-            for text in graders_python.refused(cell.source):
-                yield Finding("not in the grader", cell.name, f"{text[0].upper()}{text[1:]}.")
 
 
 def ran(handed):
     """Cells that did not run, failed, or ran in another order than they stand."""
     code = [cell for cell in handed if cell.kind == "code" and cell.source.strip()]
-    waiting = [cell for cell in code if cell.count is None]
+    waiting = [cell.name for cell in code if cell.count is None]
     if waiting:
-        names = ", ".join(cell.name for cell in waiting[:MOST_CELLS_NAMED])
+        names = ", ".join(waiting[:MOST_CELLS_NAMED])
         names += f" and {len(waiting) - MOST_CELLS_NAMED} more" * (len(waiting) > MOST_CELLS_NAMED)
         text = f"{names} have not run, or their outputs were cleared. {RUN_ALL}"
-        yield Finding("not run", waiting[0].name, text)
+        yield Finding("not run", waiting[0], text)
     for cell in code:
         errors = [one for one in cell.outputs if one.get("output_type") == "error"]
         for output in errors[:1]:
@@ -171,3 +173,14 @@ def ran(handed):
             text = f"It ran before a cell that stands above it. {RUN_ALL}"
             yield Finding("run out of order", cell.name, text)
             break
+
+
+def too_big(data, handed):
+    """The finding on a large file, at the cell whose outputs are most of it."""
+    sizes = {cell.name: len(json.dumps(cell.outputs)) for cell in handed}
+    largest = max(sizes, key=sizes.get, default="")
+    if sizes and sizes[largest] > len(data) / 2:
+        why = "most of it the output of this cell: print less there, and save again."
+        return Finding("output too big", largest, f"The file has {len(data) / 1e6:.0f} MB, {why}")
+    why = "Most of it is not the text of its cells: print less, clear the outputs, and save again."
+    return Finding("output too big", largest, f"The file has {len(data) / 1e6:.0f} MB. {why}")

@@ -2,29 +2,20 @@
 taken from the source, the others from the submission.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from netlab.course.handed_in import submitted
-from netlab.course.handed_in.submitted import Finding
+from netlab.course.handed_in.submitted import Finding, Handed
 from netlab.errors import NetlabError
 
 COURSES = ("locked", "check")  # roles of cells that students do not write
-
-
-class Cell(NamedTuple):
-    """A cell to be run: `id` is its grade_id, "" for a student's own cell."""
-
-    id: str
-    kind: str
-    source: str
 
 
 @dataclass(frozen=True)
 class Repaired:
     """A submission that can be graded."""
 
-    cells: list  # in the source's order; a student's own follow the cells that they followed
+    cells: list  # `Handed`, in the source's order; a student's own follow those they followed
     findings: list
     student: str | None  # whom it names: "" where that was left empty, None where nothing does
 
@@ -57,7 +48,7 @@ def examine(data, assignment):
     followers, anchor = {}, ""
     for cell in handed:
         if cell.id not in expected:
-            followers.setdefault(anchor, []).append(Cell("", cell.kind, cell.source))
+            followers.setdefault(anchor, []).append(replace(cell, id=""))
         elif counted[cell.id] is cell:
             anchor = cell.id
     cells = followers.get("", [])
@@ -70,23 +61,20 @@ def examine(data, assignment):
 
 
 def recognise(handed, assignment):
-    """Give cells whose grade_id was lost or changed the one of the source's cell with their id of
-    Jupyter's, if no other cell claims it.
-    """
-    known = {cell.id for cell in assignment.cells if cell.id}
-    claimed = {cell.id for cell in handed}
+    """Restore lost grade_ids by Jupyter's ids of the cells, where no other cell claims them."""
+    known, claimed = ({cell.id for cell in cells} for cells in (assignment.cells, handed))
     lost = {
         raw.get("id"): cell.id
         for raw, cell in zip(assignment.notebook["cells"], assignment.cells, strict=True)
         if cell.id and cell.id not in claimed and raw.get("id")
     }
     for cell in handed:
-        if cell.id not in known and cell.own in lost:
+        if (not cell.id or cell.id not in known) and cell.own in lost:
             cell.id = lost.pop(cell.own)
 
 
 def counted_first(expected, copies):
-    """The cells with one grade_id: first the one that counts, which has something of the student's
+    """The cells with one grade_id, first the one that counts: one with something of the student's
     in it.
     """
     if expected.role not in COURSES:
@@ -128,4 +116,4 @@ def merged(expected, cell):
         text = expected.source
     else:
         text = "" if cell is None else cell.source
-    return Cell(expected.id, expected.kind, text)
+    return Handed(expected.id, expected.kind, text)

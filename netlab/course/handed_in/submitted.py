@@ -6,11 +6,10 @@ import contextlib
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from netlab.course.texts import printable
 from netlab.errors import NetlabError
-from netlab.readers._common import read_file
 
 LARGEST_BYTES = 20_000_000
 MOST_CELLS = 2_000
@@ -33,16 +32,16 @@ class Finding:
 
 @dataclass
 class Handed:
-    """A cell that somebody handed in, with types that can be relied on."""
+    """A cell of a submission, with types that can be relied on."""
 
-    number: int  # the first is 1
     id: str  # its grade_id; "" for none
-    own: str  # Jupyter's id of the cell; "" for none
-    kind: str
+    kind: str  # "code", "markdown" or "raw"
     source: str
-    said: dict  # nbgrader's metadata, of which values may be anything
-    count: int | None  # the number that Jupyter shows beside a cell that ran
-    outputs: list  # the dictionaries among its outputs
+    number: int = 0  # the first is 1
+    own: str = ""  # Jupyter's id of the cell; "" for none
+    said: dict = field(default_factory=dict)  # nbgrader's metadata, with any values
+    count: int | None = None  # the number that Jupyter shows beside a cell that ran
+    outputs: list = field(default_factory=list)  # the dictionaries among its outputs
 
     @property
     def name(self):
@@ -52,8 +51,8 @@ class Handed:
 
 @contextlib.contextmanager
 def whatever_it_is():
-    """Around the reading of a submission: whatever it raises becomes a `NetlabError` in words, of
-    which the cause, for who teaches, is what was raised.
+    """Around the reading of a submission: whatever it raises becomes the cause of a `NetlabError`
+    in words.
     """
     try:
         yield
@@ -61,16 +60,6 @@ def whatever_it_is():
         raise
     except Exception as error:
         raise NetlabError(f"the submission is no notebook that can be read. {AGAIN}") from error
-
-
-def own_file(path):
-    """The bytes of a notebook on one's own machine; a `NetlabError`, where they cannot be read."""
-    try:
-        return read_file(path)
-    except OSError as error:
-        raise NetlabError(
-            f"{path} cannot be read: {error.strerror}; give the notebook that you want to hand in"
-        ) from None
 
 
 def read(data):
@@ -101,7 +90,7 @@ def read(data):
 
 
 def parsed(data):
-    """What JSON says, if it is an object, and not made to break whoever reads it."""
+    """The JSON object of a file's bytes, unless it is made to break whoever reads it."""
     if len(data) > LARGEST_BYTES or data.count(b"[") + data.count(b"{") > MOST_LISTS:
         raise NetlabError(
             f"the submission has {len(data) / 1e6:.0f} MB, or more lists than any notebook needs;"
@@ -138,11 +127,11 @@ def clean(number, raw):
     said = of_type(dict, of_type(dict, raw.get("metadata")).get("nbgrader"))
     kind, count = raw.get("cell_type"), raw.get("execution_count")
     return Handed(
-        number,
         of_type(str, said.get("grade_id")),
-        of_type(str, raw.get("id")),
         kind if kind in ("code", "markdown") else "raw",
         source.encode("utf-8", "replace").decode(),  # half a surrogate pair is no text
+        number,
+        of_type(str, raw.get("id")),
         said,
         count if type(count) is int and abs(count) < 10**9 else None,
         [each for each in of_type(list, raw.get("outputs")) if isinstance(each, dict)],
@@ -189,11 +178,11 @@ def by_id(handed):
     return found
 
 
-def names(cells, folder):
-    """The student id that the first cells name: `student = "ada"`; "" for an empty one, None
-    for none. `folder` is the id of the cell that should name it.
+def names(cells, first):
+    """The student id that a notebook names, in the cell `first` or else in any; "" for an empty
+    one, None for none.
     """
-    for cell in sorted(cells, key=lambda cell: cell.id != folder):
+    for cell in sorted(cells, key=lambda cell: cell.id != first):
         if cell.kind == "code" and (found := STUDENT.search(cell.source)):
             return found[2].strip()
     return None
@@ -214,9 +203,7 @@ def title(text):
 
 
 def under(cells, names):
-    """By the names of cells, which stand in their order: the heading above each, in words, as
-    Jupyter shows no ids; "" above the first.
-    """
+    """The heading above each cell by the cells' `names`, as Jupyter shows no ids: 'under "A"'."""
     heading, found = "", {}
     for cell, name in zip(cells, names, strict=True):
         if cell.kind == "markdown" and (words := title(cell.source)):
@@ -226,8 +213,8 @@ def under(cells, names):
 
 
 def placed(findings, places):
-    """The first findings of each flag, which also say where their cells are, and how many more
-    there are; `places` is what `under` says.
+    """The first findings of each flag, with the places of their cells (`under`), and how many more
+    there are.
     """
     told, counts = [], Counter()
     for one in findings:
