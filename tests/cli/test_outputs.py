@@ -17,7 +17,7 @@ import pytest
 from netlab.course import invented
 from netlab.course.grading import marking
 from netlab.course.grading.batch import Batch
-from netlab.course.grading.work import filed, held, keep_class
+from netlab.course.grading.work import CLASS, filed, held
 from netlab.course.sets import source
 from netlab.engines import recorded
 from tests.course import small
@@ -88,7 +88,8 @@ def left_by_grading(folder, students=("ada", "bob")):
         for one in EVERYBODY:
             path = folder / "marks" / f"{filed(one['student'])}.json"
             path.write_text(json.dumps(of_ps1(one)))
-        keep_class(folder, {f"{filed(one)}.json": ([], []) for one in students})
+        chosen = [of_ps1(one) for one in EVERYBODY if one["student"] in students]
+        (folder / CLASS).write_text(json.dumps(chosen))
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from netlab.course import adapters, invented, own_numbers
+from netlab.course.adapters import results
 from netlab.course.grading import report
 from netlab.course.grading.batch import Batch
 from netlab.course.grading.work import filed, held
@@ -301,7 +302,7 @@ def test_who_could_not_be_graded_reads_that_the_marks_are_pending(troubled):
     page = (folder / "feedback" / "bela.html").read_text()
     assert "pending" in page and "no fault of yours" in page
     assert "0 points</b>" not in page and "ZeroDivisionError" not in page
-    assert "pending" in adapters.remarks(marks["bela"])
+    assert "pending" in results.remarks(marks["bela"])
 
 
 @pytest.mark.long
@@ -321,7 +322,7 @@ def test_another_id_in_the_notebook_is_a_flag_and_the_first_thing_that_is_said(t
     assert goran["points"] == small.POINTS - small.CODE["number"][0]  # that number was typed in
     page = (folder / "feedback" / "goran.html").read_text()
     assert 0 < page.index("goran2") < page.index("points</b>")
-    assert "goran2" in adapters.remarks(goran).splitlines()[0]
+    assert "goran2" in results.remarks(goran).splitlines()[0]
 
 
 @pytest.mark.long
@@ -331,9 +332,9 @@ def test_two_folders_of_one_id_are_told_to_both(troubled):
     assert f"same id as {other.strip()}" in marks[one]["flags"]
     assert f"same id as {one}" in marks[other]["flags"]
     assert marks[one]["notices"] and marks[one]["notices"] == marks[other]["notices"]
-    read = {one["student"]: one for one in adapters.read(folder / "work", "ps1").values()}
+    read = {one["student"]: one for one in adapters.read(folder / "work", "ps1")}
     for name in (one, other):  # on the page, and for every export
-        assert marks[name]["notices"][0] in adapters.remarks(read[name])
+        assert marks[name]["notices"][0] in results.remarks(read[name])
         page = (folder / "feedback" / f"{filed(name)}.html").read_text()
         assert marks[name]["notices"][0] in page
     assert {name: one["flags"] for name, one in read.items()} == {

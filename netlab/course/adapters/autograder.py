@@ -11,8 +11,7 @@ import traceback
 import zipfile
 from pathlib import Path
 
-from netlab.course.adapters import write_json
-from netlab.course.adapters.results import gradescope
+from netlab.course.adapters.results import gradescope, write_json
 from netlab.course.own_numbers import course
 from netlab.engines import files
 from netlab.errors import NetlabError
@@ -101,8 +100,9 @@ def run(home):
 
 def failed(why):
     """What results.json says where nothing could be graded."""
-    marks = {"student": "", "points": 0, "flags": [], "exercises": [], "manual": []}
-    return gradescope(marks | {"reason": f"This was not graded. {why}"})
+    nothing = dict.fromkeys(("notices", "findings", "flags", "exercises", "manual"), ())
+    marks = {"student": "", "points": 0, "reason": f"This was not graded. {why}"}
+    return gradescope(marks | nothing)
 
 
 def grade(home):

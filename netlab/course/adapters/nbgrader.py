@@ -17,7 +17,9 @@ import os
 import sys
 from pathlib import Path
 
-from netlab.course.adapters import feedback, for_each, remarks
+from netlab.course.adapters import for_each
+from netlab.course.adapters.results import feedback, remarks
+from netlab.course.grading.work import filed
 from netlab.course.handed_in import repair
 from netlab.course.own_numbers import mark_of, secret
 from netlab.course.sets import regions, source
@@ -45,11 +47,11 @@ KEPT = "timestamp.txt", "submission_secret.txt"  # of `collect`, for `release_fe
 PLACE = "{stage}/{student}/{name}"
 
 
-def write(marks, output, course):
+def write(marks, work, output, course):
     """Write marks into nbgrader's course folder `output`; `course` is the one with the source, this
     one if not given.
     """
-    name = next(iter(marks.values()))["assignment"]
+    name = marks[0]["assignment"]
     home = output if (output / "source").is_dir() else None
     assignment = source.read(source.find(name, course or home))
     database = output / "gradebook.db"
@@ -66,11 +68,11 @@ def write(marks, output, course):
         why = " ".join(str(error.__cause__ or error).split())
         raise NetlabError(f"--output {database}: {why}; name another place") from error
     with Gradebook(url) as gradebook:
-        put = functools.partial(write_one, gradebook, assignment, output)
+        put = functools.partial(write_one, gradebook, assignment, work, output)
         for_each(marks, put, gradebook.db.rollback)
 
 
-def write_one(gradebook, assignment, output, path, marks):
+def write_one(gradebook, assignment, work, output, marks):
     """Write one student's marks and notebook."""
     name, student = assignment.name, marks["student"]
     if student in (".", "..") or set("/\\\0<>&\"'") & set(student):
@@ -79,7 +81,7 @@ def write_one(gradebook, assignment, output, path, marks):
         )
     folder = output / PLACE.format(stage="autograded", student=student, name=name)
     handed_in = output / PLACE.format(stage="submitted", student=student, name=name)
-    cells = repaired(path.parents[1] / "handed-in" / f"{path.stem}.ipynb", assignment)
+    cells = repaired(work / "handed-in" / f"{filed(student)}.ipynb", assignment)
     notebook = autograded(assignment, cells, marks)
     files.write(folder / f"{name}.ipynb", source.text(notebook), "--output")
     kept = {file: collected(handed_in / file, output / "submitted") for file in KEPT}

@@ -1,20 +1,20 @@
 """Marks as other programs' files of results: Gradescope's, Otter Grader's and Classroom 50's JSON,
-and a CSV for any course's system.
+and a CSV for any course's system. Flags, which may name other students, go to instructors only.
 """
 
+import json
 import os
 import re
 from datetime import UTC, datetime
 
 from netlab.course import ids
-from netlab.course.adapters import feedback, json_text, remarks, title, write_json
-from netlab.course.grading.work import write_out
-from netlab.course.texts import as_code, as_csv
+from netlab.course.grading.work import filed, write_out
+from netlab.course.texts import as_code, as_csv, printable
 from netlab.engines import files
 from netlab.errors import NetlabError
 
 HUNDREDTHS = 100  # scores are whole numbers in Classroom 50, and points need not be
-FROM_RUNNER = {  # what Classroom 50 is told of who is graded, in its runner's environment
+FROM_RUNNER = {  # what Classroom 50's runner says in its environment of who is graded
     "classroom": "CLASSROOM",
     "assignment": "ASSIGNMENT",
     "owner": "USERNAME",
@@ -24,18 +24,51 @@ FROM_RUNNER = {  # what Classroom 50 is told of who is graded, in its runner's e
 }
 
 
-def write(to, path, marks, output):
-    """A student's file for Gradescope, or for Otter."""
+def title(exercise):
+    """An exercise as people call it."""
+    said = exercise.get("title")
+    return f"{printable(said)} ({exercise['id']})" if said else exercise["id"]
+
+
+def feedback(exercise):
+    """What a student is told of an exercise: a line for each answer."""
+    rows = exercise["answers"]
+    lines = [printable(f"{each['name']}: {each['verdict']}. {each['hint']}") for each in rows]
+    return "\n".join(lines) or "No answer was found."
+
+
+def remarks(marks):
+    """What a student is told of all of it."""
+    lines = [*marks["notices"], marks["reason"], *marks["findings"]]
+    if marks["manual"]:
+        points = sum(each["max_points"] for each in marks["manual"])
+        names = ", ".join(each["id"] for each in marks["manual"])
+        lines.append(f"{points:g} more points are marked by a person: {names}.")
+    return "\n".join(filter(None, map(printable, lines)))
+
+
+def write(to, marks, work, output):
+    """Write a student's file for Gradescope, or for Otter."""
+    name = filed(marks["student"])
     if to == "gradescope":
-        file, said = output / path.stem / "results.json", gradescope(marks)
+        write_out(work, output / name / "results.json", json_text(gradescope(marks)))
     else:
-        file, said = output / f"{path.stem}.json", otter(marks)
-    write_out(path.parents[1], file, json_text(said))
+        write_out(work, output / f"{name}.json", json_text(otter(marks)))
+
+
+def write_json(path, data):
+    """Write a file of JSON, in place of one with the same first key."""
+    ours = re.compile(rb'\{\s*"%s"' % next(iter(data)).encode()).match
+    files.write(path, json_text(data), "--output", files.begins_as(ours))
+
+
+def json_text(data):
+    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def gradescope(marks):
-    """What results.json says, as Gradescope's "Autograder Specifications" describe it. Flags are in
-    `extra_data`, which students do not see.
+    """What results.json says, by Gradescope's "Autograder Specifications"; students do not see
+    `extra_data`.
     """
     return {
         "output_format": "text",
@@ -61,10 +94,8 @@ def gradescope(marks):
 
 
 def otter(marks):
-    """The JSON of results that Otter's `GradingResults.from_ottr_json` reads.
-
-    A test case of Otter's passes or fails. So each exercise has two: one that passes and is worth
-    the points that were given, and one that fails and is worth those that were not.
+    """The results that Otter's `GradingResults.from_ottr_json` reads: of each exercise a test case
+    that passes, worth the points that were given, and one that fails, worth the others.
     """
     found = [("remarks", [case("remarks", 0, True, remarks(marks))])]
     for each in marks["exercises"]:
@@ -107,7 +138,7 @@ def write_classroom(marks, output):
         )
     owner = os.environ["USERNAME"]
     same = ids.compared(owner).lower()
-    own = [one for one in marks.values() if ids.compared(one["student"]).lower() == same]
+    own = [one for one in marks if ids.compared(one["student"]).lower() == same]
     if len(own) != 1:
         several = f"is the id of {len(own)} folders here: decide which counts, and grade that one"
         raise NetlabError(
@@ -119,9 +150,7 @@ def write_classroom(marks, output):
 
 
 def classroom(marks, environment):
-    """What result.json says, in the format "classroom50/result/v1", which follows GitHub
-    Classroom.
-    """
+    """What result.json says, in the format "classroom50/result/v1"."""
     said = {key: environment[name] for key, name in FROM_RUNNER.items()}
     tests = [
         {
@@ -146,7 +175,7 @@ def classroom(marks, environment):
 
 
 def release_body(marks):
-    """The page that the student reads: text only, whatever is in it."""
+    """The page that the student reads."""
     parts = [f"{marks['points']:g} of {marks['max_points']:g} points", as_code(remarks(marks))]
     for each in marks["exercises"]:
         head = f"{title(each)}: {each['points']:g} of {each['max_points']:g} points"
@@ -154,16 +183,14 @@ def release_body(marks):
     return "\n\n".join(parts) + "\n"
 
 
-def write_table(marks, output):
-    work = next(iter(marks)).parents[1]
-    write_out(work, output, as_csv(table(marks.values())))
+def write_table(marks, work, output):
+    write_out(work, output, as_csv(table(marks)))
 
 
 def table(marks):
-    """A row for each student, a column for each exercise; those of manual ones are empty, to be
-    filled in. The first row has the names of the columns.
+    """A row for each student, a column for each exercise, that of a manual one empty; first the
+    names of the columns.
     """
-    marks = list(marks)
     automatic, manual = {}, {}
     for one in marks:
         automatic |= {each["id"]: each["max_points"] for each in one["exercises"]}

@@ -12,7 +12,7 @@ from pathlib import Path
 from netlab.course import ids
 from netlab.course.grading import marking
 from netlab.course.grading.runs import Runs
-from netlab.course.grading.work import filed, held, keep_class
+from netlab.course.grading.work import CLASS, filed, held
 from netlab.course.own_numbers import SECRET, parameters
 from netlab.course.sets import source
 from netlab.course.texts import printable
@@ -94,11 +94,10 @@ class Batch:
                     raise
             places = [self.place("marks", student) for student in students]
             marks = [json.loads(place.read_text(encoding="utf-8")) for place in places]
-            found = self.compare_neighbours(marks)
-            for one, (flags, notices) in zip(marks, found, strict=True):
+            for one, (flags, notices) in zip(marks, self.compare_neighbours(marks), strict=True):
                 one["flags"] += flags
                 one["notices"] += notices
-            keep_class(self.work, dict(zip((place.name for place in places), found, strict=True)))
+            files.write(self.work / CLASS, json.dumps(marks))
         return marks
 
     def students(self):

@@ -1,12 +1,11 @@
 """The folder that grading leaves: marks/, reference/, handed-in/, feedback/, runs/, class.html,
-class.json, which lists whose marks are of the last grading, and written.txt, which knows the files
-that were made of them elsewhere.
+class.json with all marks of the last grading, and written.txt, which knows the files that were made
+of them elsewhere.
 """
 
 import contextlib
 import fcntl
 import hashlib
-import json
 import os
 from pathlib import Path
 from urllib.parse import quote
@@ -72,33 +71,6 @@ def filed(student):
         digest = hashlib.sha256(data).hexdigest()
         name = f"{name[:LONGEST_NAME]} {digest[:16]}"
     return name
-
-
-def keep_class(work, found):
-    """Write the list of a class: by the file of each student's marks, the flags about others, and
-    what the student is told because of them.
-    """
-    flags, notices = ({name: one[part] for name, one in found.items()} for part in (0, 1))
-    files.write(Path(work, CLASS), json.dumps({"marks": flags, "notices": notices}, indent=1))
-
-
-def read_class(work):
-    """What `keep_class` wrote; None in a folder of an earlier netlab. A `NetlabError` where it is
-    damaged.
-    """
-    path = Path(work, CLASS)
-    try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        flags, notices = kept["marks"], kept.get("notices", {})
-        found = {name: (flags[name], notices.get(name, [])) for name in flags}
-        for name, parts in found.items():
-            if Path(name).name != name or not all(isinstance(part, list) for part in parts):
-                raise ValueError
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise NetlabError(f"{path} is damaged: remove it, and grade the class again") from None
-    return found
 
 
 def as_written(work):
