@@ -4,10 +4,9 @@ import json
 from dataclasses import dataclass, field
 
 from netlab.course.checks.forms import checked
-from netlab.course.grading.runs import OverTime
 from netlab.engines.host_speed import wall_s
 from netlab.engines.jail import Jail
-from netlab.errors import EngineError, GuestError, LimitError, NetlabError
+from netlab.errors import EngineError, GuestError, NetlabError
 
 PROGRAM = "/run/netlab/netlab/course/grading/runner.py"
 JAIL_WALL_S = 150.0  # of computing in the jail, for one student
@@ -22,10 +21,14 @@ class Executed:
     # name was never assigned; those of mistakes are named "answer, line break, hint"
     answers: dict = field(default_factory=dict)
     errors: dict = field(default_factory=dict)  # by cell, what went wrong in it
-    ended: str = ""  # why it was ended before its end
-    over_time: bool = False  # its experiments took too long on this machine
-    at_limit: bool = False  # it reached a limit that it would reach again
-    evidence: str = ""  # of that end, for teachers only: the notebook may have written it
+    # What ended it before its end. Only teachers see more than the first line: the notebook may
+    # have written it.
+    error: NetlabError | None = None
+
+    @property
+    def ended(self):
+        """Why it was ended before its end, or ""."""
+        return str(self.error or "").partition("\n")[0]
 
 
 def execute(cells, students, assignment, runs, secret=None, mistakes=False):
@@ -74,18 +77,17 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     except (NetlabError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, EngineError) and not isinstance(error, GuestError):
             raise
-        sent = f"the notebook sent a message that cannot be read\n{error!r}"
-        one, said = found[current], str(error) if isinstance(error, NetlabError) else sent
-        one.evidence, one.ended = said, said.partition("\n")[0]
-        one.over_time, one.at_limit = isinstance(error, OverTime), isinstance(error, LimitError)
+        if not isinstance(error, NetlabError):
+            error = NetlabError(f"the notebook sent a message that cannot be read\n{error!r}")
+        found[current].error = error
     finally:
         jail.close()
     return found
 
 
 def begun(jail, order):
-    """Start the jail; -> its first message. An `EngineError` where it does not
-    even begin, which is no fault of the notebook's.
+    """Start the jail; -> its first message. An `EngineError` where it does not begin, which is no
+    fault of the notebook's.
     """
     try:
         heard = jail.say(json.dumps(order))

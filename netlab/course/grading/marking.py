@@ -1,8 +1,4 @@
-"""Marks for one notebook: what it answers beside what the solution answers for the same student.
-
-Everything compared is plain data. What the notebook says of itself (stored outputs, metadata,
-points) is not looked at.
-"""
+"""Marks for one notebook: its answers, as plain data, beside those of the solution."""
 
 import hashlib
 import json
@@ -13,12 +9,13 @@ from netlab.course import ids
 from netlab.course.checks.answers import compare
 from netlab.course.checks.verdicts import Check
 from netlab.course.grading.executed import execute
+from netlab.course.grading.runs import OverTime
 from netlab.course.handed_in import repair, submitted
 from netlab.course.sets import regions
 from netlab.course.texts import printable
 from netlab.engines import recorded
 from netlab.engines.host_speed import wall_s
-from netlab.errors import NetlabError
+from netlab.errors import LimitError, NetlabError
 
 # A notebook that does not run to its end is tried again, as it may have been this machine's fault:
 # but not one that took long, or both tries would take longer than Gradescope waits, ten minutes.
@@ -37,8 +34,8 @@ SIGNIFICANT = 9  # digits, for the question whether two answers are the same
 
 
 def reference(assignment, students, runs, secret=None):
-    """What the solution answers for these students; -> of each, the id, the answers by check cell
-    (`Executed.answers`), and why the solution fails for this student, "" where it does not.
+    """Work out the solution's answers; -> for each student the id, `Executed.answers`, and why the
+    solution fails, "" where it does not.
     """
     cells, waiting = to_run(assignment, assignment.cells, "solved"), list(students)
     while waiting:
@@ -78,8 +75,8 @@ def solution_failure(executed, assignment):
 def grade(data, student, assignment, right, runs, secret=None):
     """The marks of one submission, as they are kept in ``marks/STUDENT.json``.
 
-    `data` are the bytes that were handed in, `right` the solution's answers for this student
-    (`Executed.answers`). An `EngineError` says that nothing can be graded here.
+    `data` are its bytes, `right` the solution's answers for this student (`Executed.answers`). An
+    `EngineError` says that nothing can be graded here.
     """
     try:
         repaired = repair.examine(data, assignment)
@@ -93,7 +90,7 @@ def grade(data, student, assignment, right, runs, secret=None):
         executed = execute(cells, [student], assignment.name, runs, secret)[student]
         if not (executed.ended or setup & executed.errors.keys()):
             break
-        if executed.at_limit or time.monotonic() - began_s > wall_s(LONG_S):
+        if isinstance(executed.error, LimitError) or time.monotonic() - began_s > wall_s(LONG_S):
             break
     flags, notices = [], []
     if repaired.student and ids.compared(repaired.student) != ids.compared(student):
@@ -102,11 +99,12 @@ def grade(data, student, assignment, right, runs, secret=None):
         notices.append(OTHER_ID.format(other=other, student=printable(student)))
     flags += dict.fromkeys(finding.flag for finding in repaired.findings)
     flags += ["did not run to its end"] * bool(executed.ended)
-    flags += ["look at this one"] * executed.over_time
+    flags += ["look at this one"] * isinstance(executed.error, OverTime)
     flags += ["setup failed"] * bool(setup & executed.errors.keys())
     marking = Marking(executed, right, cells, repaired.cells)
     rows = {one.id: marking.rows(one) for one in assignment.exercises if not one.manual}
-    marks = marks_of(
+    evidence = {"evidence": str(executed.error)[-20_000:]} if executed.error else {}
+    return marks_of(
         student,
         assignment,
         rows,
@@ -116,8 +114,8 @@ def grade(data, student, assignment, right, runs, secret=None):
         findings=[f"{one.cell}: {one.text}".removeprefix(": ") for one in repaired.findings],
         flags=flags,
         reason=reason([row for each in rows.values() for row in each], executed.ended),
+        **evidence,
     )
-    return marks | ({"evidence": executed.evidence[-20_000:]} if executed.evidence else {})
 
 
 class Marking:
@@ -134,14 +132,13 @@ class Marking:
         rows = []
         for name, spec in exercise.answers.items():
             check = self.check(exercise, name, given.get(name))
-            share = min(max(float(check.share), 0.0), 1.0)
             rows.append(
                 {
                     "name": name,
                     "verdict": check.verdict,
-                    "share": share,
+                    "share": float(check.share),
                     "hint": check.hint,
-                    "points": round(share * spec["points"], 6),
+                    "points": round(float(check.share) * spec["points"], 6),
                     "max_points": spec["points"],
                     "given": fingerprint(given.get(name)),
                     "right": fingerprint(right[name]),
@@ -170,11 +167,7 @@ class Marking:
             if key.startswith(f"{name}\n")
         }
         spec = exercise.answers[name] | {"mistakes": mistakes, "name": name}
-        try:
-            return compare(answer, right[name], spec)
-        except Exception:  # a stranger made the form
-            compare(right[name], right[name], spec)  # or does the solution's raise?
-            return Check("wrong", 0, f"{name} could not be compared with the solution's")
+        return compare(answer, right[name], spec)
 
     def unanswered(self, exercise, name):
         """Why there is no such answer."""
@@ -197,11 +190,6 @@ class Marking:
                     return f"{which} is as it was handed out"
                 return f"{which} failed: {error}"
         return ""
-
-
-def answered(text):
-    """An answer in words, as it is kept; "" where it is still what was handed out."""
-    return "" if text.strip() in ("", *regions.STUB[False]) else text[:20_000]
 
 
 def fingerprint(form):
@@ -228,7 +216,7 @@ def marks_of(student, assignment, rows, texts, **said):
         if not one.manual
     ]
     manual = [
-        {"id": one.id, "max_points": one.points, "text": answered(texts.get(one.id, ""))}
+        {"id": one.id, "max_points": one.points, "text": in_words(texts.get(one.id, ""))}
         for one in assignment.exercises
         if one.manual
     ]
@@ -246,17 +234,20 @@ def marks_of(student, assignment, rows, texts, **said):
     } | said
 
 
+def in_words(text):
+    """An answer in words, as it is kept; "" where it is still what was handed out."""
+    return "" if text.strip() in ("", *regions.STUB[False]) else text[:20_000]
+
+
 def without_marks(student, assignment, flag, why, evidence="", **said):
-    """The marks of what cannot be graded: zero, and the reason. `evidence` is for who teaches, and
-    on nobody's page.
-    """
+    """Zero points, and the reason. `evidence` is for teachers, and on nobody's page."""
     said |= {"evidence": evidence} if evidence else {}
     return marks_of(student, assignment, {}, {}, flags=[flag], reason=printable(why), **said)
 
 
 def pending(student, assignment, why, evidence=""):
-    """The marks of who could not be graded by no fault of his or her own: zero, until somebody has
-    looked. Why is a flag, which students do not see.
+    """Zero points until somebody has looked, where the grader failed. Why is a flag, which students
+    do not see.
     """
     flag, more = f"look at this one: {printable(why)}", {"pending": True, "notices": [PENDING]}
     return without_marks(student, assignment, flag, "not graded yet", evidence, **more)
