@@ -39,9 +39,7 @@ def lacks(name):
 
 
 def refused(source):
-    """What in a cell's code the grader lacks or refuses, one sentence each: the first few, and how
-    many more there are.
-    """
+    """What in a cell's code the grader lacks or refuses, a sentence each; the first few."""
     told = [*dict.fromkeys(printable(text, LONGEST_TOLD) for text in all_refused(source))]
     more = [f"and {len(told) - MOST_TOLD} more of this kind"] if len(told) > MOST_TOLD else []
     return told[:MOST_TOLD] + more

@@ -71,9 +71,7 @@ def digest(student, secret):
 
 
 def roster(text, secret):
-    """The digests of a class, from a text with an id on each line; two that are the same are
-    refused.
-    """
+    """The digests of a class, from a text with an id on each line; no two may be the same."""
     lines, found = {}, []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():

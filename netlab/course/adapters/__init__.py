@@ -50,9 +50,7 @@ def export(to, assignment, work, output, course=None, say=lambda text: None):
 
 
 def read(work, assignment, say=lambda text: None):
-    """The marks of the last grading of a problem set, in the order of the students' ids, with the
-    flags about neighbours; a `NetlabError` where there are none, or the file has other contents.
-    """
+    """The marks of the last grading of a problem set, in the order of the students' ids."""
     from netlab.course.grading.work import CLASS, PARTS
 
     path = Path(work, CLASS)
@@ -99,9 +97,7 @@ def sound(marks):
 
 
 def for_each(marks, write, undo=lambda: None):
-    """``write(one)`` for each student's marks; a `NetlabError` names those for whom that failed,
-    once those of the others are written. That a file cannot be written ends all.
-    """
+    """``write(one)`` for each student's marks; a `NetlabError` names those for whom it failed."""
     lines = []
     for one in marks:
         try:

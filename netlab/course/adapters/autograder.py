@@ -49,9 +49,7 @@ TELL = "Tell your instructor; it is not your fault."
 
 
 def build(path, wheels, output, secret=None):
-    """Write the zip file of a set's source (`path`), the wheels of netlab and of its engine in a
-    folder, and the course's secret; -> its path. The same contents give the same bytes.
-    """
+    """Write the zip file of a set's source (`path`), of wheels and a secret; -> its path."""
     path, output = Path(path), Path(output)
     members = {"setup.sh": SETUP.encode(), "run_autograder": RUN.encode()}
     for kind in ("netlab", "netlab_engine"):

@@ -48,9 +48,7 @@ PLACE = "{stage}/{student}/{name}"
 
 
 def write(marks, work, output, course):
-    """Write marks into nbgrader's course folder `output`; `course` is the one with the source, this
-    one if not given.
-    """
+    """Write marks into nbgrader's course folder `output`; `course` has the source."""
     name = marks[0]["assignment"]
     home = output if (output / "source").is_dir() else None
     assignment = source.read(source.find(name, course or home))
@@ -111,9 +109,7 @@ def record(assignment, url):
 
 @contextlib.contextmanager
 def alembic_found():
-    """Around making a gradebook: nbgrader calls the program alembic, which stands beside this
-    Python, by its name.
-    """
+    """nbgrader calls the program alembic, which stands beside this Python, by its name."""
     before = os.environ.get("PATH", os.defpath)
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{before}"
     try:
@@ -139,9 +135,7 @@ def timestamp(text):
 
 
 def repaired(path, assignment):
-    """The cells of a submission, as they were graded; where there is no submission that could be,
-    the source's, with nothing in them.
-    """
+    """The cells of a submission as they were graded; or the source's empty ones."""
     try:
         return repair.examine(path.read_bytes(), assignment).cells
     except (OSError, NetlabError):
@@ -205,9 +199,7 @@ def enter(gradebook, assignment, marks, cells, when):
 
 
 class Contents(of_nbgrader.NbGraderPreprocessor):
-    """The last step of `nbgrader generate_assignment`: what a released notebook says of itself, as
-    with `netlab course release`, so that `netlab course check` can look whether it is all there.
-    """
+    """The last step of `nbgrader generate_assignment`: metadata as of `course release`."""
 
     def preprocess(self, notebook, resources):
         said = [(cell, cell.metadata.get("nbgrader")) for cell in notebook.cells]
@@ -224,9 +216,7 @@ class Contents(of_nbgrader.NbGraderPreprocessor):
 
 
 class Refuse(of_nbgrader.NbGraderPreprocessor):
-    """The first step of `nbgrader autograde`, which would give every check that raises no error
-    full points.
-    """
+    """The first step of `nbgrader autograde`, which would give each check full points."""
 
     def preprocess(self, notebook, resources):
         name = resources["nbgrader"]["assignment"]

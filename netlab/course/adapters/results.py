@@ -67,9 +67,7 @@ def json_text(data):
 
 
 def gradescope(marks):
-    """What results.json says, by Gradescope's "Autograder Specifications"; students do not see
-    `extra_data`.
-    """
+    """What results.json says; students do not see `extra_data`."""
     return {
         "output_format": "text",
         "score": marks["points"],
@@ -94,9 +92,7 @@ def gradescope(marks):
 
 
 def otter(marks):
-    """The results that Otter's `GradingResults.from_ottr_json` reads: of each exercise a test case
-    that passes, worth the points that were given, and one that fails, worth the others.
-    """
+    """Results for Otter's `GradingResults.from_ottr_json`, whose cases pass or fail as a whole."""
     found = [("remarks", [case("remarks", 0, True, remarks(marks))])]
     for each in marks["exercises"]:
         given, said = each["points"], feedback(each)
@@ -188,9 +184,7 @@ def write_table(marks, work, output):
 
 
 def table(marks):
-    """A row for each student, a column for each exercise, that of a manual one empty; first the
-    names of the columns.
-    """
+    """A row for each student, a column for each exercise; first the names of the columns."""
     automatic, manual = {}, {}
     for one in marks:
         automatic |= {each["id"]: each["max_points"] for each in one["exercises"]}

@@ -196,9 +196,7 @@ def ascending(names):
 
 
 def several(given, right, spec, what="", count=0):
-    """Parts by name: the share is the mean of theirs, and the hint is that of the first that is not
-    right.
-    """
+    """Parts by name: the mean of their shares, and the hint of the first that is not right."""
     if right and not what:  # people write names as they like
         given = by_name(given, right)
     parts = {name: part(given.get(name), one, spec) for name, one in right.items()}
@@ -256,9 +254,7 @@ def as_form(item):
 
 
 def compare_tables(given, right, spec):
-    """Columns by name, rows in their order: the share is the mean of the columns', and theirs is
-    the mean of their cells'.
-    """
+    """Columns by name, rows in their order: the mean share of the columns' cells."""
     wanted = right["columns"]
     if given["kind"] == "list":
         if len(wanted) != 1:

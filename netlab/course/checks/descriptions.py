@@ -95,10 +95,7 @@ def same(given, right):
 
 
 def compare_topologies(given, right, spec):
-    """What flows between some pairs may expect; without pairs, all that a network is.
-
-    The share is that of the quantities that are right between all pairs.
-    """
+    """Compare what flows between `pairs` may expect; without pairs, all that a network is."""
     pairs = spec.get("pairs")
     if not pairs:
         places = differences(given["json"], right["json"])

@@ -75,9 +75,7 @@ def compare_figures(given, right, spec):
 
 
 def matched(given, right, spec):
-    """How many of the right curves are there, in whatever order; and, in words, which of the
-    given match none.
-    """
+    """How many of the right curves are there, in any order; and which are strange."""
     if len(given["traces"]) > MOST_TIMES * len(right["traces"]) + MOST_TIMES:
         return 0, ""  # as many curves as it takes to have the right ones among them
     factors, within = [factor(given, right, letter) for letter in "xy"], slips.tolerance(spec)

@@ -69,9 +69,7 @@ def as_sent(told):
 
 
 def played(cls, parameters):
-    """The answers of the first of two connections, [window, threshold] after each event; and the
-    error that ended it, or "".
-    """
+    """[window, threshold] of a connection after each event; and the error that ended it, or ""."""
     trace, events = [], list(script())
     try:
         first, second = Played(cls, parameters), Played(cls, parameters)

@@ -143,10 +143,7 @@ class Batch:
         return False
 
     def references(self, students, pool):
-        """Work out the solution's answers for those who have none yet; -> by student, why that
-        failed, twice. A `NetlabError` where it fails for everybody: then the set is broken, or this
-        machine.
-        """
+        """Work out the solutions that are lacking; -> by student, why that failed twice."""
         lacking, failures = [one for one in students if self.lacks(one)], {}
         size = max(1, min(CHUNK, -(-len(lacking) // self.jobs)))
         chunks = [lacking[at : at + size] for at in range(0, len(lacking), size)]
@@ -214,9 +211,7 @@ class Batch:
         return said
 
     def compare_neighbours(self, marks):
-        """For each student, flags and notices about others: wrong answers that are right for
-        somebody else, notebooks that are the same, ids that mean the same.
-        """
+        """For each student, the flags and notices about others."""
         owners, twins, folders, found = {}, {}, {}, []
         for one in marks:
             for place, answer in answers(one):

@@ -86,9 +86,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
 
 
 def begun(jail, order):
-    """Start the jail; -> its first message. An `EngineError` where it does not begin, which is no
-    fault of the notebook's.
-    """
+    """Start the jail; -> its first message. No beginning is no fault of the notebook's."""
     try:
         heard = jail.say(json.dumps(order))
     except GuestError as error:

@@ -34,9 +34,7 @@ SIGNIFICANT = 9  # digits, for the question whether two answers are the same
 
 
 def reference(assignment, students, runs, secret=None):
-    """Work out the solution's answers; -> for each student the id, `Executed.answers`, and why the
-    solution fails, "" where it does not.
-    """
+    """For each student: the id, `Executed.answers` of the solution, and why it fails, or ""."""
     cells, waiting = to_run(assignment, assignment.cells, "solved"), list(students)
     while waiting:
         found = execute(cells, waiting, assignment.name, runs, secret, mistakes=True)
@@ -246,9 +244,7 @@ def without_marks(student, assignment, flag, why, evidence="", **said):
 
 
 def pending(student, assignment, why, evidence=""):
-    """Zero points until somebody has looked, where the grader failed. Why is a flag, which students
-    do not see.
-    """
+    """Zero points until somebody has looked, where the grader failed; why is a flag."""
     flag, more = f"look at this one: {printable(why)}", {"pending": True, "notices": [PENDING]}
     return without_marks(student, assignment, flag, "not graded yet", evidence, **more)
 

@@ -20,9 +20,7 @@ def table(marks):
 
 
 def feedback(marks, folder):
-    """Write a page for each student to ``folder/feedback``, and one of all, for who teaches; -> its
-    path.
-    """
+    """Write a page for each student to ``folder/feedback``, and one of all; -> its path."""
     with needs_notebooks("course", "what makes and grades problem sets"):
         import jinja2
     environment = jinja2.Environment(

@@ -26,9 +26,7 @@ REPLY = ("raw", "commands", "provenance")
 
 
 class OverTime(LimitError):
-    """The experiments of a notebook took longer than they may on this machine, so another machine
-    may give other marks: a person should look.
-    """
+    """Experiments took too long on this machine: elsewhere the marks may differ; look at them."""
 
 
 class Runs:

@@ -60,9 +60,7 @@ def is_free(path):
 
 
 def filed(student):
-    """A student's name as the name of a file, whatever it is; another one for each name, even where
-    capitals are the same as small letters.
-    """
+    """The name of a student's files: another one for each id, whatever the id is."""
     data = student.encode(errors="surrogateescape")  # as in the file system, in any locale
     name = quote(data, safe=" @+,=")
     if name.startswith("."):

@@ -74,9 +74,7 @@ def recognise(handed, assignment):
 
 
 def counted_first(expected, copies):
-    """The cells with one grade_id, first the one that counts: one with something of the student's
-    in it.
-    """
+    """The cells with one grade_id, first the one that counts: one with an answer in it."""
     if expected.role not in COURSES:
         copies.sort(key=lambda one: not one.source.strip() or same(one.source, expected.source))
     return copies

@@ -51,9 +51,7 @@ class Handed:
 
 @contextlib.contextmanager
 def whatever_it_is():
-    """Around the reading of a submission: whatever it raises becomes the cause of a `NetlabError`
-    in words.
-    """
+    """Whatever reading a submission raises becomes the cause of a `NetlabError` in words."""
     try:
         yield
     except NetlabError:
@@ -179,9 +177,7 @@ def by_id(handed):
 
 
 def names(cells, first):
-    """The student id that a notebook names, in the cell `first` or else in any; "" for an empty
-    one, None for none.
-    """
+    """The student id that a notebook names, first in one cell; "" for an empty one, or None."""
     for cell in sorted(cells, key=lambda cell: cell.id != first):
         if cell.kind == "code" and (found := STUDENT.search(cell.source)):
             return found[2].strip()
@@ -213,9 +209,7 @@ def under(cells, names):
 
 
 def placed(findings, places):
-    """The first findings of each flag, with the places of their cells (`under`), and how many more
-    there are.
-    """
+    """The first findings of each flag, with the places of their cells, and how many more."""
     told, counts = [], Counter()
     for one in findings:
         counts[one.flag] += 1

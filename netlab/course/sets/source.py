@@ -71,9 +71,7 @@ class Assignment:
         return sum(exercise.points for exercise in self.exercises)
 
     def release(self, secret=None):
-        """The students' notebook, as nbgrader's generate_assignment makes it; its metadata `netlab`
-        have the cells that belong in it, and a fingerprint of the course's secret.
-        """
+        """The students' notebook, as nbgrader's generate_assignment makes it."""
         released = self._made("source")
         released["metadata"]["netlab"]["secret"] = mark_of(secret)
         for raw, cell in zip(released["cells"], self.cells, strict=True):
@@ -116,9 +114,7 @@ def text(notebook):
 
 
 def find(name, course=None):
-    """The source of a problem set: `source/NAME/NAME.ipynb` in nbgrader's course folder, which is
-    notebooks/assignments of this checkout where none is given.
-    """
+    """The source of a problem set, in nbgrader's course folder (or notebooks/assignments)."""
     folder = Path(course or COURSE) / "source"
     path = folder / name / f"{name}.ipynb"
     if NAME.fullmatch(name) and path.is_file():
