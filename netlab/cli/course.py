@@ -12,7 +12,7 @@ import typer
 from netlab.cli.output import say, write_all
 from netlab.course import adapters, ids
 from netlab.course.own_numbers import course as course_json
-from netlab.course.sets import source
+from netlab.course.sets import rubric, source
 from netlab.engines import files
 from netlab.errors import NetlabError
 from netlab.readers._common import read_file
@@ -83,8 +83,8 @@ def solution(
     """Write a problem set with every answer, and its rubric: for those who teach."""
     assignment = source.read(source.find(name, course))
     if student is None:
-        notebook, rubric = source.text(assignment.solution()), assignment.rubric()
-        put(output, {f"{name}.ipynb": notebook, f"{name}-rubric.md": rubric})
+        notebook, page = source.text(assignment.solution()), rubric.page(assignment)
+        put(output, {f"{name}.ipynb": notebook, f"{name}-rubric.md": page})
     else:
         from netlab.cli.own_solution import own_solution
 

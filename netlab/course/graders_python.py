@@ -24,7 +24,7 @@ WARNED = set()
 @cache
 def modules():
     """Names of the modules that a graded notebook can import; None where this cannot be told."""
-    from netlab.engines.jail import contents  # starts processes, and takes its time
+    from netlab.engines.jail import contents  # starts processes
 
     try:
         return contents.modules()

@@ -16,20 +16,12 @@ COST = {"n": 2**12, "r": 8, "p": 1}  # of a digest, some 10 ms: guessing ids tak
 
 
 def normalised(student):
-    """A student's id in the form in which ids are compared and numbers are drawn; one of small
-    ASCII letters, digits and signs stays as it is.
+    """A student's id in the form in which ids are compared and numbers are drawn.
 
-    Raises
-    ------
-    SpecificationError
-        It is no text, empty, too long, or has characters that no id has.
-
-    Notes
-    -----
-    Capital and small letters are the same (case folding, so ``ß`` and ``ss``, too), and so are
-    characters that Unicode calls compatible (NFKC: ``É`` in one or two code points, full-width
-    digits). Turkish i with and without its dot are the same. White space at the ends is removed;
-    inside, it becomes one blank. Characters that cannot be seen are left out.
+    Capital and small letters are the same (case folding: ``ß`` and ``ss``, too), and so are
+    characters that Unicode calls compatible (NFKC), and the Turkish i with and without its dot.
+    White space becomes one blank, none at the ends. What cannot be seen is left out. A
+    `SpecificationError` where it is no text, empty, too long, or has characters that no id has.
     """
     allowed = "write your student id, as your course knows you, in the first cell"
     if not isinstance(student, str):
@@ -72,7 +64,7 @@ def digest(student, secret):
 
 def roster(text, secret):
     """The digests of a class, from a text with an id on each line; no two may be the same."""
-    lines, found = {}, []
+    lines = {}
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
@@ -86,5 +78,4 @@ def roster(text, secret):
                 " small letters do not count; give one of the two students another id"
             )
         lines[student] = number
-        found.append(digest(student, secret))
-    return sorted(found)
+    return sorted(digest(student, secret) for student in lines)

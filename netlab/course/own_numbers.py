@@ -1,5 +1,5 @@
-"""The numbers of a problem set that each student has for himself or herself: drawn from the
-student's id, so that neighbours cannot copy them, and anybody who grades can draw them again.
+"""A student's own numbers of a problem set, drawn from the id: neighbours have others, and who
+grades can draw them again.
 """
 
 import getpass
@@ -17,17 +17,14 @@ from netlab.errors import SpecificationError
 
 PARAMETERS = Path(__file__).with_name("parameters.toml")
 COURSE = "course.json"  # in the working folder: {"secret": "...", "roster": ["...", ...]}
+CONTENTS = "secret", "roster"
 SECRET = "netlab"  # of who has no course.json
 NO_SUCH_ID = "this course has no such id; write yours, as your course knows you, in the first cell"
 
 
 class Parameters(SimpleNamespace):
-    """A student's own numbers of a problem set, each an attribute; they cannot be changed.
-
-    Attributes
-    ----------
-    student, assignment : str
-        Whose they are (the id as `netlab.course.ids.normalised` has it), and of which set.
+    """A student's own numbers, each an attribute that cannot be changed; and `student`, the id as
+    `netlab.course.ids.normalised` has it, and `assignment`, the set.
     """
 
     def as_dict(self):
@@ -54,7 +51,7 @@ class Parameters(SimpleNamespace):
 
 
 def mine(assignment, student=None):
-    """Your own numbers of a problem set.
+    """Your own numbers of a problem set; the same id has the same numbers everywhere.
 
     Parameters
     ----------
@@ -67,13 +64,13 @@ def mine(assignment, student=None):
     Returns
     -------
     Parameters
-        Each number is an attribute: ``my.rate``. The same id has the same numbers everywhere.
+        Each number is an attribute: ``my.rate``.
 
     Raises
     ------
     SpecificationError
-        There is no such set, the id is empty or cannot be one, or ``course.json``, which may hold
-        your course's secret and its roster, cannot be read.
+        There is no such set, the id cannot be one, or ``course.json`` cannot be read, which may
+        hold your course's secret and its roster.
 
     Warns
     -----
@@ -82,22 +79,17 @@ def mine(assignment, student=None):
     """
     found = parameters(assignment, who(student), secret())
     if stranger(found.student):
-        warnings.warn(
-            f"student = {found.student!a}: {NO_SUCH_ID}. If that is a slip, these numbers are not"
-            " yours",
-            stacklevel=2,
-        )
+        text = f"student = {found.student!a}: {NO_SUCH_ID}. If that is a slip, these numbers are"
+        warnings.warn(f"{text} not yours", stacklevel=2)
     return found
 
 
 def parameters(assignment, student, secret):
-    """The numbers of a set that a student of the course with this secret has, as `Parameters`."""
+    """The `Parameters` of a student, in the course with this secret."""
     sets = tomllib.loads(PARAMETERS.read_text(encoding="utf-8"))
     if not isinstance(assignment, str) or assignment not in sets:
-        raise SpecificationError(
-            f"assignment = {assignment!r}: there is no such problem set; there are"
-            f" {', '.join(sets)}"
-        )
+        known = ", ".join(sets)
+        raise SpecificationError(f"assignment = {assignment!r}: no problem set; there are {known}")
     student = ids.normalised(student)
     values = {}
     for name, rule in sets[assignment].items():
@@ -150,29 +142,24 @@ def stranger(student, folder="."):
 
 def course(folder):
     """The secret and the roster of a folder's course.json; None for what is not there."""
-    file = Path(folder, COURSE)
+    file = Path(folder, COURSE).absolute()
     try:
         told = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None, None
     except (OSError, ValueError, RecursionError) as error:
-        raise SpecificationError(f"{file.absolute()} cannot be read: {error}") from None
-    secret = told.get("secret") if isinstance(told, dict) else None
+        raise SpecificationError(f"{file} cannot be read: {error}") from None
+    secret, roster = (told.get(one) if isinstance(told, dict) else None for one in CONTENTS)
     if not isinstance(secret, str) or not secret.strip():
-        raise SpecificationError(
-            f'{file.absolute()} has no secret: it must be {{"secret": "..."}}; ask your course for'
-            " its course.json"
-        )
-    roster = told.get("roster")
-    if roster is None or (isinstance(roster, list) and all(isinstance(x, str) for x in roster)):
+        why = 'no secret: it must be {"secret": "..."}'
+    elif roster is None or (isinstance(roster, list) and all(isinstance(x, str) for x in roster)):
         return secret, roster
-    raise SpecificationError(
-        f"{file.absolute()} has a damaged roster; ask your course for its course.json"
-    )
+    else:
+        why = "a damaged roster"
+    raise SpecificationError(f"{file} has {why}; ask your course for its course.json")
 
 
 def mark_of(secret):
     """Fingerprint of the course's secret, for the notebooks that are handed out; "" for none."""
-    if secret in (None, SECRET):
-        return ""
-    return hashlib.sha256(f"netlab course {secret}".encode()).hexdigest()[:8]
+    told = hashlib.sha256(f"netlab course {secret}".encode()).hexdigest()[:8]
+    return "" if secret in (None, SECRET) else told

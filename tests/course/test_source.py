@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from netlab.cli.commands import app
-from netlab.course.sets import source
+from netlab.course.sets import rubric, source
 from netlab.errors import NetlabError
 from tests.course import problem_set
 
@@ -119,7 +119,7 @@ def test_the_solution_has_the_answers_and_no_marks(assignment):
 
 
 def test_the_rubric_names_everything_that_is_compared(assignment):
-    page = assignment.rubric()
+    page = rubric.page(assignment)
     for words in (
         "10.5 points",
         "## The pipe",

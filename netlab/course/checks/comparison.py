@@ -24,15 +24,6 @@ KINDS = {
     "error": "an error",
     "other": "something else",
 }
-WHOLES = {
-    "number": lambda given, right, spec: slips.compare_numbers(
-        given["value"], right["value"], spec
-    ),
-    "figure": compare_figures,
-    "experiment": compare_experiments,
-    "topology": compare_topologies,
-    "algorithm": compare_algorithms,
-}
 CHOICES = "truth", "text"
 UNITS = {"_bps": "bit/s", "_s": "s", "_bytes": "byte"}  # by a column's ending
 LONGEST_SHOWN = 60  # characters of a choice
@@ -66,8 +57,6 @@ def compare_kinds(given, right, spec):
         return compare_several(given, right, spec)
     if wanted == "table" and kind in ("table", "list", "dict"):
         return compare_tables(given, right, spec)
-    if kind == wanted == "function":
-        return compare_calls(given["results"], right["results"], spec)
     if kind == wanted and kind in WHOLES:
         return WHOLES[kind](given, right, spec)
     return Check("wrong", 0, another_kind(given, wanted))
@@ -75,6 +64,7 @@ def compare_kinds(given, right, spec):
 
 def compare_calls(given, right, spec):
     """Results of a function, call by call; one that is the same for each call is worth nothing."""
+    given, right = given["results"], right["results"]
     found = several(numbered(given), numbered(right), spec, "call")
     constant = len(right) > 1 and all(one == given[0] for one in given) and found.share < 1
     if constant and given[0]["kind"] not in ("nothing", "error"):
@@ -167,19 +157,18 @@ def compare_several(given, right, spec):
     if given["kind"] == "table":
         columns = given["columns"].items()
         columns = {name: {"kind": "list", "items": cells} for name, cells in columns}
-        if right["kind"] == "dict":
-            given = {"kind": "dict", "items": columns}
-        elif len(columns) == 1:
-            (given,) = columns.values()
-        else:
+        if right["kind"] == "list" and len(columns) != 1:
             return Check("wrong", 0, "this is a table: take the column that was asked for")
+        one = {"kind": "dict", "items": columns}
+        given = one if right["kind"] == "dict" else next(iter(columns.values()))
+    items = given["items"]
     if right["kind"] == "dict":
         if given["kind"] == "list":
             return Check("wrong", 0, f"{another_kind(given, 'dict')}, which names its values")
-        return several(given["items"], right["items"], spec)
-    items = given["items"]
+        return several(items, right["items"], spec)
     if given["kind"] == "dict":
-        if not ascending(items):
+        numbers = [float(name) for name in items if is_numeral(name)]
+        if numbers != sorted(numbers):
             return Check("wrong", 0, f"{another_kind(given, 'list')}: in which order?")
         items = items.values()
     return several(numbered(items), numbered(right["items"]), spec, "item", len(items))
@@ -187,12 +176,6 @@ def compare_several(given, right, spec):
 
 def numbered(items):
     return dict(enumerate(items, 1))
-
-
-def ascending(names):
-    """Do names that are numbers stand in their order?"""
-    numbers = [float(name) for name in names if is_numeral(name)]
-    return numbers == sorted(numbers)
 
 
 def several(given, right, spec, what="", count=0):
@@ -285,3 +268,13 @@ def compare_tables(given, right, spec):
     if not hints:
         return RIGHT
     return Check("wrong", share / len(wanted), hints[0], good / len(wanted))
+
+
+WHOLES = {
+    "number": slips.compare_numbers,
+    "figure": compare_figures,
+    "experiment": compare_experiments,
+    "topology": compare_topologies,
+    "algorithm": compare_algorithms,
+    "function": compare_calls,
+}

@@ -23,8 +23,7 @@ other          ``type``: its name
 
 In items and columns, truths, finite numbers, texts and None stand for themselves.
 
-`form` is given whatever a student's notebook has. A value that raises is an error; `checked` looks
-at forms that come from outside, where nothing of a student's runs.
+A value that raises while `form` reads it is an error; `checked` looks at forms from outside.
 """
 
 import decimal

@@ -1,9 +1,8 @@
 """Congestion controls as answers: what one answers to a script of ACKs, losses and a timeout.
 
-No kernel runs. Two connections live through the same script, one an event behind the other: an
-algorithm whose connections do not each remember their own answers otherwise than one whose do.
-Each phase begins with a window of the kernel's, so that a phase that goes wrong spoils no later
-one.
+No kernel runs. Two connections run through the script, one an event behind the other, which shows
+an algorithm whose connections share state. Each phase begins with a given window, so that a wrong
+phase spoils no later one.
 """
 
 import math

@@ -58,7 +58,7 @@ def near(given, right, within):
 
 def compare_numbers(given, right, spec):
     """The `Check` of a number, which has no mistake with a name of its own."""
-    given, right = float(given), float(right)
+    given, right = float(given["value"]), float(right["value"])
     if near(given, right, tolerance(spec)):
         return RIGHT
     verdict, share, hint = not_right(given, right, spec)

@@ -1,5 +1,5 @@
-"""A whole class: each notebook in a process of its own, as many at once as there are cores. What
-has been graded stays graded: a batch that was interrupted goes on where it was.
+"""A whole class: each notebook in a process of its own, as many at once as there are cores. What is
+graded stays graded: a batch that was interrupted goes on where it was.
 """
 
 import contextlib
@@ -45,7 +45,7 @@ class Batch:
     submitted : path
         As nbgrader lays it out: ``submitted/STUDENT/ps1/ps1.ipynb``.
     work : path
-        What has been graded is kept here: ``marks/STUDENT.json``, and what it takes to go on.
+        Keeps what has been graded (`netlab.course.grading.work`).
     secret : str, optional
         The course's.
     jobs : int, optional
@@ -101,7 +101,7 @@ class Batch:
         return marks
 
     def students(self):
-        """The names of the folders in `submitted`; a `NetlabError` where there are none."""
+        """The names of the folders in `submitted`, at least one."""
         try:
             found = sorted(one.name for one in os.scandir(self.submitted) if one.is_dir())
         except OSError as error:

@@ -1,11 +1,10 @@
-"""What runs in the jail: the cells of a notebook, one after the other. At each check cell the
-answers named there go out as plain data (`netlab.course.checks.forms`). Experiments go out, too,
-and come back as what their programs printed.
+"""The program in the jail: runs a notebook's cells, and sends the answers that check cells name as
+plain data (`netlab.course.checks.forms`). Experiments are run outside.
 
-It speaks with its parent over standard output, in JSON texts (see `netlab.engines.jail.process`):
-first comes what is to be run; then go out ``{"student"}``, whose turn it is; ``{"run":
-experiment}``, answered by a record or an error; ``{"cell", "answers", "error"}`` for each cell; and
-``{"ended": true}``. Its messages are untrusted: all that it can do is give right answers.
+It speaks with its parent over standard output, in JSON (see `netlab.engines.jail.process`): first
+comes what is to be run; then go out ``{"student"}``, whose turn it is; ``{"run": experiment}``,
+answered by a record or an error; ``{"cell", "answers", "error"}`` for each cell; and ``{"ended":
+true}``. Its messages are untrusted: all that it can do is give right answers.
 """
 
 import json
@@ -21,7 +20,7 @@ CELL_S = 3  # a cell may take so long; what waits for experiments does not count
 
 
 class Parent:
-    """The way out of the jail."""
+    """The line out of the jail."""
 
     def __init__(self):
         self.socket, self.unused = socket.socket(fileno=os.dup(1)), os.dup(0)
@@ -93,7 +92,7 @@ def error_text(error):
 
 
 def new_shell():
-    """A shell without a past, as a fresh kernel has."""
+    """A fresh shell."""
     from netlab.errors import needs_notebooks
 
     with needs_notebooks("course", "what makes and grades problem sets"):

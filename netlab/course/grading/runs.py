@@ -30,11 +30,8 @@ class OverTime(LimitError):
 
 
 class Runs:
-    """Runs the experiments of strangers' notebooks, and keeps their results in a folder: the same
-    experiment on the same engine is not run again.
-
-    What a notebook is refused depends on its experiments only: their number, virtual seconds and
-    output count, whether they are run or were kept from somebody else's notebook.
+    """Runs the experiments of strangers' notebooks and keeps the results in a folder, so that none
+    is run twice. What a notebook is refused does not depend on whether others asked before it.
     """
 
     def __init__(self, folder=None):
@@ -42,21 +39,21 @@ class Runs:
         self.engine = JailedEngine()
 
     def answer(self, text, spent):
-        """Run a requested experiment; return the reply: ``raw, commands, provenance``; or ``error``
-        and its ``kind``, a name of `netlab.errors`.
+        """Run a requested experiment; return the reply: `REPLY`, or ``error`` and its ``kind``, a
+        name of `netlab.errors`.
 
         Parameters
         ----------
         text : str
-            The experiment's JSON; nobody has looked at it yet.
+            The experiment's JSON, unchecked.
         spent : dict
             What this notebook's experiments have taken so far, which grows: ``runs``,
-            ``virtual_s``, ``raw`` [byte], and ``wall_s``, the time from question to reply.
+            ``virtual_s``, ``raw`` [byte], ``wall_s``.
 
         Raises
         ------
         EngineError
-            No engine works here: that is not the notebook's fault.
+            No engine works here.
         OverTime
             This notebook's experiments took too long in wall time.
         """

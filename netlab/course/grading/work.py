@@ -22,9 +22,8 @@ LONGEST_NAME = 150  # characters of a file's, where it is that of a student
 
 @contextlib.contextmanager
 def held(work):
-    """The folder, made where it is missing, for one grader at a time. A `NetlabError` where another
-    grader is at work there, it cannot be made, or it is somebody else's: it has some of the names
-    above, and is not such a folder.
+    """Hold the folder, made where it is missing, for one grader at a time. A `NetlabError` where
+    another holds it, it cannot be made, or it has one of the names above from somebody else.
     """
     work = Path(work)
     try:
@@ -71,14 +70,10 @@ def filed(student):
     return name
 
 
-def as_written(work):
+def as_written(work, *digests):
     """-> a function: is an open file, to the byte, one that `write_out` wrote from this folder?"""
-    known = noted(work).split()
-    return lambda file: sha256(file) in known
-
-
-def sha256(file):
-    return hashlib.file_digest(file, "sha256").hexdigest()
+    known = [*noted(work).split(), *digests]
+    return lambda file: hashlib.file_digest(file, "sha256").hexdigest() in known
 
 
 def noted(work):
@@ -89,9 +84,8 @@ def noted(work):
 
 
 def write_out(work, path, data):
-    """Write a file that is made of this folder's marks, as bytes or a text, for ``--output``, also
-    in place of one that was written so before, and is as it was. A `NetlabError` where there is
-    another file, or one that somebody has worked in, or it cannot be written.
+    """Write a file of bytes or text for ``--output``, also in place of one that was written so and
+    is as it was; a `NetlabError` where there is another, or it cannot be written.
     """
     # a surrogate, of a file name that is not UTF-8, is escaped
     data = data if isinstance(data, bytes) else data.encode(errors="backslashreplace")
@@ -99,5 +93,4 @@ def write_out(work, path, data):
     if digest not in known:  # first, as this may be interrupted
         with contextlib.suppress(NetlabError):  # the folder may only be read
             files.write(Path(work, WRITTEN), f"{known}{digest}\n")
-    ours = [*known.split(), digest]
-    files.write(path, data, "--output", lambda file: sha256(file) in ours)
+    files.write(path, data, "--output", as_written(work, digest))

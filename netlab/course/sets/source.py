@@ -1,9 +1,6 @@
 """A problem set's source: one notebook, of which the students' notebook, the solution, the rubric
-and everything that the grader compares are made.
-
-Its cells carry nbgrader's metadata and marks, so that nbgrader can be used on it, too. What is
-compared stands between the marks of a check cell's hidden tests, as TOML in comments: a table for
-each answer.
+and everything that the grader compares are made. Its cells carry nbgrader's metadata and marks;
+what is compared stands in a check cell's hidden tests, as TOML in comments.
 """
 
 import ast
@@ -62,12 +59,10 @@ class Assignment:
 
     @property
     def exercises(self):
-        """The graded cells."""
         return [cell for cell in self.cells if cell.points]
 
     @property
     def max_points(self):
-        """The points of all exercises."""
         return sum(exercise.points for exercise in self.exercises)
 
     def release(self, secret=None):
@@ -98,12 +93,6 @@ class Assignment:
                 raw["metadata"]["nbgrader"].update(checksum=cell.checksum, cell_type=cell.kind)
         return made
 
-    def rubric(self):
-        """A page in Markdown: every exercise, its points, and what they are given for."""
-        from netlab.course.sets.rubric import page
-
-        return page(self)
-
 
 def text(notebook):
     """A notebook's file, from its plain data: as Jupyter writes it."""
@@ -120,11 +109,10 @@ def find(name, course=None):
     if NAME.fullmatch(name) and path.is_file():
         return path
     there = sorted(file.stem for file in folder.glob("*/*.ipynb") if file.stem == file.parent.name)
-    if there:
-        raise NetlabError(f"assignment {name!r}: {folder} has only {', '.join(there)}")
+    why = f"{folder} has only {', '.join(there)}" if there else f"there is no {folder}"
     raise NetlabError(
-        f"assignment {name!r}: there is no {folder}: run this in the checkout of netlab, or name"
-        " nbgrader's course folder with --course"
+        f"assignment {name!r}: {why}: run this in the checkout of netlab, or name nbgrader's course"
+        " folder with --course"
     )
 
 
@@ -152,14 +140,13 @@ def read(path):
 
 
 def assignment(name, notebook):
-    cells, title, seen = [], "", set()
+    cells, title = [], ""
     for number, raw in enumerate(notebook["cells"], 1):
         where, said = f"cell {number}", raw["metadata"].get("nbgrader") or {}
         if said:
             where = f"cell {number} ({grade_id(name, said, where)})"
-            if said["grade_id"] in seen:
+            if said["grade_id"] in [cell.id for cell in cells]:
                 raise NetlabError(f"{where}: another cell has this grade_id; give it its own")
-            seen.add(said["grade_id"])
         cells.append(read_cell(raw, said, where, title))
         if cells[-1].kind == "markdown" and (found := HEADING.search(cells[-1].source)):
             title = found[1]
