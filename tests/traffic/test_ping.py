@@ -1,4 +1,4 @@
-"""What is typed for pings, and the table that they leave."""
+"""The table that pings leave, what a sweep of them collects, and when they fail."""
 
 import pandas as pd
 import pytest
@@ -14,8 +14,6 @@ def pinged():
 
 
 def test_a_row_per_request(pinged):
-    assert nl.Ping("h1", "h2", count=3).command("10.0.0.2") == "ping -c 3 10.0.0.2"
-    assert nl.Ping("h1", "h2", interval=0.2).command("10.0.0.2") == "ping -c 4 -i 0.2 10.0.0.2"
     assert pinged.pings.columns.tolist() == COLUMNS
     assert pinged.pings.rtt_s.tolist() == pytest.approx([0.04, 0.02, 0.02], abs=1e-4)  # ARP first
 
