@@ -1,6 +1,4 @@
-"""Congestion control in Python, for a real kernel: `CongestionControl` to derive from, and some to
-read, to race and to change. Each is named by the paper that it comes from.
-"""
+"""Congestion control in Python for a real kernel: a base class, and algorithms to read and race."""
 
 from netlab.algorithms.base import CongestionControl
 from netlab.algorithms.classics import AIMD, Delay, MulTCP, Reno

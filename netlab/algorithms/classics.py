@@ -47,13 +47,13 @@ class AIMD(Reno):
 
 
 class MulTCP(Reno):
-    """One connection that behaves like `streams` connections of Reno do together: N segments more
-    per round trip, and 1/(2 N) less after a loss, which hits one of the N.
+    """One connection that behaves like N connections of Reno together: N segments more per round
+    trip, and 1/(2 N) less after a loss, which hits one of the N.
 
     Parameters
     ----------
     streams : float
-        How many it stands for, at least 1. [1]
+        How many connections it behaves like, at least 1. [1]
 
     References
     ----------

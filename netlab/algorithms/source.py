@@ -1,6 +1,4 @@
-"""An algorithm as a part of an experiment: its name, its parameters and its whole source, so that
-whoever has the experiment can run it again.
-"""
+"""An algorithm as a part of an experiment: its name, its parameters and its whole source."""
 
 import ast
 import builtins
@@ -64,13 +62,9 @@ class Algorithm(Description):
 
 
 def algorithm(value):
-    """The `Algorithm` that a class or an instance of `CongestionControl` stands for; anything else
-    as it is.
+    """The `Algorithm` of a class or an instance of `CongestionControl`; anything else unchanged.
 
-    Raises
-    ------
-    ValueError
-        Its source is not known, or it uses what cannot be written down.
+    ValueError where its source is not known, or where it uses what has no text.
     """
     if isinstance(value, CongestionControl):
         cls, parameters = type(value), value._made_with
@@ -158,9 +152,7 @@ def written(value, what):
 
 
 def plain(value, what):
-    """A value that Python writes down as it is, made of numbers, texts, lists, tuples, sets and
-    dicts.
-    """
+    """The value as plain numbers, texts, lists, tuples, sets and dicts; ValueError for others."""
     if value is None or isinstance(value, bool | str | bytes):
         return value
     for kind in (int, float):
@@ -179,7 +171,7 @@ def plain(value, what):
 
 
 def literal(value):
-    """Python's text for a value that is plain; infinity and NaN have no literal."""
+    """Python's text for a plain value; infinity and NaN have no literal."""
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     if type(value) in (list, tuple, set, frozenset):
@@ -192,15 +184,13 @@ def literal(value):
 
 
 class Gathered:
-    """The source of an algorithm, and of everything that it names, in an order in which it can be
-    executed.
-    """
+    """The source of an algorithm and of everything that it names, in executable order."""
 
     def __init__(self):
         self.parts, self.known = [], {}
 
     def add(self, name, value):
-        """Make sure that `name` is what it is here."""
+        """Add what defines `name` as this value."""
         if name in self.known:
             if self.known[name] is not value:
                 raise ValueError(f"two different things are called {name}: rename one of them")
@@ -241,7 +231,7 @@ def import_line(name, value):
 
 
 def is_own(value):
-    """Is it of no library, so that nobody else has it?"""
+    """Is it defined outside Python and its installed libraries?"""
     module = inspect.getmodule(value)
     file = getattr(module, "__file__", None) or ""
     return module is not builtins and not file.startswith(LIBRARIES)
@@ -334,9 +324,7 @@ def written_at(value):
 
 
 def without_docstrings(text):
-    """Of netlab's own classes: an experiment stays the same when only their documentation
-    changes.
-    """
+    """The source without docstrings, so that changed documentation changes no experiment."""
     lines = text.splitlines()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):

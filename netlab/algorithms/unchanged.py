@@ -1,5 +1,5 @@
-"""Is the text of a class or function what Python runs? Its file may have been edited since it was
-imported, or its methods and attributes set from elsewhere.
+"""Checks that the text of a class or function is what Python runs: its file may have been edited
+after its import, or its methods and attributes set from elsewhere.
 """
 
 import __future__

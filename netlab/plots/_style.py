@@ -59,7 +59,7 @@ def apply_style(fig, title="", subtitle="", **layout):
 
 
 def each(items, *looks):
-    """The items, each with the next of each kind of look, such as COLOURS; these begin again."""
+    """The items, each with one of each kind of look, such as COLOURS; looks repeat."""
     return zip(items, *map(cycle, looks), strict=False)
 
 

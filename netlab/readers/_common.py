@@ -1,6 +1,4 @@
-"""What every reader begins and ends with: the text of a source, numbers that can be, and a table of
-the promised columns.
-"""
+"""Shared by the readers: the text of a source, checked numbers, and tables of fixed columns."""
 
 import errno
 import json
@@ -26,15 +24,11 @@ _TYPES |= dict.fromkeys(("src", "dst", "congestion"), "object")
 _LOOK = re.compile(r"at (\d+[.,]\d+)")  # bash has the decimal point of its locale
 _PASSED = re.compile(r"/dev/stdin|/(dev|proc/self)/fd/\d+")  # `|` and `<(...)` of a shell
 _TOLD, _LONGEST = 3, 600  # doubts in a warning, and characters of each, or of an error
-_ANY_FAULT = (
-    *(LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError),
-)  # fmt: skip
+_ANY_FAULT = LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError
 
 
 def read(source, tool, parse):
-    """What `parse(text, doubts)` makes of a source. All that it adds to `doubts` is one warning;
-    all that it raises is a ReadError.
-    """
+    """`parse(text, doubts)` of a source; its doubts become one warning, its errors a ReadError."""
     text, doubts = read_text(source), []
     where = "" if source is text else f"{source}: "
     try:
@@ -60,7 +54,7 @@ def read(source, tool, parse):
 
 
 def _short(said, most=_LONGEST):
-    """A message, shortened in its middle, without what a terminal would obey."""
+    """A message, shortened in its middle, without control characters."""
     said = str(said)
     if len(said) > most:
         said = f"{said[: most // 2]} ... {said[-most // 2 :]}"
@@ -68,9 +62,7 @@ def _short(said, most=_LONGEST):
 
 
 def read_text(source):
-    """The text that `source` is, or names, in any Unicode encoding; bytes that are no text stay as
-    escapes.
-    """
+    """The text given, or of the file named, in any Unicode encoding; other bytes are escaped."""
     if isinstance(source, Printed):
         return source
     if isinstance(source, os.PathLike) or (isinstance(source, str) and os.path.isfile(source)):
@@ -123,9 +115,7 @@ def read_file(path, most_bytes=LARGEST_BYTES, flags=0):
 
 
 def looks(text):
-    """The lines of a tool that ran again and again, each with its time since the first run [s], as
-    lines ``at SECONDS`` before each run say; NaN without them.
-    """
+    """Lines of repeated runs, each with its time since the first ``at SECONDS`` [s], or NaN."""
     at_s = first_s = NAN
     for line in filter(None, map(str.strip, text.splitlines())):
         if look := _LOOK.fullmatch(line):
@@ -149,7 +139,7 @@ def number(printed, name, doubts, least=0, most=LIMIT, unknown=None):
 
 
 def given(printed, name, most=LIMIT):
-    """A number that the tool always prints."""
+    """A number that the tool always prints; ReadError without it."""
     value = number(printed, name, wrong := [], most=most)
     if math.isnan(value):
         what = wrong[0].removesuffix(": NaN") if wrong else f"{name} is missing, or is no number"
@@ -166,7 +156,7 @@ def word(printed, name):
 
 
 def one_of(printed, name, *allowed):
-    """A value in an object of a tool's JSON, where few are possible."""
+    """A value in an object of a tool's JSON, which must be one of `allowed`."""
     value = printed[name]
     if value not in allowed:
         must = " or ".join(map(repr, allowed))

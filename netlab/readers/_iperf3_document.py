@@ -1,6 +1,4 @@
-"""From the text that ``iperf3 -J`` wrote to its JSON document, or to an error that says why there
-is none.
-"""
+"""The JSON document in a text of ``iperf3 -J``, or an error that says why there is none."""
 
 import json
 import re

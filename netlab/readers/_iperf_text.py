@@ -1,6 +1,4 @@
-"""From the lines that iperf (version 2) printed to figures in SI units, or to an error that says
-what is wrong with them.
-"""
+"""The figures in lines of iperf (version 2), in SI units."""
 
 import re
 
@@ -62,9 +60,7 @@ def whose(text):
 
 
 def runs(text):
-    """Numbers of the lines with which a server's runs begin: a stream connects after all streams
-    before it have ended.
-    """
+    """Numbers of the lines at which a server's runs begin: all earlier streams have ended there."""
     spans, last = [], {}
     for number, line in enumerate(text.splitlines()):
         if found := _CONNECTED.match(line):

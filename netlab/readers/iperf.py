@@ -1,6 +1,4 @@
-"""What iperf (version 2) printed: the text that people have in their two terminals, the client's or
-the server's.
-"""
+"""What iperf (version 2) printed: the client's text, or the server's."""
 
 import math
 

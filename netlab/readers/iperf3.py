@@ -1,6 +1,4 @@
-"""What ``iperf3 -J`` printed: a row per stream, a row per stream and interval, and what was asked
-for.
-"""
+"""What ``iperf3 -J`` printed."""
 
 import math
 
@@ -20,8 +18,7 @@ from netlab.readers._common import (
 )
 from netlab.readers._iperf3_agreement import contradictions, signed
 
-# column: (whose figure, iperf3's name at a stream's end, iperf3's name in an interval, its units in
-# one SI unit)
+# column: (whose figure, iperf3's name at a stream's end, in an interval, its units in one SI unit)
 # "kernel" is the sender's TCP: of a stream that it only receives, iperf3 prints 0 or its own idle
 # socket's figure.
 _FIGURES = {
@@ -232,7 +229,7 @@ def _meta(doc, streams, doubts):
         cpu[1] = NAN
     block_bytes = given(test, "blksize")
 
-    def asked(printed, *names):  # 0 is iperf3's word for "not asked for"
+    def asked(printed, *names):  # iperf3 prints 0 for what was not asked for
         name = next((name for name in names if name in printed), "")
         return number(printed, name, doubts) or NAN
 

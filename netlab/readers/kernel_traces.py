@@ -1,5 +1,5 @@
-"""Congestion windows and queues over time: what a guest's kernel told, or what ``ss -tniO`` and
-``tc -s -j qdisc show`` printed, once, or several times after lines ``at SECONDS``.
+"""Congestion windows and queues over time: a guest's traces, or what ``ss -tniO`` and ``tc -s -j
+qdisc show`` printed, once, or repeatedly after lines ``at SECONDS``.
 """
 
 import io

@@ -12,8 +12,8 @@ COMMAND = "nstat -a -s -z -j"
 class Nstat(Traffic):
     """What a host's kernel counts while the traffic runs: retransmissions, recoveries, timeouts ...
 
-    It is read when all other traffic has ended, and, where the host sends tests that `omit` their
-    start, once before: what their totals leave out is left out here.
+    It is read when all other traffic has ended. Where the host sends tests that `omit` their start,
+    it is read after that, too, and what was counted before is left out.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""What looks on while other traffic runs, and changes nothing: congestion windows and queues.
+"""Congestion windows and queues, watched while other traffic runs.
 
-The guest's kernel tells every change by itself, in no virtual time. Another engine runs a command
-that looks from time to time, which costs its processor time, and misses what happens in between.
+The guest's kernel reports every change, in no virtual time. Another engine runs a command every
+50 ms, which costs processor time and misses what happens in between.
 """
 
 from typing import ClassVar, Literal
@@ -55,9 +55,9 @@ class Windows(Observer):
     src : str
         Name of the host.
     every : str, optional
-        At most one row per connection in so long, such as ``"10ms"``, the last one; besides, each
-        in which its state changes or its timer runs out. None gives every ACK. Here that may be
-        10,000 rows per second at 100 Mbit/s.
+        Keep the last row of each connection in such a time, such as ``"10ms"``, and each in which
+        its state changes or its timer runs out. None keeps every ACK, which may be 10,000 rows per
+        second at 100 Mbit/s.
 
     Notes
     -----
@@ -67,10 +67,9 @@ class Windows(Observer):
     ``state`` ("open", "disorder", "cwr", "recovery", "loss", as Linux calls them), ``timeout`` (is
     it a retransmission timeout, and no ACK?) and ``retransmits`` so far.
 
-    The guest's kernel tells after each ACK, in no virtual time: the run has the same bytes without
-    it. On another engine, ``ss`` looks every 50 ms, which costs milliseconds of a processor;
-    ``state`` and ``timeout`` are not known then, and streams that opened between the same two looks
-    may have each other's numbers.
+    The guest's kernel reports each ACK, in no virtual time: the run has the same bytes without it.
+    On another engine ``ss`` runs every 50 ms: ``state`` and ``timeout`` are not known, and streams
+    that opened between the same two runs may have each other's numbers.
     """
 
     kind: Literal["windows"] = "windows"
@@ -117,17 +116,15 @@ class Queue(Observer):
     src, dst : str
         Names of two nodes with a link between them: src's interface to dst.
     every : str, optional
-        At most one row per discipline in so long: the one that holds most. None gives every packet
+        Keep one row per discipline in such a time: the one that holds most. None keeps every packet
         that comes or goes, which may be a million rows per second at 10 Gbit/s.
 
     Notes
     -----
     It fills `Result.queues`: ``time_s`` since the traffic started [s], ``src``, ``dst``, ``qdisc``
     (its kind: tbf holds what waits before the bottleneck, netem what is under way on the delayed
-    line and that, too), ``packets``, ``backlog_bytes`` [byte] and ``drops`` so far.
-
-    The guest's kernel tells by itself, in no virtual time; on another engine, ``tc -s`` looks every
-    50 ms.
+    line and that, too), ``packets``, ``backlog_bytes`` [byte] and ``drops`` so far. Guests report
+    every change, as for `Windows`; another engine runs ``tc -s`` every 50 ms.
     """
 
     kind: Literal["queue"] = "queue"

@@ -1,4 +1,4 @@
-"""What all tools have that measure throughput: when they send, and the tables that they fill."""
+"""The base of all throughput tests: when they send, and the tables that they fill."""
 
 from math import nan
 from typing import ClassVar
