@@ -12,7 +12,8 @@ only mean one thing: ``"10 Gbit/s"``, ``"20 ms"``, ``"10 µs"``, ``"1 %"``; not 
 - a time without a unit is in *microseconds*, a loss without a unit in *percent*. Here both are
   refused.
 
-Arithmetic is exact, so that formatting and reading again gives the very same number.
+Arithmetic is exact, so that formatting and reading again gives the very same number. What is in no
+such notation, or out of its range, raises a ValueError that says what to write.
 """
 
 import math
@@ -93,18 +94,9 @@ def short(value):
 
 
 def rate_bps(text):
-    """Read a rate: a number with ``bit``, ``kbit`` ... ``tbit`` (1000s); ``kibit``, ``mibit`` ...
-    (1024s); ``bps``, ``kbps``, ``kibps`` ... (*bytes* per second); or no unit: bits per second.
-
-    Returns
-    -------
-    int, or float where the rate is not a whole number
-        [bit/s]
-
-    Raises
-    ------
-    ValueError
-        It is not such a text, or the rate is zero.
+    """Read a rate above 0 [bit/s], an int where it is whole: a number with ``bit``, ``kbit`` ...
+    ``tbit`` (1000s); ``kibit``, ``mibit`` ... (1024s); ``bps``, ``kbps``, ``kibps`` ... (*bytes*
+    per second); or no unit: bits per second.
 
     >>> rate_bps("10gbit"), rate_bps("1mbps")
     (10000000000, 8000000)
@@ -117,11 +109,6 @@ def delay_s(text):
     """Read a length of time [s], a float: a number with ``s``, ``sec``, ``secs``; ``ms`` ...
     ``msecs``; ``us`` ... ``usecs``.
 
-    Raises
-    ------
-    ValueError
-        It is not such a text, has no unit, or is more than tc accepts (4294967295 us).
-
     >>> delay_s("20ms")
     0.02
     """
@@ -130,11 +117,6 @@ def delay_s(text):
 
 def fraction(text):
     """Read a share in percent, such as netem's loss, as a float from 0 to 1.
-
-    Raises
-    ------
-    ValueError
-        It is no number with ``%``, or is above 100 %.
 
     >>> fraction("1%")
     0.01
@@ -146,11 +128,6 @@ def size_bytes(size):
     """Read an amount of data [byte], an int: a number with ``kb`` or ``k``, ``mb`` or ``m``, ``gb``
     or ``g`` (1024s); ``kbit`` ... ``gbit`` (an eighth of those); ``b``, no unit, or not a text:
     bytes.
-
-    Raises
-    ------
-    ValueError
-        It is neither, not whole bytes, or more than tc accepts (4294967295).
 
     >>> size_bytes("5mb"), size_bytes(5_000_000)
     (5242880, 5000000)

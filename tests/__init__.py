@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 
 
@@ -12,3 +14,21 @@ def cases(values, group=None):
         marks += [pytest.mark.xdist_group(f"{group} {name}")] if group else []
         params.append(pytest.param(value, id=name, marks=marks))
     return params
+
+
+def lines_run(action):
+    """How many lines and calls of Python an action takes, however fast the machine is."""
+    counted = 0
+
+    def count(frame, event, argument):
+        nonlocal counted
+        counted += event in ("line", "call")
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        action()
+    finally:
+        sys.settrace(before)
+    return counted

@@ -21,10 +21,26 @@ DOCKERFILE = (ROOT / ".devcontainer/Dockerfile").read_text()
 TOOLS = ("bash", "cat", "dirname", "env", "grep", "sleep", "taskset", "timeout")
 
 
-def apt_packages():
-    """The packages of apt.txt as repo2docker takes them: what is left of each line before a #."""
-    lines = (BINDER / "apt.txt").read_text().splitlines()
-    return sorted(filter(None, (line.partition("#")[0].strip() for line in lines)))
+def read_apt():
+    """(package, tool, purpose) for each line of binder/apt.txt, as repo2docker reads it: what is
+    before a #.
+    """
+    lines = [line.partition("#") for line in (ROOT / "binder/apt.txt").read_text().splitlines()]
+    return [(name.strip(), *rest.strip().split(": ", 1)) for name, _, rest in lines if name.strip()]
+
+
+def machine(folder, *tools):
+    """Put these commands into a folder bin; -> a function that adds a script to them."""
+    (folder / "bin").mkdir()
+    for tool in tools:
+        (folder / "bin" / tool).symlink_to(shutil.which(tool))
+
+    def add(name, script):
+        path = folder / "bin" / name
+        path.write_text(f"#!{folder}/bin/bash\n{script}\n")
+        path.chmod(0o755)
+
+    return add
 
 
 @pytest.mark.parametrize("name", ["setup", "postBuild", "start"])
@@ -80,9 +96,7 @@ def test_nothing_else_in_binder_decides_what_repo2docker_builds():
     lines = yaml.safe_load((BINDER / "environment.yml").read_text())["dependencies"]
     (found,) = filter(None, (re.match(r"python\s*=+\s*([\d\.]*)", line) for line in lines))
     assert re.fullmatch(r"3\.1[1-4]", found[1])
-    packages = apt_packages()
-    assert {"flex", "mmdebstrap", "util-linux"} <= set(packages)
-    assert all(re.fullmatch(r"[a-z0-9.+-]+", package) for package in packages)
+    assert {"flex", "mmdebstrap", "util-linux"} <= {name for name, *_ in read_apt()}
 
 
 @pytest.fixture
@@ -95,15 +109,10 @@ def image(tmp_path):
     or from the start.
     """
     shutil.copytree(BINDER, tmp_path / "binder", symlinks=True)
-    (tmp_path / "bin").mkdir()
-    for tool in TOOLS:
-        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
-    calls = tmp_path / "calls"
+    add, calls = machine(tmp_path, *TOOLS), tmp_path / "calls"
 
     def fake(name, script):
-        path = tmp_path / "bin" / name
-        path.write_text(f'#!{tmp_path}/bin/bash\necho "${{0##*/}} $*" >>{calls}\n{script}\n')
-        path.chmod(0o755)
+        add(name, f'echo "${{0##*/}} $*" >>{calls}\n{script}')
 
     def run(*command, netlab="", installed=False, pip="", **environment):
         fake("netlab" if installed else "netlab.later", f'case "$*" in\n{netlab}\nesac')
@@ -230,7 +239,7 @@ def test_the_dockerfile_reads_apt_txt_like_repo2docker_and_copies_what_is_there(
     command = re.search(r"(sed '[^']+') /tmp/apt.txt \| xargs", DOCKERFILE)[1]
     typed = f"{command} {BINDER / 'apt.txt'} | xargs echo"
     printed = subprocess.check_output(typed, shell=True, text=True)
-    assert sorted(printed.split()) == apt_packages()
+    assert printed.split() == [name for name, *_ in read_apt()]
     for sources in re.findall(r"^COPY(?: --\S+)* (.+) \S+$", DOCKERFILE, re.M):
         assert all((ROOT / source).exists() for source in sources.split()), sources
 
@@ -242,3 +251,64 @@ def test_the_dev_container_uses_the_dockerfile():
     assert (ROOT / ".devcontainer" / settings["build"]["context"]).resolve() == ROOT
     assert settings["remoteUser"] == re.search(r"^USER (.+)", DOCKERFILE, re.M)[1]
     assert os.access(ROOT / settings["postCreateCommand"], os.X_OK)
+
+
+def test_each_system_package_has_its_tool_and_purpose():
+    packages = read_apt()
+    assert packages
+    for package, *rest in packages:
+        assert re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", package)  # repo2docker refuses anything else
+        tool, purpose = rest
+        assert tool and purpose
+
+
+@pytest.fixture
+def bare_machine(tmp_path):
+    """A function that runs binder/setup where hardly any command is there; scripts stand in for
+    others, by name.
+    """
+    for name in ("binder/setup", "binder/apt.txt", "tests/apt.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    add = machine(tmp_path, "bash", "dirname", "env")
+
+    def setup(user_id, *lists, **stubs):
+        for name, script in {"id": f"echo {user_id}", "apt_get": "exit 1", **stubs}.items():
+            add(name.replace("_", "-"), script)
+        command = [tmp_path / "binder/setup", *lists]
+        environment = {"PATH": str(tmp_path / "bin"), "PYTHON": "no-python"}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, input="")
+
+    return setup
+
+
+@pytest.mark.parametrize(
+    "stubs", [{}, {"sudo": "exit 1"}], ids=["no sudo", "sudo that wants a password"]
+)
+def test_setup_without_an_administrator_says_what_to_ask_for(bare_machine, stubs):
+    run = bare_machine(1000, **stubs)
+    assert run.returncode == 1
+    for package, tool, purpose in read_apt():
+        if not tool.startswith("/"):  # this machine may have that file
+            assert f"{package}: {purpose}" in run.stdout
+    typed = r"Please ask for:\n.* apt-get update && apt-get install --yes .*\bmmdebstrap\b"
+    assert re.search(typed, run.stderr)
+
+
+@pytest.mark.parametrize("user_id", [0, 1000], ids=["root", "ordinary user"])
+def test_setup_installs_what_is_missing_and_only_that(bare_machine, user_id):
+    sudo = 'echo "sudo $*"; [[ $1 = -n ]] || "$@"'
+    run = bare_machine(user_id, flex="", apt_get='echo "apt-get $*"', sudo=sudo)
+    assert re.search(r"apt-get .*install --yes --no-install-recommends .*\bbison\b", run.stdout)
+    assert not re.search(r"apt-get .*install .*\bflex\b", run.stdout)
+    assert ("sudo" in run.stdout) == (user_id != 0)
+    assert run.returncode == 1
+    assert "still missing after the installation" in run.stderr  # since that apt-get does nothing
+
+
+def test_setup_takes_further_lists(bare_machine):
+    """A browser, which tests need and Binder does not."""
+    assert "chromium" not in bare_machine(1000).stdout
+    said = bare_machine(1000, "tests/apt.txt")
+    assert "chromium: the browser" in said.stdout
+    assert re.search(r"install --yes .*\bmmdebstrap\b.* chromium ", said.stderr)

@@ -1,20 +1,13 @@
 import itertools
 import json
 import math
-import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab import Experiment, Iperf3, Link, NetlabError, Ping, SpecificationError, wan
-
-
-def test_what_came_later_is_written_only_where_it_is_given():
-    for text in (repr(wan()), wan().to_json()):
-        assert "noise" not in text and "qdisc" not in text and "sysctls" in text
-    for text in (repr(wan(noise="10us")), wan(noise="10us").to_json()):
-        assert "10us" in text
+from tests import lines_run
 
 
 def test_positions_follow_the_declaration():
@@ -80,19 +73,22 @@ def test_a_refusal_names_the_field_the_value_and_what_is_allowed(make, words):
 
 
 @given(
-    parallel=st.integers(1, 128),
-    time=st.integers(1, 1000),
+    flow=st.fixed_dictionaries(
+        {
+            "parallel": st.integers(1, 128),
+            "time": st.integers(1, 1000),
+            "congestion": st.sampled_from([None, "reno", "bbr"]),
+            "reverse": st.booleans(),
+        }
+    ),
     seed=st.integers(0, 2**63 - 1),
     loss=st.integers(0, 100),
-    congestion=st.sampled_from([None, "reno", "bbr"]),
-    reverse=st.booleans(),
+    limit_s=st.floats(0, 1e6, exclude_min=True),
 )
-def test_json_gives_back_the_same_experiment(parallel, time, seed, loss, congestion, reverse):
+def test_json_gives_back_the_same_experiment(flow, seed, loss, limit_s):
+    traffic = Iperf3("h1", "h2", **flow), Ping("h3", "h4")
     experiment = Experiment(
-        wan(loss=f"{loss}%"),
-        Iperf3("h1", "h2", parallel, time, congestion, reverse=reverse),
-        Ping("h3", "h4"),
-        seed=seed,
+        wan(loss=f"{loss}%"), *traffic, seed=seed, virtual_limit_s=limit_s, wall_limit_s=limit_s
     )
     assert Experiment.from_json(experiment.to_json()) == experiment
 
@@ -137,24 +133,11 @@ def test_a_field_named_self_is_an_unknown_one(place):
 
 
 def test_twice_the_problems_are_twice_the_work():
-    def lines(n):
-        counted = 0
+    def refused(n):
+        with pytest.raises(SpecificationError):
+            read(traffic=[0] * n)
 
-        def count(frame, event, argument):
-            nonlocal counted
-            counted += event in ("line", "call")
-            return count
-
-        before_it = sys.gettrace()
-        sys.settrace(count)
-        try:
-            with pytest.raises(SpecificationError):
-                read(traffic=[0] * n)
-        finally:
-            sys.settrace(before_it)
-        return counted
-
-    assert lines(400) <= 2.2 * lines(200)
+    assert lines_run(lambda: refused(400)) <= 2.2 * lines_run(lambda: refused(200))
 
 
 @pytest.mark.parametrize(

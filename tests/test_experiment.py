@@ -9,18 +9,14 @@ from pytest import approx
 import netlab as nl
 from netlab.engines.guest import GuestEngine
 
-SMALL = nl.Experiment(
-    nl.wan("100mbit", "20ms", "0.1%"),
-    nl.Iperf3("h1", "h2", parallel=4, time=3),
-    nl.Iperf3("h3", "h4", time=3, congestion="reno"),
-    nl.Ping("h1", "h4"),
-)
 DUEL = nl.Experiment(
     nl.wan("100mbit", "20ms", burst=20_000, limit=250_000, pairs=3),
     nl.Iperf3("h1", "h2", congestion="reno", time=4, parallel=2),
     nl.Iperf3("h3", "h4", congestion="bbr", time=4),
     nl.Iperf3("h5", "h6", udp=True, bitrate="10mbit", time=4),
+    nl.Ping("h1", "h4"),
 )
+ENDS = [[1, "h1", "h2"], [2, "h3", "h4"], [3, "h5", "h6"]]
 
 
 def run(*traffic, rate="100mbit", delay="20ms", loss="0%", pairs=2, **fields):
@@ -36,40 +32,55 @@ def unknown(table, columns):
 
 
 @pytest.fixture(scope="module")
-def small():
-    return nl.run(SMALL)
+def duel():
+    return nl.run(DUEL)
 
 
-def test_a_result_has_a_row_per_flow_stream_and_interval(small):
-    flows = [[1, "h1", "h2", 4, "cubic"], [2, "h3", "h4", 1, "reno"]]
-    assert small.flows[["flow", "src", "dst", "streams", "congestion"]].values.tolist() == flows
-    streams = [[1, 1], [1, 2], [1, 3], [1, 4], [2, 1]]
-    assert small.streams[["flow", "stream"]].values.tolist() == streams
-    assert len(small.intervals) == 5 * 3
-    pings = small.pings[["flow", "src", "dst"]].drop_duplicates()
-    assert pings.values.tolist() == [[3, "h1", "h4"]]
-    # the rate, and a bucket that was full at the start
-    assert small.flows.received_bps.sum() < 100e6 + 8 * 5_000_000 / 3
-    by_flow = small.streams.groupby("flow").received_bps.sum()
-    assert small.flows.received_bps.tolist() == approx(by_flow.tolist())
+@pytest.fixture(scope="module")
+def another_duel():
+    return nl.run(DUEL, seed=2)
 
 
-def test_starts_come_from_the_seed_within_the_stagger(small):
-    assert small.flows.start_s.tolist() == list(SMALL.starts_s[:2])
-    assert all(0 <= start < 0.1 for start in SMALL.starts_s)
-    assert SMALL.but(seed=2).starts_s != SMALL.starts_s
-    assert SMALL.but(stagger="0ms").starts_s == [0, 0, 0]
+def test_a_result_has_a_row_per_flow_stream_and_interval(duel):
+    assert duel.flows[["flow", "src", "dst"]].values.tolist() == ENDS
+    assert duel.flows.streams.tolist() == [2, 1, 1]
+    assert duel.flows.congestion[:2].tolist() == ["reno", "bbr"] and duel.flows.congestion.isna()[2]
+    streams = [[1, 1], [1, 2], [2, 1], [3, 1]]
+    assert duel.streams[["flow", "stream"]].values.tolist() == streams
+    rows = duel.intervals.groupby(["flow", "src", "dst", "stream"]).size().to_dict()
+    assert rows == {(*ENDS[flow - 1], stream): 4 for flow, stream in streams}
+    pings = duel.pings[["flow", "src", "dst"]].drop_duplicates()
+    assert pings.values.tolist() == [[4, "h1", "h4"]]
+    names = [f"{n}-iperf3-{a}-{b}" for n, a, b in ENDS]
+    assert set(duel.raw) == {*names, *(f"{name}-server" for name in names), "4-ping-h1-h4"}
+    by_flow = duel.streams.groupby("flow").received_bps.sum()
+    assert duel.flows.received_bps.tolist() == approx(by_flow.tolist())
 
 
-def test_commands_can_be_typed_at_mininets_prompt(small):
-    assert "h1 ethtool -K h1-eth0 tso off gso off gro off" in small.commands
-    assert "h2 iperf3 -s -1 -p 5201 &" in small.commands
-    assert "h1 iperf3 -c 10.0.0.2 -p 5201 -t 3 -P 4 -i 1 -J &" in small.commands
-    assert "h3 iperf3 -c 10.0.0.4 -p 5202 -t 3 -P 1 -i 1 -C reno -J &" in small.commands
+def test_the_flows_start_where_the_seed_says_within_the_stagger(duel, another_duel):
+    for result in (duel, another_duel):
+        starts = result.experiment.starts_s
+        assert all(0 <= start < 0.1 for start in starts)
+        assert result.flows.start_s.tolist() == starts[:3]
+        first = result.intervals.groupby("flow").start_s.min().tolist()
+        assert first == approx(starts[:3], abs=0.001)
+        sleeps = [line for line in result.commands if line.startswith("sh sleep ")]
+        slept_s = sum(float(line.removeprefix("sh sleep ")) for line in sleeps)
+        assert slept_s == approx(0.5 + max(starts), abs=1e-6)  # and that is when they are typed
+    assert not set(duel.flows.start_s) & set(another_duel.flows.start_s)
+    assert DUEL.but(stagger="0ms").starts_s == [0] * 4
 
 
-def test_the_other_core_another_folder_and_another_environment_change_no_byte(small, tmp_path):
-    (tmp_path / "experiment.json").write_text(SMALL.to_json())
+def test_commands_can_be_typed_at_mininets_prompt(duel):
+    assert "h2 iperf3 -s -1 -p 5201 &" in duel.commands
+    assert "h1 iperf3 -c 10.0.0.2 -p 5201 -t 4 -P 2 -i 1 -C reno -J &" in duel.commands
+    typed = run(nl.Iperf3("h1", "h2", time=1), loss="0.1%").commands
+    assert "h1 ethtool -K h1-eth0 tso off gso off gro off" in typed
+    assert "h1 iperf3 -c 10.0.0.2 -p 5201 -t 1 -P 1 -i 1 -J &" in typed
+
+
+def test_the_other_core_another_folder_and_another_environment_change_no_byte(duel, tmp_path):
+    (tmp_path / "experiment.json").write_text(DUEL.to_json())
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         subprocess.run(
@@ -80,30 +91,31 @@ def test_the_other_core_another_folder_and_another_environment_change_no_byte(sm
         )
     finally:
         busy.kill()
-    assert nl.load(tmp_path / "out").raw == small.raw
+    again = nl.load(tmp_path / "out")
+    assert again.raw == duel.raw and again.commands == duel.commands
 
 
-def test_saved_and_loaded_it_is_the_same(small, tmp_path):
-    small.save(tmp_path / "kept")
+def test_saved_and_loaded_it_is_the_same(duel, tmp_path):
+    duel.save(tmp_path / "kept")
     again = nl.load(tmp_path / "kept")
     for name in ("raw", "commands", "provenance"):
-        assert getattr(again, name) == getattr(small, name)
+        assert getattr(again, name) == getattr(duel, name)
     for name in ("flows", "streams", "intervals", "pings"):
-        assert getattr(again, name).equals(getattr(small, name))
+        assert getattr(again, name).equals(getattr(duel, name))
     with pytest.raises(nl.NetlabError, match=r"cannot be read as a folder that Result.save left"):
         nl.load(tmp_path)
 
 
-def test_provenance_says_where_it_comes_from(small):
+def test_provenance_says_where_it_comes_from(duel):
     names = "seed clock engine engine_digest kernel iperf3 mininet virtual_s wall_s experiment"
-    assert {*names.split()} <= small.provenance.keys()
-    assert nl.Experiment(**small.provenance["experiment"]) == SMALL
+    assert {*names.split()} <= duel.provenance.keys()
+    assert nl.Experiment(**duel.provenance["experiment"]) == DUEL
 
 
-def test_ping_takes_the_emulated_round_trip():
-    pings = nl.run(nl.wan(), nl.Ping("h1", "h2")).pings
-    assert pings.rtt_s.min() == approx(0.020, abs=0.0001)
-    assert pings.rtt_s.iloc[0] == approx(0.040, abs=0.0001)  # ARP crosses the long link as well
+def test_the_first_ping_waits_for_arp_which_crosses_the_long_link_as_well():
+    rtt_s = nl.run(nl.wan(), nl.Ping("h1", "h2")).pings.rtt_s
+    assert rtt_s.min() == approx(0.020, abs=0.0001)
+    assert rtt_s.iloc[0] == approx(0.040, abs=0.0001)
 
 
 def test_one_stream_with_buffers_of_two_bdp_fills_ten_gigabit():
@@ -170,48 +182,11 @@ def test_a_run_that_takes_too_long_is_ended_with_what_it_printed():
     assert ended.value.evidence.is_dir()
 
 
-@pytest.fixture(scope="module")
-def duel():
-    return nl.run(DUEL)
-
-
-@pytest.fixture(scope="module")
-def another_duel():
-    return nl.run(DUEL, seed=2)
-
-
-def test_a_duel_under_cross_traffic_repeats_to_the_byte_and_another_seed_is_another_sample(
-    duel, another_duel
-):
-    again = nl.run(DUEL)
-    assert again.raw == duel.raw and again.commands == duel.commands
-    assert again.intervals.equals(duel.intervals)
-    assert all(another_duel.raw[name] != text for name, text in duel.raw.items())
+def test_another_seed_is_another_sample(duel, another_duel):
+    assert all(
+        another_duel.raw[name] != text for name, text in duel.raw.items() if "ping" not in name
+    )
     assert another_duel.flows.received_bps.tolist() != duel.flows.received_bps.tolist()
-
-
-def test_the_flows_of_a_duel_start_where_its_seed_says(duel, another_duel):
-    for result in (duel, another_duel):
-        starts = result.experiment.starts_s
-        assert result.flows.start_s.tolist() == starts and all(0 <= start < 0.1 for start in starts)
-        first = result.intervals.groupby("flow").start_s.min().tolist()
-        assert first == approx(starts, abs=0.001)
-        sleeps = [line for line in result.commands if line.startswith("sh sleep ")]
-        slept_s = sum(float(line.removeprefix("sh sleep ")) for line in sleeps)
-        assert slept_s == approx(0.5 + max(starts), abs=1e-6)  # and that is when they are typed
-    assert not set(duel.flows.start_s) & set(another_duel.flows.start_s)
-
-
-def test_the_flows_of_a_duel_are_told_apart(duel):
-    ends = [[1, "h1", "h2"], [2, "h3", "h4"], [3, "h5", "h6"]]
-    assert duel.flows[["flow", "src", "dst"]].values.tolist() == ends
-    assert duel.flows.congestion[:2].tolist() == ["reno", "bbr"] and duel.flows.congestion.isna()[2]
-    streams = [[1, 1], [1, 2], [2, 1], [3, 1]]
-    assert duel.streams[["flow", "stream"]].values.tolist() == streams
-    rows = duel.intervals.groupby(["flow", "src", "dst", "stream"]).size().to_dict()
-    assert rows == {(*ends[flow - 1], stream): 4 for flow, stream in streams}
-    names = [f"{n}-iperf3-{a}-{b}" for n, a, b in ends]
-    assert set(duel.raw) == {*names, *(f"{name}-server" for name in names)}
 
 
 def test_udp_takes_its_bitrate_and_tcp_shares_the_rest(duel, another_duel):
@@ -237,19 +212,6 @@ def test_of_udp_loss_and_jitter_are_known_and_of_tcp_the_window(duel):
     assert one.packets == approx(10e6 * 4 / 8 / 1448, rel=0.01)
     assert one.received_bps == approx(one.sent_bps * (1 - one.loss), rel=0.01)
     assert tcp.rtt_s.between(0.02, 0.042).all()
-
-
-def test_sysctls_are_set_on_the_hosts_that_were_named_and_on_no_other():
-    path = nl.wan("20mbit", "20ms", sysctls={"net.ipv4.tcp_ecn": 1})
-    hosts = [f"h{n}" for n in range(1, 5)]
-    shells = [nl.Shell(host, "sysctl -n net.ipv4.tcp_sack net.ipv4.tcp_ecn") for host in hosts]
-    result = nl.run(path.tuned({"net.ipv4.tcp_sack": 0}, "h1"), *shells)
-    found = [result.raw[f"{n}-shell-h{n}"].split() for n in range(1, 5)]
-    assert found == [["0", "1"], ["1", "1"], ["1", "1"], ["1", "1"]]
-    typed = [line for line in result.commands if "sysctl -w net.ipv4.tcp_sack" in line]
-    assert typed == ["h1 sysctl -w net.ipv4.tcp_sack=0"]
-    typed = [line for line in result.commands if "tcp_ecn=" in line]
-    assert typed == [f"{host} sysctl -w net.ipv4.tcp_ecn=1" for host in hosts]
 
 
 def test_a_sysctl_of_one_host_changes_what_that_host_gets():

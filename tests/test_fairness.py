@@ -190,21 +190,12 @@ def test_convergence_is_when_the_index_stays(index, when):
     assert convergence_s(windows[::-1]) == approx(when, nan_ok=True)  # rows may come in any order
 
 
-@given(st.lists(st.floats(0.1, 1), min_size=1, max_size=30), st.floats(0.1, 1), st.floats(0.1, 1))
-def test_a_higher_threshold_is_reached_no_sooner(index, one, other):
-    windows = pd.DataFrame({"start_s": np.arange(len(index)), "jain_index": index})
-    low, high = (convergence_s(windows, threshold) for threshold in sorted([one, other]))
-    assert np.isnan(high) or low <= high
-
-
 def test_aimd_converges():
     # Chiu and Jain (1989): add 1 each, halve both when the link of 100 overflows; their difference
     # halves each time
     rates, rows = np.array([90.0, 2.0]), []
     for second in range(200):
-        rows += [
-            (flow, 1, second, second + 1, rate) for flow, rate in zip((1, 2), rates, strict=True)
-        ]
+        rows += [(flow, 1, second, second + 1, rate) for flow, rate in enumerate(rates, 1)]
         rates = rates / 2 if rates.sum() >= 100 else rates + 1
     windows = index_over_time(table(*rows), 10)
     assert windows.jain_index.iloc[0] < 0.75 and 20 < convergence_s(windows, 0.99) < 120
@@ -223,14 +214,6 @@ def test_max_min_example_of_bertsekas_and_gallager():
     assert rates.name == "bps" and rates.index.tolist() == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("n", [1, 2, 5])
-def test_parking_lot(n):
-    # one flow over n links, one more on each: the long one gets no less than they do
-    links = {f"L{i}": 1e9 for i in range(n)}
-    routes = {"long": list(links)} | {link.lower(): [link] for link in links}
-    assert max_min(links, routes).tolist() == [0.5e9] * (n + 1)
-
-
 @pytest.mark.parametrize(
     ("demands", "rates"),
     [
@@ -243,9 +226,6 @@ def test_parking_lot(n):
 def test_a_demand_leaves_the_rest_to_others(demands, rates):
     routes = {flow: ["L"] for flow in "abc"}
     assert max_min(pd.Series({"L": 10e6}), routes, demands).tolist() == rates
-
-
-def test_a_demand_without_a_link():
     assert max_min({}, {"alone": []}, {"alone": 5e6}).to_dict() == {"alone": 5e6}
 
 
@@ -256,22 +236,6 @@ def networks(draw):
     routes = dict(enumerate(draw(st.lists(paths, min_size=1, max_size=8))))
     demands = st.dictionaries(st.sampled_from(sorted(routes)), st.integers(1, 10**6))
     return links, routes, draw(demands)
-
-
-@given(networks())
-def test_max_min_is_feasible_and_every_flow_has_a_bottleneck_or_its_demand(network):
-    links, routes, demands = network
-    rates = max_min(links, routes, demands)
-    users = {link: [flow for flow, path in routes.items() if link in path] for link in links}
-    load, more = {link: rates[flows].sum() for link, flows in users.items()}, 1 + 1e-9
-    assert all(load[link] <= capacity * more for link, capacity in links.items())
-    assert all(rates[flow] <= demand * more for flow, demand in demands.items())
-    assert (rates > 0).all()
-    for flow, path in routes.items():
-        assert rates[flow] == approx(demands.get(flow, -1)) or any(
-            load[link] == approx(links[link]) and rates[users[link]].max() <= rates[flow] * more
-            for link in path
-        )
 
 
 @given(networks(), st.sampled_from([1e-6, 0.125, 8, 1e9]), st.randoms(use_true_random=False))

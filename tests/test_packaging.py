@@ -1,13 +1,9 @@
-"""The files that say what to install agree with each other, and `make setup` asks for nothing it
-does not need.
-"""
+"""The files that say what to install agree with each other."""
 
 import ast
 import contextlib
 import os
 import re
-import shutil
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -50,14 +46,6 @@ def pins(python):
     return {
         name: next(iter(pin.specifier)).version for name, pin in zip(names, chosen, strict=True)
     }
-
-
-def read_apt():
-    """(package, tool, purpose) for each line of binder/apt.txt, as repo2docker reads it: what is
-    before a #.
-    """
-    lines = [line.partition("#") for line in (ROOT / "binder/apt.txt").read_text().splitlines()]
-    return [(name.strip(), *rest.strip().split(": ", 1)) for name, _, rest in lines if name.strip()]
 
 
 def test_plotly_7_is_a_dependency_and_the_notebook_tools_are_an_extra():
@@ -145,68 +133,3 @@ def test_no_file_names_a_package_registry():
                 text = path.read_text(encoding="utf-8")
                 found += [f"{path}: {one[0]}" for one in REGISTRY.finditer(text)]
     assert not found
-
-
-def test_each_system_package_has_its_tool_and_purpose():
-    packages = read_apt()
-    assert packages
-    for package, *rest in packages:
-        assert re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", package)  # repo2docker refuses anything else
-        tool, purpose = rest
-        assert tool and purpose
-
-
-@pytest.fixture
-def bare_machine(tmp_path):
-    """A function that runs binder/setup where hardly any command is there; scripts stand in for
-    others, by name.
-    """
-    for folder in ("binder", "bin", "tests"):
-        (tmp_path / folder).mkdir()
-    for name in ["binder/setup", "binder/apt.txt", "tests/apt.txt"]:
-        shutil.copy(ROOT / name, tmp_path / name)
-    for tool in ["bash", "dirname", "env"]:
-        (tmp_path / "bin" / tool).symlink_to(shutil.which(tool))
-
-    def setup(user_id, *lists, **stubs):
-        for name, script in {"id": f"echo {user_id}", "apt_get": "exit 1", **stubs}.items():
-            stub = tmp_path / "bin" / name.replace("_", "-")
-            stub.write_text(f"#!{tmp_path}/bin/bash\n{script}\n")
-            stub.chmod(0o755)
-        command = [tmp_path / "binder/setup", *lists]
-        environment = {"PATH": str(tmp_path / "bin"), "PYTHON": "no-python"}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, input="")
-
-    return setup
-
-
-@pytest.mark.parametrize(
-    "stubs", [{}, {"sudo": "exit 1"}], ids=["no sudo", "sudo that wants a password"]
-)
-def test_setup_without_an_administrator_says_what_to_ask_for(bare_machine, stubs):
-    run = bare_machine(1000, **stubs)
-    assert run.returncode == 1
-    for package, tool, purpose in read_apt():
-        if not tool.startswith("/"):  # this machine may have that file
-            assert f"{package}: {purpose}" in run.stdout
-    typed = r"Please ask for:\n.* apt-get update && apt-get install --yes .*\bmmdebstrap\b"
-    assert re.search(typed, run.stderr)
-
-
-@pytest.mark.parametrize("user_id", [0, 1000], ids=["root", "ordinary user"])
-def test_setup_installs_what_is_missing_and_only_that(bare_machine, user_id):
-    sudo = 'echo "sudo $*"; [[ $1 = -n ]] || "$@"'
-    run = bare_machine(user_id, flex="", apt_get='echo "apt-get $*"', sudo=sudo)
-    assert re.search(r"apt-get .*install --yes --no-install-recommends .*\bbison\b", run.stdout)
-    assert not re.search(r"apt-get .*install .*\bflex\b", run.stdout)
-    assert ("sudo" in run.stdout) == (user_id != 0)
-    assert run.returncode == 1
-    assert "still missing after the installation" in run.stderr  # since that apt-get does nothing
-
-
-def test_setup_takes_further_lists(bare_machine):
-    """A browser, which tests need and Binder does not."""
-    assert "chromium" not in bare_machine(1000).stdout
-    said = bare_machine(1000, "tests/apt.txt")
-    assert "chromium: the browser" in said.stdout
-    assert re.search(r"install --yes .*\bmmdebstrap\b.* chromium ", said.stderr)

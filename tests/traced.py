@@ -2,7 +2,6 @@
 and the packets of an interface. ``python -m tests.traced FILE`` runs one, and keeps it.
 """
 
-import hashlib
 import sys
 
 import numpy as np
@@ -48,14 +47,6 @@ def trace(experiment):
         events[f"{kind} {name}"] = np.array(text.splitlines())
     events["commands"] = np.array(result.commands)
     return events
-
-
-def hash_of(events):
-    """Stands for all of them."""
-    whole = hashlib.sha256()
-    for name in sorted(events):
-        whole.update(name.encode() + events[name].tobytes())
-    return whole.hexdigest()[:16]
 
 
 def time_of(name, event):

@@ -4,7 +4,6 @@ simpleperf, student-copy, summary.
 
 import contextlib
 import errno
-import os
 import sys
 import warnings
 from pathlib import Path
@@ -87,12 +86,6 @@ def run(
     from netlab.readers._common import read_text
 
     try:
-        free = not os.path.lexists(output) or not any(output.iterdir())
-    except OSError:  # no folder, or none that may be read
-        free = False
-    if not free:
-        raise NetlabError(f"--output {output}: is there already; name a new or an empty folder")
-    try:
         with limited_memory():
             described = netlab.Experiment.from_json(read_text(experiment))
     except OSError as error:
@@ -102,7 +95,9 @@ def run(
     except SpecificationError as error:
         raise NetlabError(f"{experiment}: {error}") from error
     try:
-        output.mkdir(parents=True, exist_ok=True)  # before the run, which may take long
+        output.mkdir(parents=True, exist_ok=True)
+        if any(output.iterdir()):
+            raise NetlabError(f"--output {output}: is there already; name a new or an empty folder")
     except OSError as error:
         raise NetlabError(f"--output {output}: {error.strerror}; name another folder") from error
     chosen = netlab.engines.pick(engine)

@@ -1,5 +1,6 @@
 """`netlab course`: problem sets, from their source to the marks."""
 
+import functools
 import json
 import os
 import webbrowser
@@ -25,7 +26,8 @@ Course = Annotated[
     Path | None,
     typer.Option("--course", help="nbgrader's course folder; notebooks/assignments, if not given."),
 ]
-Folder = Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")]
+out = functools.partial(typer.Option, "--output", "-o")
+Folder = Annotated[Path, out(help="Folder for the files.")]
 Secret = Annotated[
     str | None,
     typer.Option(
@@ -92,9 +94,7 @@ def solution(
 
 
 @course_app.command()
-def check(
-    notebook: Annotated[Path, typer.Argument(help="Your notebook.", readable=False)],
-):
+def check(notebook: Annotated[Path, typer.Argument(help="Your notebook.", readable=False)]):
     """Look whether your notebook is ready to hand in. Nothing is run and nothing is marked."""
     from netlab.course.handed_in.before import examine
 
@@ -120,9 +120,7 @@ def grade(
             file_okay=False,
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Table of marks.")] = Path(
-        "marks.csv"
-    ),
+    output: Annotated[Path, out(help="Table of marks.")] = Path("marks.csv"),
     work: Annotated[
         Path | None,
         typer.Option(
@@ -177,9 +175,7 @@ def export(
     to: Annotated[Format, typer.Option("--to", help="Who reads it.")],
     output: Annotated[
         Path,
-        typer.Option(
-            "--output",
-            "-o",
+        out(
             help="table: a CSV file; nbgrader: its course folder, which has a gradebook.db, or gets"
             " one; classroom: result.json; gradescope, otter: a folder, in which each student has"
             " a file.",
@@ -196,7 +192,7 @@ def export(
 @course_app.command()
 def autograder(
     name: Name,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The zip file.")],
+    output: Annotated[Path, out(help="The zip file.")],
     wheels: Annotated[
         Path,
         typer.Option(
@@ -217,10 +213,7 @@ def autograder(
 @course_app.command()
 def demo(
     output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="Folder for what they hand in (submitted/), and for the marks."
-        ),
+        Path, out(help="Folder for what they hand in (submitted/), and for the marks.")
     ],
     name: Annotated[str, typer.Option("--set", help="The problem set.")] = "ps1",
     count: Annotated[int, typer.Option("--students", min=1, help="How many there are.")] = 10,

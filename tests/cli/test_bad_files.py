@@ -56,6 +56,8 @@ BAD = {
     "deep lists": holds(b"[" * 100_000),
     "deep objects": holds(b'{"error":' * 100_000),
     "a huge number": holds(b'{"start": ' + b"9" * 5000 + b', "intervals": [], "end": {}}'),
+    "not UTF-8": holds(b'{"cells": ["\xe4"]}'),
+    "a mistyped field": holds(EXPERIMENT.to_json().replace('"seed"', '"sead"').encode()),
     "an error with escapes": holds(rb'{"error": "\u001b[31m busy \ud800"}'),
 }
 
@@ -77,9 +79,14 @@ def test_a_file_that_is_none_is_named(what, kind, name, tmp_path, call):
     assert is_refusal(status, out, err) and ".json: " in err and not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("kind", ["pipe", "device", "missing", "folder"])
-@pytest.mark.parametrize("what", ["summary", "pages", "pictures", "student-copy", "course check"])
-def test_a_notebook_that_is_no_file_is_named(what, kind, tmp_path, call):
+NO_NOTEBOOK = ["pipe", "device", "missing", "folder", "empty", "text", "not UTF-8", "deep lists"]
+NO_NOTEBOOK += ["a list", "other JSON"]
+WITH_NOTEBOOKS = ["summary", "pages", "pictures", "record", "student-copy", "course check"]
+
+
+@pytest.mark.parametrize("kind", NO_NOTEBOOK)
+@pytest.mark.parametrize("what", WITH_NOTEBOOKS)
+def test_what_is_no_notebook_is_named(what, kind, tmp_path, call):
     file = tmp_path / "file.ipynb"
     BAD[kind](file)
     more = ["-o", tmp_path / "out"] if what in ("pages", "student-copy") else []

@@ -1,7 +1,6 @@
 """`netlab pictures` draws a picture beside each figure that a notebook stores, and none twice."""
 
 import base64
-import os
 import socket
 import struct
 
@@ -139,15 +138,6 @@ def test_drawing_a_strangers_figure_asks_the_network_for_nothing(notebook):
 def test_a_figure_that_needs_the_network_is_refused(notebook):
     write("a.ipynb", go.Figure(go.Scattergeo(lon=[1], lat=[2])))
     with pytest.raises(nl.NetlabError, match="drawn without the network"):
-        renew()
-
-
-def test_a_notebook_that_cannot_be_written_is_refused_by_name(notebook, monkeypatch):
-    def refuse(*_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(nl.NetlabError, match=r"a\.ipynb cannot be written: Permission denied"):
         renew()
 
 

@@ -2,14 +2,13 @@
 the caller's words.
 """
 
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab import Iperf3, Link, SpecificationError, run, units, wan
 from netlab.topology.limits import FRAME_BYTES
+from tests import lines_run
 
 
 @pytest.mark.parametrize(
@@ -95,26 +94,6 @@ def test_what_people_write_is_kept_as_tc_s_notation():
     said = wan("10 Gbit/s", "20\N{NO-BREAK SPACE}µs", "0.1 %", access={"h3": "60 ms"})
     assert said == wan("10gbit", "20us", "0.1%", access={"h3": "60ms"})
     assert any("netem delay 20us" in line for _, line in said.setup())
-
-
-def lines_run(action):
-    """How many lines of netlab an action runs, however fast the machine is."""
-    count = 0
-
-    def trace(frame, event, argument):
-        nonlocal count
-        if "netlab" in frame.f_globals["__name__"]:
-            count += event == "line"
-            return trace
-        return None
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        action()
-    finally:
-        sys.settrace(before)
-    return count
 
 
 def test_four_times_the_hosts_are_about_four_times_the_work():
