@@ -1,5 +1,5 @@
-"""The base of everything that describes an experiment: frozen, JSON in and out, and refusing with
-words people can use.
+"""The base class of all descriptions of an experiment: frozen pydantic models that read and write
+JSON, and whose errors name the field, the value and what is allowed.
 """
 
 import functools
@@ -16,7 +16,7 @@ from netlab.units import short
 
 
 def _checked(read):
-    """What `read` understands, kept in tc's notation."""
+    """A validator: what `read` understands, in tc's notation."""
 
     def check(text):
         read(text)
@@ -68,7 +68,7 @@ class Description(BaseModel):
     def __init__(self, /, *values, **fields):
         names = [name for name in type(self).model_fields if name != "kind"]
         fields = by_name(type(self).__name__, names, values, fields)
-        with speaking(type(self).__name__, names, self.other_names):
+        with readable_errors(type(self).__name__, names, self.other_names):
             super().__init__(**fields)
 
     def __repr_args__(self):
@@ -85,7 +85,7 @@ class Description(BaseModel):
                 f"{cls.__name__}: this JSON has {len(text):,} characters, and {MOST_JSON:,} are"
                 " read: describe less at once"
             )
-        with speaking(cls.__name__):
+        with readable_errors(cls.__name__):
             return cls.model_validate_json(text)
 
     def to_json(self):
@@ -119,7 +119,7 @@ def checked(function):
     def call(*values, **fields):
         fields = by_name(function.__name__, names, values, fields)
         try:
-            with speaking(function.__name__, names):
+            with readable_errors(function.__name__, names):
                 return checking(**fields)
         except SpecificationError as error:  # of what it makes of them: still the caller's words
             raise SpecificationError(
@@ -129,7 +129,7 @@ def checked(function):
     return call
 
 
-class speaking:
+class readable_errors:
     """Turns pydantic's errors into a `SpecificationError` of one line per field: its name, its
     value, what is allowed.
 

@@ -85,7 +85,7 @@ _SIZE = _Kind("size", _SIZES, ("gb", "mb", "kb", ""), _MOST, _SIZE_FORM)
 
 
 def short(value):
-    """As Python writes it, cut where it is long."""
+    """`repr` of a value, cut where it is long."""
     try:
         text = repr(value)
     except ValueError:  # of a number, in which there are more digits than Python writes

@@ -78,7 +78,6 @@ math[display="block"] { margin: 1em 0; }
 # The template's name. nbconvert looks first for a file of this name in the working directory; what
 # lies there must not be used, as a template can run anything.
 NO_FILE = "/dev/null/page"
-NOTHING = "data:,"  # in place of an image that is not there: its text is shown
 
 # What the body of a page may have: nothing here runs, and only "href" and "src" are addresses
 MATH = (
@@ -131,23 +130,18 @@ class Renderer(IPythonRenderer):
         return super()._html_embed_images(html) if "<img" in html.lower() else html
 
     def _embed_image_or_attachment(self, src):
-        try:
+        with contextlib.suppress(InvalidNotebook):
             return super()._embed_image_or_attachment(src)
-        except InvalidNotebook:
-            self.warn(f"its image {src} is not there")
-            return NOTHING
+        return src  # of an attachment that is not there: `harmless` takes it out
 
     def _src_to_base64(self, src):
-        if src.startswith("data:"):
-            return None  # stays
         beside = Path(self.path).resolve()
         for name in (src, unquote(src)):
             with contextlib.suppress(OSError, ValueError):
                 file = (beside / name).resolve()  # wherever links lead
                 if file.is_file() and file.is_relative_to(beside):
                     return super()._src_to_base64(name)
-        self.warn(f"its image {src} is no file beside the notebook, and is left out")
-        return NOTHING
+        return None  # it stays as it is, and `harmless` takes it out
 
 
 class PageExporter(HTMLExporter):
@@ -169,13 +163,14 @@ class PageExporter(HTMLExporter):
 
 
 def harmless(page, warn):
-    """A page whose body runs nothing and fetches nothing."""
+    """Take out of a page's body what would run or be fetched."""
 
     def kept(tag, name, value):
-        if name == "src" and not re.match("data:(image/|,)", value):
+        if name == "src" and not re.match("data:image/", value):
             warn(f"its image {value[:200]} is no file beside the notebook, and is left out")
             return None
-        return None if name == "href" and "data:" in value.lower() else value
+        leads_here = name == "href" and re.search("(?i)(data|attachment):", value)
+        return None if leads_here else value
 
     head, body = page.split("<main>", 1)
     found = {tag.lower() for tag in re.findall("<([A-Za-z][A-Za-z0-9-]*)", body)}
@@ -190,7 +185,7 @@ def harmless(page, warn):
         filter_style_properties={*STYLE.split()},
         generic_attribute_prefixes={"aria-"},
         link_rel="noopener noreferrer nofollow",
-        url_schemes={"data", "http", "https", "mailto"},
+        url_schemes={"attachment", "data", "http", "https", "mailto"},
     )
     return f"{head}<main>{body}</main></body></html>\n"
 

@@ -120,7 +120,7 @@ def description(figure):
 
 
 def drawn(figures):
-    """Pictures of figures, as PNG, by a browser that nobody sees."""
+    """Draw figures, as PNG, in a headless browser."""
     with needs_notebooks("store", "what draws the pictures of stored figures"):
         import asyncio
 

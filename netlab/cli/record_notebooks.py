@@ -1,6 +1,4 @@
-"""Make the recorded results and the outputs that are stored in notebooks anew, by running them with
-every experiment recorded. What `netlab record` does.
-"""
+"""`netlab record`: run notebooks, and store what their experiments left and their cells showed."""
 
 import shutil
 import tempfile
@@ -58,7 +56,7 @@ def run(path, **environment):
 
 
 def is_kept(file, kept):
-    """Is there a record with the same output; or one of this engine, where output never repeats?"""
+    """Whether the old record has the same output; in real time, whether it is of this engine."""
     if not kept.exists():
         return False
     new, old = recorded.read(file), recorded.read(kept)

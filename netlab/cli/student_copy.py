@@ -1,6 +1,4 @@
-"""Notebooks as students get them: without outputs, and with no prediction made. What
-`netlab student-copy` does.
-"""
+"""Notebooks as students get them, without outputs and predictions: `netlab student-copy`."""
 
 import ast
 import re

@@ -51,7 +51,7 @@ def check_address(text):
 
 
 def joined(switches, links):
-    """The segments: of each, the ends of its links that are not at a switch, as (node, link)."""
+    """The segments, each as a list of (node, link): the ends of its links that are at no switch."""
     names = {switch.name for switch in switches}
     wires = nx.empty_graph(len(links))  # links by their numbers, and the switches at their ends
     wires.add_edges_from(
@@ -71,7 +71,7 @@ def joined(switches, links):
 
 
 def segments(topology):
-    """The segments: of each, the address (`IPv4Interface`) of its hosts and routers, by name."""
+    """The segments, each as {host or router: its `IPv4Interface` there}."""
     left = {host.name: [host.address] for host in topology.hosts}
     left |= {router.name: list(router.addresses) for router in topology.routers}
     addresses = {

@@ -1,6 +1,4 @@
-"""What Linux, and the check of a network that has come up, allow: a network beyond these limits is
-refused before anything starts.
-"""
+"""Limits of Linux and of the delay check: a network beyond them is refused when it is described."""
 
 from itertools import combinations
 

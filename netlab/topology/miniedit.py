@@ -87,7 +87,7 @@ def _told(title, lines):
 
 
 class _Drawing:
-    """A file on its way to a topology: what is still in, and what was refused or left out."""
+    """Makes a topology of a file, and collects what it refuses and what it leaves out."""
 
     def __init__(self, saved):
         self.saved, self.links = saved, saved.links
@@ -199,7 +199,7 @@ class _Drawing:
         return found
 
     def _rename(self):
-        """By the file's names: the same where a node may have it, or else one that is near."""
+        """Map the file's names to allowed ones: the same, or else a similar one."""
         self.names, taken, numbers = {}, set(), count(1)
         for node in sorted(self.nodes, key=lambda node: not _allowed(node.kind, node.name)):
             plain = re.sub(r"[0-9]{1,3}(\.[0-9]{1,3}){3}|[^a-z0-9]", "", node.name.lower())

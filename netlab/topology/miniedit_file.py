@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from netlab.description import speaking
+from netlab.description import readable_errors
 from netlab.errors import ReadError, SpecificationError
 from netlab.topology.limits import FRAME_BYTES
 from netlab.units import short
@@ -155,7 +155,7 @@ class File(_Saved):
 def parse(text, source):
     """The `File` that a text is; a ReadError with a line for each key that is not MiniEdit's."""
     try:
-        with speaking("it"):
+        with readable_errors("it"):
             return File.model_validate_json(text)
     except SpecificationError as error:
         why = f"{source} is not a MiniEdit file of version 1 or 2:\n{error}"

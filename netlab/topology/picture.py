@@ -1,4 +1,4 @@
-"""The picture of a topology that a notebook shows, and what it shows in words."""
+"""The picture of a topology that a notebook shows, and its text for those who do not see it."""
 
 from html import escape
 
@@ -69,7 +69,7 @@ def svg(topology):
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" width="{_n(width)}"'
         f' height="{_n(height)}" style="max-width: 100%; height: auto" role="img"'
         f' aria-labelledby="title desc"><title id="title">A network</title>'
-        f'<desc id="desc">{escape(told(topology))}</desc>'
+        f'<desc id="desc">{escape(alt_text(topology))}</desc>'
     )
     frame = Box(left + width / 2, top + height / 2, width - 2, height - 2)
     return "\n".join([start, _rectangle(frame, "white", "#e2e8f0", 12), *parts, "</svg>"])
@@ -135,14 +135,14 @@ def _arrow(line):
     return f'<polygon points="{points}" fill="{EMULATED}"/>'
 
 
-def told(topology):
+def alt_text(topology):
     """Nodes, links, and what links emulate: one text without line breaks."""
     kinds = {"host": topology.hosts, "switch": topology.switches, "router": topology.routers}
     nodes = [f"{kind} {node.name}" for kind, some in kinds.items() for node in some]
-    return f"A network of {', '.join(nodes)}. Links: {'; '.join(map(_link_told, topology.links))}."
+    return f"A network of {', '.join(nodes)}. Links: {'; '.join(map(_link_text, topology.links))}."
 
 
-def _link_told(link):
+def _link_text(link):
     """Such as "s1 to s2 with 10 Gbit/s, 20 ms, on its interface of s1 only"."""
     text = f"{link.a} to {link.b}"
     if found := words(link):

@@ -21,7 +21,7 @@ MOST_COUNT = 2**32 - 1  # tc's and the kernel's numbers have 32 bits
 
 
 class Kind(NamedTuple):
-    """What may stand behind a parameter's name."""
+    """The values that a parameter takes."""
 
     read: Callable
     least: str
@@ -32,7 +32,7 @@ class Kind(NamedTuple):
         return f"{self.form} from {self.least} to {self.most}"
 
     def value(self, text):
-        """The number that a text stands for; ValueError where it is not allowed."""
+        """Read a value; ValueError where it is out of range."""
         found = self.read(text)
         if not self.read(self.least) <= found <= self.read(self.most):
             raise ValueError

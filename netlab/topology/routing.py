@@ -178,8 +178,8 @@ class Routing:
 
     @cached_property
     def met(self):
-        """Who meets a link: by its `a`, its `b`, and True for the way from `a` to `b`, the names of
-        the first two hosts or routers between whose (first) addresses packets take it.
+        """By a link's `a` and `b`, and True for the way from `a` to `b`: the first two hosts or
+        routers (their names) between whose first addresses packets take it.
         """
         found = {}
         for pair in permutations((*self.defaults, *self.routers), 2):

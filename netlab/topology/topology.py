@@ -23,7 +23,7 @@ from netlab.errors import SpecificationError
 from netlab.topology import addressing, limits, qdisc, routing
 from netlab.topology.links import Link
 from netlab.topology.nodes import Host, Router, Switch
-from netlab.topology.picture import svg, told
+from netlab.topology.picture import alt_text, svg
 
 OFFLOAD_OFF = "tso off gso off gro off"
 
@@ -249,7 +249,7 @@ class Topology(Description):
         )
 
     def setup(self):
-        """Yield what a person would type to make this network from plain cables: node, command."""
+        """Yield (node, command): what turns plain cables into this network."""
         offloading = self.offloading
         for host in self.hosts:
             # one test must not shape the next
@@ -282,9 +282,9 @@ class Topology(Description):
                 yield host.name, f"tc qdisc add dev {host.name}-eth0 root {host.qdisc}"
 
     def _repr_html_(self):
-        """As a picture: JupyterLab shows SVG itself in trusted notebooks only."""
+        """A picture as an image: JupyterLab shows SVG itself in trusted notebooks only."""
         picture = base64.b64encode(svg(self).encode()).decode()
         return (
-            f'<img alt="{escape(told(self))}" src="data:image/svg+xml;base64,{picture}"'
+            f'<img alt="{escape(alt_text(self))}" src="data:image/svg+xml;base64,{picture}"'
             ' style="max-width: 100%"/>'
         )

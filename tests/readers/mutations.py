@@ -52,7 +52,7 @@ def other_number(rng, number):
     return rng.choice([*changed, rng.randrange(10**6)])
 
 
-def mutate_json(rng, text):
+def mutate_json(rng, text, hostile=HOSTILE, names=("", "streams", "bytes", "\ud800")):
     """One change of structure or value in a JSON document."""
     try:
         document = json.loads(text)
@@ -68,13 +68,13 @@ def mutate_json(rng, text):
     if kind in ("delete", "name"):
         del holder[key]
     if kind == "name" and isinstance(holder, dict):
-        holder[rng.choice([key + "_", "", "streams", "bytes", "\ud800"])] = value
+        holder[rng.choice([key + "_", *names])] = value
     elif kind == "swap":
         holder[key] = deepcopy(there[other])
     elif kind == "number" and type(value) in (int, float) and abs(value) < 1e300:
         holder[key] = other_number(rng, value)
     elif kind in ("hostile", "number"):
-        holder[key] = rng.choice(HOSTILE)
+        holder[key] = rng.choice(hostile)
     return json.dumps(document)
 
 

@@ -8,6 +8,7 @@ import pytest
 from netlab import Link, Network, SpecificationError, Topology
 from netlab.readers import read_ping
 from netlab.running.delay_check import check_delays
+from tests.running.test_delay_check import answered
 from tests.topology.networks import addressed
 
 HOSTS = [Link(f"h{n}", f"r{n}") for n in (1, 2, 3, 4)]
@@ -154,12 +155,7 @@ def checked(network):
         if not command.startswith("ping"):
             return ""
         pings.append((start, owners[command.split()[-1]]))
-        times = "/".join([f"{1000 * network.rtt_s(*pings[-1]):.3f}"] * 3)
-        return (
-            "PING x (x) 56(84) bytes of data.\n\n--- x ping statistics ---\n2 packets"
-            " transmitted, 2 received, 0% packet loss, time 9ms\n"
-            f"rtt min/avg/max/mdev = {times}/0.000 ms\n"
-        )
+        return answered(1000 * network.rtt_s(*pings[-1]))
 
     check_delays(network, answer, margin_s=0.001)
     return pings
