@@ -13,12 +13,12 @@ import nbclient
 import nbformat
 import numpy as np
 import pandas as pd
-import papermill
 import psutil
 import pytest
 
 import netlab as nl
 from netlab import explore
+from netlab.cli import record_notebooks
 from netlab.explore import plane, shares
 from netlab.explore._explorer import pace
 from netlab.explore._interrupt import on_interrupt
@@ -392,16 +392,10 @@ def test_progress_tells_who_listens():
     assert len(heard) == 3, "afterwards nobody listens any more"
 
 
-def test_the_notebook_of_explorers_runs_and_is_stored_without_widgets(tmp_path, monkeypatch):
-    monkeypatch.setenv("NETLAB_ENGINE", "recorded")
+def test_the_notebook_of_explorers_runs_and_is_stored_without_widgets():
     path = Path(__file__).parent.parent / "notebooks/explorers.ipynb"
-    notebook = papermill.execute_notebook(
-        path, tmp_path / path.name, cwd=path.parent, progress_bar=False
-    )
-    stored, ran = (
-        [cell for cell in one.cells if cell.cell_type == "code"]
-        for one in (nbformat.read(path, as_version=4), notebook)
-    )
+    both = nbformat.read(path, as_version=4), record_notebooks.run(path, NETLAB_ENGINE="recorded")
+    stored, ran = ([cell for cell in one.cells if cell.cell_type == "code"] for one in both)
 
     def printed(cells):
         return ["".join(o.get("text", "") for o in cell.outputs) for cell in cells]

@@ -68,7 +68,7 @@ def carry_over(old, new):
 
 
 def digest(figure):
-    """What a picture of this figure depends on, but for the machine's fonts."""
+    """Digest of a figure and of the size of its picture."""
     text = json.dumps([WIDTH_PX, SCALE, figure], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -141,15 +141,6 @@ def test_damaged_experiments(tmp_path, call):
         assert is_refusal(*call("run", file, "-o", tmp_path / "out", "--engine", "none"))
 
 
-def test_a_negative_rate_names_its_file(tmp_path, call):
-    doc = json.loads((mutations.DATA / "iperf3" / "3.18-tcp-1.json").read_text())
-    doc["end"]["streams"][0]["receiver"]["bits_per_second"] = -5
-    (tmp_path / "out.json").write_text(json.dumps(doc))
-    status, out, err = call("fairness", tmp_path / "out.json")
-    assert status == 0 and "there is no receiver's figure" in out
-    assert err.startswith("netlab: ") and "out.json: " in err and "bits_per_second = -5" in err
-
-
 EVIL = "\x1b]0;owned\x07\x1b[31mred\x9b5m\u202e"
 
 
