@@ -74,7 +74,7 @@ def apart(tests):
 
 
 def read(file):
-    """Read one report: what it says of itself, and its ``streams`` with their throughput ``bps``."""
+    """Read one report: its meta data, and its ``streams`` with their throughput ``bps``."""
     try:
         out = read_iperf3(file)
     except OSError as error:
