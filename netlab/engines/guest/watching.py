@@ -107,7 +107,7 @@ def listed(*fields):
     return [column for field in fields for column in (b",", *field)]
 
 
-class Windows(Thinned):
+class WindowRows(Thinned):
     """Windows: the last of each piece of time; besides, each where a connection's state has
     changed, or its timer has run out.
     """
@@ -150,7 +150,7 @@ class Windows(Thinned):
         )
 
 
-class Queues(Thinned):
+class QueueRows(Thinned):
     """Queueing disciplines: of each piece of time what holds most, and the last of all."""
 
     columns = "time_s,interface,handle,packets,bytes,drops,overlimits"
@@ -174,7 +174,7 @@ class Queues(Thinned):
         )
 
 
-KINDS = {"windows": Windows, "queues": Queues}
+KINDS = {"windows": WindowRows, "queues": QueueRows}
 
 
 class Watched:

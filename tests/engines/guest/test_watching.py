@@ -116,7 +116,7 @@ CUTS = st.lists(st.integers(0, 60), max_size=4)
 
 def collected(kind, records, cuts, every_ns=EVERY_NS):
     """What is kept where the records come in pieces."""
-    kept = kind("0.0.0.0" if kind is watching.Windows else "s1-eth2", every_ns)
+    kept = kind("0.0.0.0" if kind is watching.WindowRows else "s1-eth2", every_ns)
     for part in np.split(records, sorted(min(cut, len(records)) for cut in cuts)):
         kept.add(part)
     return [one.tolist() for one in kept.whole()]
@@ -125,7 +125,7 @@ def collected(kind, records, cuts, every_ns=EVERY_NS):
 @given(WINDOW_ROWS, CUTS)
 def test_windows_keep_every_change_every_timeout_and_the_last_of_each_piece(rows, cuts):
     records = windows(rows)
-    kept = {one[7] for one in collected(watching.Windows, records, cuts)}
+    kept = {one[7] for one in collected(watching.WindowRows, records, cuts)}
     for port in {1, 2, 3}:
         own = records[records["source_port"] == port]
         if not len(own):
@@ -141,13 +141,13 @@ def test_windows_keep_every_change_every_timeout_and_the_last_of_each_piece(rows
 def test_a_calm_window_leaves_two_records_for_its_first_piece_and_one_for_each_other(steps, cuts):
     records = windows([(step, 1, 0, 0) for step in steps])
     pieces = len(set(records["now_ns"] // EVERY_NS))
-    assert pieces <= len(collected(watching.Windows, records, [])) <= pieces + 1
+    assert pieces <= len(collected(watching.WindowRows, records, [])) <= pieces + 1
 
 
 @given(QUEUE_ROWS, CUTS)
 def test_queues_keep_the_peak_of_each_piece_and_the_last(rows, cuts):
     records = queues(rows)
-    kept = collected(watching.Queues, records, cuts)
+    kept = collected(watching.QueueRows, records, cuts)
     numbers = [one[6] for one in kept]
     assert len(set(numbers)) == len(numbers)
     for handle in {1, 2, 3}:
@@ -162,10 +162,12 @@ def test_queues_keep_the_peak_of_each_piece_and_the_last(rows, cuts):
             assert max(one[5] for one in mine if one[2] // EVERY_NS == piece) == held.max()
 
 
-@pytest.mark.parametrize(("kind", "made"), [(watching.Windows, windows), (watching.Queues, queues)])
+@pytest.mark.parametrize(
+    ("kind", "made"), [(watching.WindowRows, windows), (watching.QueueRows, queues)]
+)
 @given(rows=st.data(), cuts=CUTS)
 def test_records_stay_in_order_and_are_themselves(kind, made, rows, cuts):
-    records = made(rows.draw(WINDOW_ROWS if kind is watching.Windows else QUEUE_ROWS))
+    records = made(rows.draw(WINDOW_ROWS if kind is watching.WindowRows else QUEUE_ROWS))
     everything = records.tolist()
     for every_ns in (0, EVERY_NS):
         kept = collected(kind, records, cuts, every_ns)
@@ -219,7 +221,7 @@ def test_numbers_are_written_as_python_writes_them():
     for name in ("now_ns", "cwnd", "ssthresh", "in_flight", "srtt_us", "retransmitted"):
         records[name] = numbers
     records["destination"] = numbers
-    kept = watching.Windows("0.0.0.0", 0)
+    kept = watching.WindowRows("0.0.0.0", 0)
     kept.add(records)
     lines = kept.text(10_001).splitlines()[1:]
     for line, number in zip(lines, numbers, strict=True):
