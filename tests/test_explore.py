@@ -20,8 +20,7 @@ import netlab as nl
 from netlab import explore
 from netlab.cli import record_notebooks
 from netlab.explore import plane, shares
-from netlab.explore._explorer import pace
-from netlab.explore._interrupt import on_interrupt
+from netlab.explore._explorer import on_interrupt, pace
 from netlab.running.progress import progress, told
 
 

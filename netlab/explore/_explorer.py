@@ -1,8 +1,11 @@
 """The base class of all explorers: sliders, a sentence, a figure, and a button that measures."""
 
+import asyncio
+import contextlib
 import html
 import json
 import re
+import signal
 import threading
 import time
 import traceback
@@ -12,12 +15,13 @@ import numpy as np
 
 import netlab as nl
 from netlab.explore._figure_widget import Figure
-from netlab.explore._interrupt import on_interrupt
 from netlab.running.progress import told
 from netlab.running.stop import Stop
 
 TEXT = "font-family: Arial, Helvetica, sans-serif; font-size: 17px; line-height: 1.35"
 WRONG = "white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.35; color: #A00000"
+TURN_S = 0.2
+_acts = {}  # thread that measures -> what ends its run
 
 
 class Explorer(widgets.VBox):
@@ -187,3 +191,32 @@ def pace(seconds, total_s, wall_s):
         return text
     left_s = wall_s * (total_s / seconds - 1)
     return f"{text}, about {f'{left_s:.0f} s' if left_s < 90 else f'{left_s / 60:.0f} min'} left"
+
+
+def on_interrupt(act, until):
+    """Call `act` at Kernel > Interrupt, until a thread ends.
+
+    An idle kernel ignores interrupts, and restores that after each message that it handles.
+    Therefore the handler is set again between messages.
+    """
+    with contextlib.suppress(RuntimeError):  # no event loop runs here: there is no kernel
+        loop = asyncio.get_running_loop()
+        _acts[until] = act
+        loop.call_later(TURN_S, _turn, loop)
+
+
+def _turn(loop):
+    for thread in [thread for thread in _acts if not thread.is_alive()]:
+        del _acts[thread]
+    now = signal.getsignal(signal.SIGINT)
+    if _acts and now is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _interrupted)
+    if _acts:
+        loop.call_later(TURN_S, _turn, loop)
+    elif now is _interrupted:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _interrupted(number, frame):
+    for act in list(_acts.values()):
+        act()

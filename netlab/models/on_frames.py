@@ -83,7 +83,7 @@ cubic = _model("CUBIC (RFC 9438)", cubic_bps)
 
 
 class Fit(NamedTuple):
-    """A constant, the ends of its confidence interval, and the number of runs behind it. [1]"""
+    """A constant, the ends of its 95 % interval, and the number of runs behind it. [1]"""
 
     c: float
     low: float
@@ -94,15 +94,13 @@ class Fit(NamedTuple):
         return f"C = {self.c:.2f} ({self.low:.2f} to {self.high:.2f}, {self.runs} runs)"
 
 
-def fit_constant(runs, level=0.95):
+def fit_constant(runs):
     """The constant C with which `mathis_bps` fits measured runs best.
 
     Parameters
     ----------
     runs : pandas.DataFrame
         The columns that `mathis` takes, and ``received_bps`` [bit/s].
-    level : float
-        Confidence level of the interval, between 0 and 1. [1]
 
     Returns
     -------
@@ -116,14 +114,12 @@ def fit_constant(runs, level=0.95):
 
     The geometric mean of measured over predicted throughput: least squares on a logarithmic axis.
     Only runs in the model's domain count: some loss, but at most `MATHIS_MOST_LOSS`, and a
-    prediction of at most 80 % of the link. The interval is the middle `level` of the means of
+    prediction of at most 80 % of the link. The interval is the middle 95 % of the means of
     10,000 bootstrap samples, drawn with a fixed seed. It shows how much chance is in the runs, not
     whether the model is right.
 
     Source: B. Efron, R. Tibshirani, "An introduction to the bootstrap", 1993, chapter 13.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must be above 0 and below 1, not {level!r}")
     free, link = mathis(runs.assign(bottleneck_bps=np.inf)), mathis(runs.assign(loss_rate=0.0))
     lossy = (runs.loss_rate > 0) & (runs.loss_rate <= MATHIS_MOST_LOSS)
     inside = runs[lossy & (free <= 0.8 * link) & (runs.received_bps > 0)]
@@ -134,7 +130,7 @@ def fit_constant(runs, level=0.95):
         )
     logs = np.log(inside.received_bps / mathis_labs(inside)).to_numpy()
     means = np.random.default_rng(1).choice(logs, (RESAMPLES, len(logs))).mean(axis=1)
-    low, high = np.exp(np.quantile(means, [(1 - level) / 2, (1 + level) / 2]))
+    low, high = np.exp(np.quantile(means, [0.025, 0.975]))
     return Fit(float(np.exp(logs.mean())), float(low), float(high), len(logs))
 
 

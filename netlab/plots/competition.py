@@ -19,10 +19,11 @@ from netlab.plots._words import (
 )
 
 
-def plane(trajectories, capacity_bps, start=True, flows=("flow 1", "flow 2"), stepper=False):
+def plane(trajectories, capacity_bps, flows=("flow 1", "flow 2"), stepper=False):
     """Two flows that share a link on Chiu and Jain's plane: the throughput of one over the other's.
 
-    Both axes have the same scale. The fairness and the efficiency line cross at the optimum.
+    Both axes have the same scale. The fairness and the efficiency line cross at the optimum. A
+    trajectory begins with an open ring, and ends with a filled one.
 
     Parameters
     ----------
@@ -31,8 +32,6 @@ def plane(trajectories, capacity_bps, start=True, flows=("flow 1", "flow 2"), st
         one, such as a model's, is drawn thin and dark on top of the others.
     capacity_bps : float
         Of the link, above 0. [bit/s]
-    start : bool
-        Mark where each trajectory starts by an open ring; a filled ring marks its end.
     flows : pair of str
         Names on the axes.
     stepper : bool
@@ -73,7 +72,7 @@ def plane(trajectories, capacity_bps, start=True, flows=("flow 1", "flow 2"), st
         marker = dict(color=colour, size=7 if number else 5)
         fig.add_scatter(x=x, y=y, mode="lines+markers", marker=marker, **look)
         known = np.flatnonzero(~np.isnan(x + y))
-        for end, inside in [(known[:1], "white")] * bool(start) + [(known[-1:], colour)]:
+        for end, inside in ((known[:1], "white"), (known[-1:], colour)):
             ring = dict(size=14, color=inside, line=dict(color=colour, width=3))
             at = dict(x=x[end], y=y[end], customdata=hover_data[end], cliponaxis=False)
             fig.add_scatter(mode="markers", marker=ring, showlegend=False, **look | at)

@@ -21,19 +21,18 @@ HELD = "rgba(110,110,110,0.2)"
 QUEUES = "time_s", "src", "dst", "qdisc", "backlog_bytes", "drops"
 
 
-def aimd(traces, colours=("#009E73", "#D55E00", COLOURS[0], *COLOURS[3:])):
-    """Congestion windows over time.
+def aimd(traces):
+    """Congestion windows over time, the first two in green and red.
 
     Parameters
     ----------
     traces : dict of pandas.DataFrame
         Label -> ``time_s`` [s] and ``cwnd_bytes`` [byte], as `netlab.models.aimd_trace` gives them.
-    colours : sequence of str
-        Colours of the traces, in their order.
     """
     check_frames("aimd", "traces", traces, "time_s", "cwnd_bytes")
     scale, unit = unit_prefix("byte", max(trace.cwnd_bytes.max() for trace in traces.values()))
     fig, look = go.Figure(), dict(mode="lines", hovertemplate=f"%{{x:.4~g}} s: %{{y:.4~g}} {unit}")
+    colours = "#009E73", "#D55E00", COLOURS[0], *COLOURS[3:]
     for (label, trace), colour in each(traces.items(), colours):
         line = dict(color=colour, width=3)
         fig.add_scatter(x=trace.time_s, y=trace.cwnd_bytes / scale, name=label, line=line, **look)

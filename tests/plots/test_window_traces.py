@@ -77,7 +77,6 @@ def test_aimd_draws_the_windows_green_and_red():
         assert trace.x == pytest.approx(frame.time_s)
         assert trace.y == pytest.approx(frame.cwnd_bytes / 1e6)
     assert [trace.line.color for trace in fig.data] == ["#009E73", "#D55E00"]
-    assert {trace.line.color for trace in plots.aimd(TRACES, colours=["navy"]).data} == {"navy"}
 
 
 def test_windows_are_steps_per_stream_with_their_sum():
