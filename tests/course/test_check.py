@@ -92,6 +92,10 @@ def experiment(rate="10mbit", seconds=5, seed=1, flows=1, **fields):
     return nl.Experiment(nl.wan(rate, "20ms"), *tests, seed=seed, **fields)
 
 
+def unwritten(value):
+    raise NotImplementedError
+
+
 class Mine(nl.CongestionControl):
     """Reno, as a student may write it."""
 
@@ -183,8 +187,8 @@ class Fails(Mine):
         ([1, 2], [3, 4], "", {"mistakes": {"wrong way": [1, 2]}}, "wrong", 0, "wrong way"),
         ([10, 20, 90], [10, 20, 30], "", {"mistakes": {"link": [10, 20, 90]}}, "wrong", 2 / 3,
          "link"),  # it costs what it spoils
-        (SENT, SENT | {"h1": 100.0}, "", {"mistakes": {"sent": SENT}, "within": 0.005}, "wrong", 0.5,
-         "sent"),
+        (SENT, SENT | {"h1": 100.0}, "", {"mistakes": {"sent": SENT}, "within": 0.005}, "wrong",
+         0.5, "sent"),
         # another kind
         *rows(
             25e6,
@@ -294,6 +298,19 @@ class Fails(Mine):
             (experiment("11mbit", 6), "wrong", 0, "topology.links[1].rate"),
             (experiment(flows=2), "wrong", 0.6, "traffic"),
         ),
+        # functions, called once
+        *rows(
+            8,
+            (lambda value: 2 * value, "right", 1, "for this example"),
+            (lambda value: value / 4, "wrong", 0.25, "you gave 1 byte: bits or bytes"),
+            (unwritten, "wrong", 0, "not written yet"),
+            (lambda: 8, "wrong", 0, "TypeError: "),
+            (lambda value: None, *NONE, "None"),
+            (8, "wrong", 0, "this is a number, and the answer is a function"),
+            (None, *NONE, "None"),
+            unit="byte",
+            call=[4],
+        ),
         # algorithms, phase by phase
         *rows(
             nl.algorithms.Reno,
@@ -308,7 +325,7 @@ class Fails(Mine):
 def test_answers(given, right, unit, how, verdict, share, hint):
     found = check(given, right, unit, **how)
     assert outcome(found) == (verdict, share) and hint in found.hint
-    assert bool(found.hint) == (verdict != "right")
+    assert bool(found.hint) == (verdict != "right" or "call" in how)
     if isinstance(right, nl.Experiment):
         assert "10mbit" not in found.hint
     if right is nl.algorithms.Reno:
