@@ -5,11 +5,6 @@ from netlab.fairness.evolution import convergence_s, index_over_time, over_time
 from netlab.fairness.indices import jain_index, per_stream_share, shares
 
 __all__ = [
-    "convergence_s",
-    "index_over_time",
-    "jain_index",
-    "max_min",
-    "over_time",
-    "per_stream_share",
+    "convergence_s", "index_over_time", "jain_index", "max_min", "over_time", "per_stream_share",
     "shares",
-]
+]  # fmt: skip

@@ -71,12 +71,7 @@ def over_time(intervals, window_s, by="flow"):
 
 
 def index_over_time(intervals, window_s, by="flow"):
-    """Jain's index of each window of time.
-
-    Parameters
-    ----------
-    intervals, window_s, by
-        As for `over_time`, which says where the windows lie and what counts.
+    """Jain's index of each window of time, with the parameters of `over_time`.
 
     Returns
     -------

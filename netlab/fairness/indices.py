@@ -8,7 +8,7 @@ import pandas as pd
 
 
 def jain_index(throughputs):
-    """Jain's fairness index of an allocation.
+    """Jain's fairness index of an allocation. [1]
 
     Parameters
     ----------
@@ -16,17 +16,13 @@ def jain_index(throughputs):
         Throughput of each flow, all in the same unit; at least one flow; finite, at least 0, and
         not all 0.
 
-    Returns
-    -------
-    float
-        From 1/n (one of n flows has everything) to 1 (all flows have the same). [1]
-
     Notes
     -----
     .. math:: I = \\frac{(\\sum_{i=1}^n T_i)^2}{n \\sum_{i=1}^n T_i^2}
 
-    If k of n flows share everything equally and the others get nothing, the index is k/n. It does
-    not depend on the unit. It counts flows, not users, and ignores whether the link was full.
+    From 1/n (one of n flows has everything) to 1 (all flows have the same). If k of n flows share
+    everything equally and the others get nothing, the index is k/n. It does not depend on the unit.
+    It counts flows, not users, and ignores whether the link was full.
 
     Source: R. Jain, D.-M. Chiu, W. Hawe, "A quantitative measure of fairness and discrimination for
     resource allocation in shared computer systems", DEC Research Report TR-301, 1984.
@@ -41,17 +37,11 @@ def jain_index(throughputs):
 
 
 def shares(throughputs):
-    """Each flow's share of the sum of all throughputs.
+    """Each flow's share of the sum of all throughputs, which are as for `jain_index`. [1]
 
-    Parameters
-    ----------
-    throughputs : 1-D array or Series
-        As for `jain_index`.
-
-    Returns
-    -------
-    ndarray, or Series with the same index
-        :math:`T_i / \\sum_j T_j`: a share of the data carried, not of the link's capacity. [1]
+    Notes
+    -----
+    :math:`T_i / \\sum_j T_j`: a share of the data carried, not of the link's capacity.
 
     Examples
     --------
@@ -63,12 +53,12 @@ def shares(throughputs):
 
 
 def per_stream_share(n, others=1):
-    """The share of a host that opens n streams, if all *streams* at a bottleneck get the same.
+    """Share of a host that opens n streams, if all *streams* at a bottleneck get the same. [1]
 
-    Parallel streams take bandwidth from other hosts (T. Hacker, B. Athey, B. Noble, "The end-to-end
-    performance effects of parallel TCP sockets on a lossy wide-area network", IPDPS 2002). Holds
-    where all streams always have data to send, have the same RTT and algorithm, and are limited by
-    nothing but the queue. Compare it with the measured `shares`.
+    :math:`n / (n + m)`: parallel streams take bandwidth from other hosts (T. Hacker, B. Athey, B.
+    Noble, "The end-to-end performance effects of parallel TCP sockets on a lossy wide-area
+    network", IPDPS 2002). Holds where all streams always have data to send, have the same RTT and
+    algorithm, and are limited by nothing but the queue. Compare it with the measured `shares`.
 
     Parameters
     ----------
@@ -76,11 +66,6 @@ def per_stream_share(n, others=1):
         Streams of one host, at least 1. [1]
     others : int or array
         Streams m of all other hosts on the same bottleneck, at least 0. [1]
-
-    Returns
-    -------
-    float or array (broadcast shape)
-        :math:`n / (n + m)` [1]
     """
     mine, theirs = _floats("n", n), _floats("others", others)
     whole = (mine == np.floor(mine)) & (theirs == np.floor(theirs)) & (mine + theirs < inf)

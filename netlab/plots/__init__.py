@@ -15,17 +15,6 @@ from netlab.plots.tables import comparison
 from netlab.plots.window_traces import aimd, queues, windows
 
 __all__ = [
-    "TEMPLATE",
-    "aimd",
-    "comparison",
-    "distribution",
-    "index_over_time",
-    "loss_onset",
-    "matrix",
-    "plane",
-    "prediction",
-    "queues",
-    "streams",
-    "throughput",
-    "windows",
-]
+    "TEMPLATE", "aimd", "comparison", "distribution", "index_over_time", "loss_onset", "matrix",
+    "plane", "prediction", "queues", "streams", "throughput", "windows",
+]  # fmt: skip

@@ -21,11 +21,9 @@ class IperfOutput(StreamsOutput):
     Attributes
     ----------
     streams : DataFrame
-        One row per stream: ``stream`` (1, 2, ... as they connected), ``port`` (the client's, which
-        both sides' texts have), ``src`` and ``dst`` (addresses; ``src`` sends), ``sent_bps``,
-        ``received_bps`` [bit/s], ``retransmits`` (TCP's, with ``-e``), ``start_s``, ``end_s`` [s],
-        ``loss`` (a fraction), ``jitter_s`` [s], ``packets`` (as the receiver counts them, else the
-        sender), ``lost_packets``, ``out_of_order``, ``sent_bytes``, ``received_bytes`` [byte].
+        One row per stream, with the columns of `Iperf3Output`, but without ``congestion``, windows
+        and round-trip times; besides ``port`` (the client's, which both sides' texts have) and
+        ``out_of_order``. ``retransmits`` are told with ``-e``.
     intervals : DataFrame
         One row per stream and report of ``-i``: the same names, without the bytes.
     meta : dict

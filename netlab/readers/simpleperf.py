@@ -46,11 +46,9 @@ class SimpleperfOutput(StreamsOutput):
     Attributes
     ----------
     streams : DataFrame
-        One row per connection: ``stream`` (1, 2, ... as they connected), ``port`` (the client's,
-        which both sides' texts have), ``src`` and ``dst`` (addresses; ``src`` is the client, which
-        sends), ``congestion`` (of ``src``), ``sent_bps``, ``received_bps`` [bit/s], ``start_s``,
-        ``end_s`` [s], ``sent_bytes``, ``received_bytes`` [byte], ``acknowledged`` (False: it ended
-        without BYE and ACK: BYE).
+        One row per connection: ``stream``, ``src``, ``dst``, ``congestion``, rates, times and bytes
+        as in `Iperf3Output`, ``port`` (the client's, which both sides' texts have) and
+        ``acknowledged`` (False: it ended without BYE and ACK: BYE).
     intervals : DataFrame
         One row per connection and line of ``-i``: ``stream``, ``port``, ``src``, ``dst``,
         ``start_s``, ``end_s``, ``sent_bps``, ``received_bps``.

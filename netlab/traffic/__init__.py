@@ -10,16 +10,6 @@ from netlab.traffic.shell import Shell
 from netlab.traffic.simpleperf import Simpleperf
 
 __all__ = [
-    "BetweenHosts",
-    "Iperf",
-    "Iperf3",
-    "Nstat",
-    "Ping",
-    "Place",
-    "Program",
-    "Queue",
-    "Shell",
-    "Simpleperf",
-    "Traffic",
-    "Windows",
-]
+    "BetweenHosts", "Iperf", "Iperf3", "Nstat", "Ping", "Place", "Program", "Queue", "Shell",
+    "Simpleperf", "Traffic", "Windows",
+]  # fmt: skip

@@ -98,20 +98,14 @@ FAILS = [
 ]
 ENDLESS = [
     ("while True:\n    pass", "on_ack, line"),
-    (
-        "while True:\n    try:\n        tcp.cwnd = -1\n    except:\n        pass",
-        "on_ack, line",
-    ),
+    ("while True:\n    try:\n        tcp.cwnd = -1\n    except:\n        pass", "on_ack, line"),
     (
         "while True:\n    try:\n        time.sleep(1)\n"
         "    except BaseException:\n        self.again = True",
         "on_ack, line",
     ),
     ("self.big = 10**10**8", "on_ack, line 3: self.big"),  # inside C, which hears no signal
-    (
-        "def start(self, tcp):\n    self.big = sum(range(10**12))",
-        "start, line 3: self.big",
-    ),
+    ("def start(self, tcp):\n    self.big = sum(range(10**12))", "start, line 3: self.big"),
 ]
 
 

@@ -138,8 +138,7 @@ class Asked(Reno):
 
 
 @pytest.mark.parametrize(
-    "qdisc",
-    ["fq_codel", "red limit 400kb min 30kb max 90kb avpkt 1000 bandwidth 100mbit ecn"],
+    "qdisc", ["fq_codel", "red limit 400kb min 30kb max 90kb avpkt 1000 bandwidth 100mbit ecn"]
 )
 def test_a_mark_by_ecn_is_a_loss_to_it(qdisc, capsys):
     path = nl.wan("100mbit", "20ms", pairs=1, qdisc=qdisc, sysctls={"net.ipv4.tcp_ecn": 1})

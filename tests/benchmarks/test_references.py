@@ -68,10 +68,7 @@ def test_the_solution_answers_for_everybody(name, tmp_path):
     assignment, cases, began_s = source.read(source.find(name)), ends(name), cpu_s()
     runs, students = Runs(tmp_path), [*islice(invented.students(IDS), IDS)]
     failures = {}
-    for of_set, who in (
-        (with_numbers(assignment, cases), [*cases]),
-        (assignment, students),
-    ):
+    for of_set, who in ((with_numbers(assignment, cases), [*cases]), (assignment, students)):
         for at in range(0, len(who), TOGETHER):
             found = [*marking.reference(of_set, who[at : at + TOGETHER], runs)]
             failed = {student: why for student, _, why in found if why}

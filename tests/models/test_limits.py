@@ -137,13 +137,6 @@ def test_a_short_queue_leaves_the_link_idle(queue, beta):
     assert found == approx(simulated_utilisation(queue * product, product, beta), abs=1e-4)
 
 
-def test_known_utilisations():
-    assert sawtooth_utilisation(0, 1e6, 1) == 0.75  # no queue: the mean of 1/2 and 1
-    assert sawtooth_utilisation(0, 1e6, 1, beta=0.7) == approx(0.85)
-    assert sawtooth_utilisation([125e3, 1e9, np.inf], 1e6, 1).tolist() == approx([1] * 3)
-    assert sawtooth_utilisation((1 / 0.7 - 1) * 125e3, 1e6, 1, beta=0.7) == approx(1)
-
-
 @given(st.floats(0, 1e9), st.floats(1, 1e9), st.floats(0.01, 0.99))
 def test_a_longer_queue_and_a_smaller_cut_never_idle_more(queue, more, beta):
     one = sawtooth_utilisation(queue, 1e9, 0.1, beta)
