@@ -57,7 +57,7 @@ class NetlabError(Exception):
 
 
 def _notes_and_causes(error):
-    """The notes of an error, and a line for each cause that the messages before do not tell."""
+    """The notes of an error, and a line for each cause that the messages before do not have."""
     said, seen = str(error), set()
     yield from map(str, getattr(error, "__notes__", ()))
     while (error := error.__cause__) is not None and id(error) not in seen:

@@ -84,8 +84,8 @@ class Experiment(Description):
 
     @property
     def starts_s(self):
-        """When each traffic starts: as much later than the others as it says, and on top of that a
-        time drawn from the seed within `stagger`. [s]
+        """When each traffic starts: after its own `starts_after_s`, and a time that is drawn from
+        the seed within `stagger`. [s]
         """
         window = units.delay_s(self.stagger)
         starts = []

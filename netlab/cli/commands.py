@@ -35,7 +35,7 @@ Notebooks = Annotated[
 
 
 def main():
-    """Run the command; what netlab refuses, or warns of, is printed in words alone."""
+    """Run the command; netlab's errors and warnings are printed without a traceback."""
     warnings.showwarning = lambda message, *_, **__: warn(message)
     for stream in sys.stdout, sys.stderr:
         stream.reconfigure(errors="backslashreplace")  # a terminal may not have every character
@@ -159,7 +159,7 @@ def pages(notebooks: Notebooks = None, output: Output = Path("out")):
 
 @app.command("student-copy")
 def student_copy(output: Output, notebooks: Notebooks = None):
-    """Copy notebooks without what they found and with no prediction made, and what they read."""
+    """Copy notebooks without outputs and predictions, and the files that they read."""
     from netlab.cli.student_copy import student_copy as copy
 
     say(*copy(notebooks or all_notebooks(), output))
@@ -260,8 +260,8 @@ def wheel(folder: Annotated[Path, typer.Argument(help="Where to write it.")]):
 
 @engine_app.command("import")
 def import_engine(file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]):
-    """Take over an engine that was exported elsewhere, after a short trial run: its files and its
-    numbers must be what it says. Import from people you trust: an engine is a program.
+    """Import an engine that was exported elsewhere, after a short test run: its files and its
+    numbers must be those of its digest. Import from people you trust: an engine is a program.
     """
     from netlab.cli.doctor import refuse_other_numbers
     from netlab.engines.guest import transfer

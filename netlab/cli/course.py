@@ -95,7 +95,7 @@ def solution(
 
 @course_app.command()
 def check(notebook: Annotated[Path, typer.Argument(help="Your notebook.", readable=False)]):
-    """Look whether your notebook is ready to hand in. Nothing is run and nothing is marked."""
+    """Check whether your notebook is ready to hand in. Nothing is run and nothing is marked."""
     from netlab.course.handed_in.before import examine
 
     findings, student = examine(notebook)
@@ -202,7 +202,7 @@ def autograder(
     course: Course = None,
     secret: Secret = None,
 ):
-    """Write the zip file of which Gradescope makes an autograder for a problem set."""
+    """Write the zip file from which Gradescope builds the autograder of a problem set."""
     from netlab.course.adapters.autograder import build
 
     chosen = secret_of(course, secret)
@@ -222,7 +222,7 @@ def demo(
         bool, typer.Option("--show/--no-show", help="Open the page of all marks in a browser.")
     ] = True,
 ):
-    """Grade a class of invented students: some are right, some are not, some meddle. Prints what
+    """Grade a class of invented students: some are right, some are not, some cheat. Prints what
     each handed in, what that is worth, and what the grader gave.
     """
     from netlab.course import invented

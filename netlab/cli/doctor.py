@@ -29,7 +29,7 @@ def findings():
 
 
 def mininet():
-    """Check whether Mininet runs on this machine itself; asks `sudo` for nothing."""
+    """Check whether Mininet runs on this machine itself, without `sudo`."""
     if os.geteuid() != 0:
         said = f"in the guest; on this machine itself {engines.NOT_ROOT}"
     else:

@@ -191,7 +191,7 @@ def harmless(page, warn):
 
 
 def is_page(head):
-    """Does a file begin as those of `pages` do?"""
+    """Whether a file begins as those of `pages` do."""
     return RULES.encode() in head
 
 

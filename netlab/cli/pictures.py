@@ -74,7 +74,7 @@ def digest(figure):
 
 
 def has_picture(output):
-    """Has this output a picture that was drawn from its figure?"""
+    """Whether an output has a picture that was drawn from its figure."""
     drawn_from = output.metadata.get("netlab", {}).get("picture_of")
     return PICTURE in output.data and drawn_from == digest(output.data[FIGURE])
 

@@ -22,10 +22,9 @@ ALLOWED = (
 
 
 def student_copy(notebooks, folder):
-    """Copy notebooks for students, and what these read. Of a course, where data/published.csv
-    stands above the notebooks' folder, that is all of data/ and of the folder images/ beside the
-    notebooks; of any other notebook, the images that it names. The copies stand in the same places
-    to each other: the notebooks in notebooks/ of the folder, the data in its data/.
+    """Copy notebooks for students to notebooks/ of a folder, and the files that they read: the
+    images that they name in the folder images/ beside them. Of a course, which has
+    data/published.csv beside the notebooks' folder, all images and all of data/ are copied.
 
     Returns
     -------

@@ -30,9 +30,9 @@ def check_delays(topology, run, margin_s):
         if link.delay or link.lossy
         for forward in ((True, False) if link.both else (True,))
     ]
-    # A router asks from the interface by which it sends. Where links make circles, the way back to
+    # A router asks from the interface by which it sends. Where links make loops, the path back to
     # that address may be another one than to the router's first.
-    circles = len(topology.links) >= len(topology.node_names)
+    loops = len(topology.links) >= len(topology.node_names)
     while unchecked:
         if not (across := topology.across(*unchecked[0])):  # nothing that is sent ever meets it
             del unchecked[0]
@@ -40,7 +40,7 @@ def check_delays(topology, run, margin_s):
         start, end, path = across
         expected_s = topology.rtt_s(start.name, end.name)
         noise_s = sum(topology.noises_s.get(node.name, 0) for node in (start, end))
-        ping = f"ping -I {start.ip}" if circles and start in topology.routers else "ping"
+        ping = f"ping -I {start.ip}" if loops and start in topology.routers else "ping"
         check_path(start, end, path, expected_s, run, margin_s + noise_s, ping)
         for name in dict.fromkeys(node.name for node in (start, end, *topology.routers)):
             run(name, "ip neigh flush all")  # restore empty ARP caches

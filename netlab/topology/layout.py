@@ -9,10 +9,10 @@ r"""The positions of nodes, links and labels in the picture of a topology, and t
                            /   |   \
                          h5   h6   h7
 
-The *spine* is the longest way through switches and routers; here from s1 to s3. It runs from left
+The *spine* is the longest path through switches and routers; here from s1 to s3. It runs from left
 to right. Other nodes hang above and below it, and the hosts at its two ends are in columns.
 
-Where links make circles, all nodes of the circles are on the spine, other nodes hang above it, and
+Where links make loops, all nodes of the loops are on the spine, other nodes hang above it, and
 a link that does not join neighbours is a *lane* below it::
 
             h2        h3
@@ -66,40 +66,40 @@ def _scaled(value, units):
 def _spine(topology):
     """The nodes of the spine: the end near the first host first.
 
-    Where links make circles: all nodes of the circles and what joins them, and at both ends the
-    longest way on.
+    Where links make loops: all nodes of the loops and what joins them, and at both ends the longest
+    path on.
     """
     graph, hosts = cables(topology), [host.name for host in topology.hosts]
     inner = [name for name in graph if name not in hosts]
     if not inner:
         return list(graph)
     away = nx.single_source_shortest_path_length(graph, hosts[0])
-    circles = set(nx.k_core(graph, 2))
-    if not circles:
+    loops = set(nx.k_core(graph, 2))
+    if not loops:
         found = _longest(graph, inner, hosts)
         return found if away[found[0]] <= away[found[-1]] else found[::-1]
     # a view that keeps the order of nodes, where `subgraph` has that of a set
-    core = nx.restricted_view(graph, [name for name in graph if name not in circles], [])
+    core = nx.restricted_view(graph, [name for name in graph if name not in loops], [])
     order = list(nx.dfs_preorder_nodes(core, min(core, key=away.get)))
     left, right = (
-        _longest(graph, [end], {*hosts, *circles} - {end})[1:] for end in (order[0], order[-1])
+        _longest(graph, [end], {*hosts, *loops} - {end})[1:] for end in (order[0], order[-1])
     )
     return [*left[::-1], *order, *right]
 
 
 def _longest(graph, starts, without):
-    """The longest way from one of these nodes; of equally long ones, the one with the most links
+    """The longest path from one of these nodes; of equally long ones, the one with the most links
     that emulate something.
     """
 
-    def walk(way, emulating):
-        yield len(way), emulating, way
-        for other, edge in graph[way[-1]].items():
-            if other not in way and other not in without:
-                yield from walk([*way, other], emulating + bool(words(edge["link"])))
+    def walk(path, emulating):
+        yield len(path), emulating, path
+        for other, edge in graph[path[-1]].items():
+            if other not in path and other not in without:
+                yield from walk([*path, other], emulating + bool(words(edge["link"])))
 
-    ways = (way for start in starts for way in walk([start], 0))
-    return max(ways, key=lambda way: way[:2])[2]
+    paths = (path for start in starts for path in walk([start], 0))
+    return max(paths, key=lambda path: path[:2])[2]
 
 
 class Box(NamedTuple):

@@ -13,7 +13,7 @@ CHECK_S = 5  # how long the pings that check a network's delays wait
 
 
 def check_cards(topology):
-    """Refuse a host's qdisc, or its noise, where what emulates a link has their place."""
+    """Refuse a host's qdisc or noise on an interface that emulates a link."""
     noises_s = topology.noises_s
     for link in topology.links:
         noisy = [name for name in (link.a, link.b) if noises_s.get(name)]
@@ -39,7 +39,7 @@ def check_cards(topology):
 
 
 def check_delays(topology):
-    """Refuse round-trip times with which hosts could not find each other, or not be checked."""
+    """Refuse round-trip times that are too long for ARP, or for the check of delays."""
     delays_ns = {(link.a, link.b): round(link.delay_s * 1e9) for link in topology.links}
     noises_ns = {name: round(noise_s * 1e9) for name, noise_s in topology.noises_s.items()}
     if 2 * sum(delays_ns.values()) + sum(noises_ns.values()) <= ARP_S * 10**9:

@@ -232,7 +232,7 @@ class Link(Description):
             yield f"tc qdisc add dev {interface} parent 2:1 handle 3: {self.qdisc}"
 
     def _tclink_setup(self, interface):
-        """What Mininet 2.3's ``TCIntf.config`` types (mininet/link.py)."""
+        """The commands of Mininet 2.3's ``TCIntf.config`` (mininet/link.py)."""
         yield f"tc qdisc add dev {interface} root handle 5:0 htb default 1"
         yield (
             f"tc class add dev {interface} parent 5:0 classid 5:1 htb rate"

@@ -59,8 +59,8 @@ def read_miniedit(source):
       Controllers and preferences other than `ipBase` make no difference.
     - Where switches make a loop, the links are left out that the spanning tree protocol would
       block: the switch with the lowest datapath ID (its number, where the file gives none) is the
-      root, and every link costs the same. So are switches that are on the way to no host. Where the
-      way round leads through routers, all links stay.
+      root, and every link costs the same. So are switches that are on the way to no host. Where a
+      loop leads through routers, all links stay.
     - A legacy router's address beside hosts is their default route. Where only routers meet, their
       addresses come from a subnet that the file does not use, 192.168.1.0/30, 192.168.2.0/30 ...
     - Parts that no link joins stay apart: a link that loses every packet joins a switch of each.

@@ -1,4 +1,4 @@
-"""What of a MiniEdit file is read, and which of its options would make another network.
+"""The format of MiniEdit's files, and the options that would make another network.
 
 MiniEdit keeps the options of a node or a link as it finds them, so that files of other programs in
 its format have options that it does not know: these are allowed. Everywhere else an unknown key
@@ -44,7 +44,7 @@ class _Options(_Saved, extra="allow"):
 
     @property
     def others(self):
-        """The options that netlab does not read and that ask for something, by name."""
+        """The options that netlab does not read and that are not off, by name."""
         return {
             name: value
             for name, value in self.model_extra.items()
@@ -69,7 +69,7 @@ class LinkOptions(_Options):
 
     @property
     def fields(self):
-        """The fields of `Link` that they ask for; one as Mininet's ``TCLink`` makes it."""
+        """The fields of a `Link` that is as Mininet's ``TCLink`` would make it."""
         found = {}
         if self.bw:  # tc prints Mininet's burst of HTB as 15Kb; its queues have 1000 packets
             found = {"rate": f"{_number('bw', self.bw)}mbit", "burst": "15kb"}
@@ -153,7 +153,7 @@ class File(_Saved):
 
 
 def parse(text, source):
-    """The `File` that a text is; a ReadError with a line for each key that is not MiniEdit's."""
+    """Read a text as a `File`; a ReadError has a line for each key that is not MiniEdit's."""
     try:
         with readable_errors("it"):
             return File.model_validate_json(text)

@@ -1,16 +1,15 @@
-r"""Which way packets take through a network of routers, and the routes that send them there.
+r"""Which path packets take through a network of routers, and the routes that send them there.
 
 ::
 
           r1 ===== r2           h1 to h2: r1, r2 - the fewest routers, whatever the delays are
-         / |       | \          h1 to h3: two ways pass three routers each, and the one with the
+         / |       | \          h1 to h3: two paths have three routers each, and the one with the
        h1  |       |  h2                  smaller delay is taken
            r4 ---- r3 --- h3
 
-A way costs the routers that it passes. Of those that pass equally many, the one with the smallest
-delay is taken; of those, the one whose links come first. So the routes follow from the network
-alone. Ways of equal cost do not share the load, and no protocol looks for another way when a link
-fails.
+Packets take the path with the fewest routers; of equals, the one with the smallest delay; of those,
+the one whose links come first. So the routes follow from the network alone. Paths of equal cost do
+not share the load, and no protocol looks for another path when a link fails.
 """
 
 from collections import Counter
@@ -23,7 +22,7 @@ from netlab.topology import addressing
 
 
 def check(topology):
-    """Refuse two links between the same nodes, a node without a path, a circle of switches, and a
+    """Refuse two links between the same nodes, a node without a path, a loop of switches, and a
     router with two links into one subnet.
     """
     times = Counter(frozenset((link.a, link.b)) for link in topology.links)
@@ -40,11 +39,11 @@ def check(topology):
         if name not in reached:
             raise ValueError(f"no path from {first!r} to {name!r}: add a link")
     ends = [node.name for node in (*topology.hosts, *topology.routers)]
-    for circle in nx.cycle_basis(nx.restricted_view(graph, ends, []))[:1]:
-        pairs = [{a, b} for a, b in pairwise([*circle, circle[0]])]
+    for loop in nx.cycle_basis(nx.restricted_view(graph, ends, []))[:1]:
+        pairs = [{a, b} for a, b in pairwise([*loop, loop[0]])]
         links = [f"{link.a}-{link.b}" for link in topology.links if {link.a, link.b} in pairs]
         raise ValueError(
-            f"the links {', '.join(links)} make a circle of switches, in which a broadcast would"
+            f"the links {', '.join(links)} make a loop of switches, in which a broadcast would"
             f" go round for ever: make two of them routers, or take out a link, such as {links[-1]}"
         )
     for part in addressing.joined(topology.switches, topology.links):
@@ -66,7 +65,7 @@ def cables(topology):
 
 
 class Routing:
-    """The routes of a network, and the ways of packets that follow from them.
+    """The routes of a network, and the paths of packets that follow from them.
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ class Routing:
         The subnets, as `addressing.segments` has them. Elsewhere here, a subnet is its number.
     within : dict
         By host or router and subnet: the links from there to each node of that subnet, by its name.
-        Ways are lists of (link, True where it is walked from `a` to `b`).
+        Paths are lists of (link, True where it is walked from `a` to `b`).
     """
 
     def __init__(self, topology):
@@ -93,8 +92,8 @@ class Routing:
         for subnet, part in enumerate(addressing.joined(topology.switches, topology.links)):
             for name, link in part:
                 other = link.b if link.a == name else link.a
-                ways = nx.single_source_shortest_path(onward, other)
-                found = {far: self._links([name, *way]) for far, way in ways.items()}
+                paths = nx.single_source_shortest_path(onward, other)
+                found = {far: self._links([name, *path]) for far, path in paths.items()}
                 self.within[name, subnet] = found | {name: []}
                 cards[name, subnet] = topology.links.index(link)
         self.home = {}  # by host or router, the subnet of its first address
@@ -129,10 +128,10 @@ class Routing:
         return [name for name in self.parts[subnet] if name in self.routers and name not in without]
 
     def step(self, name, subnet):
-        """The next router on the way to a subnet from a host or router outside, and the subnet in
+        """The next router on the path to a subnet from a host or router outside, and the subnet in
         which the two meet.
 
-        Each step takes a packet nearer to its subnet, so that none goes round in a circle.
+        Each step takes a packet nearer to its subnet, so that there are no routing loops.
         """
         if subnet not in self._steps:
             left_ns = nx.multi_source_dijkstra_path_length(self.back, self._routers_in(subnet))
@@ -149,15 +148,15 @@ class Routing:
         return self._steps[subnet][name]
 
     def _onward(self, here, end):
-        """The next host or router on the way to another, and the links to it."""
+        """The next host or router on the path to another, and the links to it."""
         subnet = self.home[end]
         near, through = (end, subnet) if here in self.parts[subnet] else self.step(here, subnet)
         return near, self.within[here, through][near]
 
-    def way(self, start, end):
+    def path(self, start, end):
         """The links that a packet takes from one node to the (first) address of another.
 
-        Switches have no address: from and to a switch, it is the way with the fewest links.
+        Switches have no address: from and to a switch, it is the path with the fewest links.
         """
         if start not in self.home or end not in self.home:
             return self._links(nx.shortest_path(self.graph, start, end))
@@ -168,7 +167,7 @@ class Routing:
         return found
 
     def one_way_ns(self, start, end):
-        """The delays that a packet meets on its way from a host or router to another. [ns]"""
+        """The delays that a packet meets on its path from a host or router to another. [ns]"""
         if start == end:
             return 0
         if (start, end) not in self._one_way_ns:
@@ -178,12 +177,12 @@ class Routing:
 
     @cached_property
     def met(self):
-        """By a link's `a` and `b`, and True for the way from `a` to `b`: the first two hosts or
-        routers (their names) between whose first addresses packets take it.
+        """By a link's `a` and `b`, and True for the direction from `a` to `b`: the names of the
+        first two hosts or routers between whose first addresses packets take it.
         """
         found = {}
         for pair in permutations((*self.defaults, *self.routers), 2):
-            for link, forward in self.way(*pair):
+            for link, forward in self.path(*pair):
                 found.setdefault((link.a, link.b, forward), pair)
         return found
 
@@ -192,7 +191,7 @@ class Routing:
 
         A host's default route goes via its `route`, or else via the only router that it can see.
         Where it can see more, it gets a route via another to every subnet to which that is the
-        shorter way.
+        shorter path.
         """
         for host, route in self.defaults.items():
             routers = self._routers_in(self.home[host]) if host in self.home else ()
@@ -220,5 +219,5 @@ class Routing:
         return str(self.parts[subnet][router].ip)
 
 
-def _delays_ns(way):
-    return sum(round(link.delay_s * 1e9) for link, forward in way if forward or link.both)
+def _delays_ns(path):
+    return sum(round(link.delay_s * 1e9) for link, forward in path if forward or link.both)

@@ -52,11 +52,11 @@ class Topology(Description):
     -----
     In a notebook it draws itself. Nodes that are joined without a router in between are in one
     subnet. Routers get a static route to every subnet, hosts a default route, and one via another
-    router that they can see to every subnet to which that is the shorter way.
+    router that they can see to every subnet to which that is the shorter path.
 
-    Each circle of links has two routers in it or more. Packets take the way through the fewest
+    Each loop of links has two routers in it or more. Packets take the path through the fewest
     routers; of those, the one with the smallest delay; of those, the one whose links come first.
-    The way back may differ where delays differ by direction.
+    The path back may differ where delays differ by direction.
     """
 
     hosts: tuple[Host, ...] = Field(min_length=1)
@@ -188,22 +188,22 @@ class Topology(Description):
         """The links from one node to another along the routes, each with True where it is walked
         from `a` to `b`.
 
-        It leads to the first address of a router. The way back may be another one, where delays
-        differ by direction. Switches neither send nor receive: from and to a switch, it is the way
-        with the fewest links.
+        It leads to the first address of a router. The path back may be another one, where delays
+        differ by direction. Switches neither send nor receive: from and to a switch, it is the
+        path with the fewest links.
         """
         for name in {start, end} - {switch.name for switch in self.switches}:
             self.host(name, "node")
-        return self.routing.way(start, end)
+        return self.routing.path(start, end)
 
     def emulated(self, start, end):
-        """The links whose rate, delay and loss a packet meets on its way between two nodes."""
+        """The links whose rate, delay and loss a packet meets on its path between two nodes."""
         return [link for link, forward in self.path(start, end) if forward or link.both]
 
     def across(self, link, forward=True):
-        """Two hosts (or routers) between which packets take a link, from its `a` to its `b` or else
-        (`forward` is False) back, and the links of their way and of the answer's; None where no
-        packet to the (first) address of a host or router takes it in this direction.
+        """Two hosts (or routers) whose packets take a link from its `a` to its `b` (back, where
+        `forward` is False), and the links of their path there and back; None where no packet to the
+        first address of a host or router takes the link in this direction.
         """
         pair = self.routing.met.get((link.a, link.b, forward))
         if not pair:
@@ -223,7 +223,7 @@ class Topology(Description):
         return {host.name: host.noise_s for host in self.hosts}
 
     def bottleneck_bps(self, start, end, streams=1):
-        """The lowest rate on the way from one node to another [bit/s]; infinity where nothing
+        """The lowest rate on the path from one node to another [bit/s]; infinity where nothing
         limits it.
 
         It counts the links' rates and those of queueing disciplines: cake's ``bandwidth``, on a

@@ -57,7 +57,7 @@ def network_of(draw, kinds, pairs):
 
 
 def sound(kinds, pairs):
-    """Whether switches make no circle, and no router has two links into one subnet."""
+    """Whether switches make no loop, and no router has two links into one subnet."""
     wires = nx.Graph(
         [n if kinds[n] == "s" else (n, link) for n in pair] for link, pair in enumerate(pairs)
     )
@@ -70,7 +70,7 @@ def sound(kinds, pairs):
 
 @st.composite
 def graphs(draw, most=6):
-    """Networks of any shape: trees, or with any number of circles, each through two routers."""
+    """Networks of any shape: trees, or with any number of loops, each through two routers."""
     kinds = draw(st.lists(st.sampled_from("rrs"), min_size=2, max_size=most))
     pairs = [(draw(st.integers(0, n - 1)), n) for n in range(1, len(kinds))]
     others = st.sampled_from([*combinations(range(len(kinds)), 2)])

@@ -95,7 +95,7 @@ def test_in_any_network_nothing_lies_on_anything_else(network):
 @pytest.mark.parametrize("emulated", [{}, EMULATED, EMULATED | {"both": True}])
 @pytest.mark.parametrize("network", [ring, mesh])
 @pytest.mark.parametrize("size", [3, 5])
-def test_the_nodes_of_circles_are_in_one_row_and_their_other_links_below(network, size, emulated):
+def test_the_nodes_of_loops_are_in_one_row_and_their_other_links_below(network, size, emulated):
     network = network(size, **emulated)
     check(network)
     picture = Layout(network)
@@ -120,7 +120,7 @@ def test_an_arrow_of_a_link_below_is_beside_its_interface():
     assert corners[1][1] > corners[0][1] > box.height / 2, "down, away from it"
 
 
-def test_what_hangs_on_a_circle_is_above_it_and_other_circles_are_beside_it():
+def test_what_hangs_on_a_loop_is_above_it_and_other_loops_are_beside_it():
     two = joined(
         [1, 4, 7, 8], [(1, 2), (2, 3), (3, 1), (3, 4), (4, 5), (5, 6), (6, 4), (6, 7), (2, 8)]
     )

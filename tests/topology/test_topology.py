@@ -244,14 +244,14 @@ def test_in_any_network_packets_take_the_shortest_way(network):
 
 @settings(max_examples=100)
 @given(st.lists(st.sampled_from("rs"), min_size=2, max_size=6), st.data())
-def test_circles_of_switches_are_refused_and_those_through_routers_are_not(kinds, data):
+def test_loops_of_switches_are_refused_and_those_through_routers_are_not(kinds, data):
     kinds, pairs = [*kinds, "h"], [(n - 1, n) for n in range(1, len(kinds) + 1)]
     others = [pair for pair in combinations(range(len(kinds) - 1), 2) if pair not in pairs]
     pairs += data.draw(st.lists(st.sampled_from(others), unique=True)) if others else []
     if sound(kinds, pairs):
         assert len(network_of(data.draw, kinds, pairs).links) == len(pairs)
     else:
-        with pytest.raises(SpecificationError, match=r"circle of switches|lead into one subnet"):
+        with pytest.raises(SpecificationError, match=r"loop of switches|lead into one subnet"):
             network_of(data.draw, kinds, pairs)
 
 
@@ -261,7 +261,7 @@ R2, R3 = (
 )
 NEAR = Router("r3", ["10.0.1.3/24", "10.0.2.129/25"])
 THREE = [Host(f"h{n}", f"10.0.0.{n}/8") for n in (1, 2, 3)]
-CIRCLE = [Link("s1", "s2"), Link("s2", "s3"), Link("s1", "s3")]
+LOOP = [Link("s1", "s2"), Link("s2", "s3"), Link("s1", "s3")]
 SQUARE = [Link("s1", "s2"), Link("s1", "r1"), Link("r1", "s2")]
 REFUSED = {
     "'h1' is used 2 times": lambda: Topology([H1, H1]),
@@ -297,8 +297,8 @@ REFUSED = {
     "2 links join 's1' and 'r3': keep one of them": lambda: routed(
         links=[*LINKS, Link("r3", "s1")]
     ),
-    "s1-s2, s2-s3, s1-s3 make a circle of switches.* take out a link, such as s1-s3": lambda: (
-        addressed(Link("h1", "s1"), *CIRCLE, switches=["s1", "s2", "s3"])
+    "s1-s2, s2-s3, s1-s3 make a loop of switches.* take out a link, such as s1-s3": lambda: (
+        addressed(Link("h1", "s1"), *LOOP, switches=["s1", "s2", "s3"])
     ),
     "links s1-r1, r1-s2 of 'r1' lead into one subnet.* make a switch a router": lambda: addressed(
         Link("h1", "s1"), *SQUARE, switches=["s1", "s2"]
