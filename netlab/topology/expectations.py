@@ -31,8 +31,8 @@ def expected(topology, *flows):
     -------
     DataFrame
         One row per flow: ``flow`` (1, 2 ...), ``src``, ``dst``, ``streams``; ``rtt_s``, the delays
-        there and back, all queues empty [s]; ``bottleneck``, the slowest link on the path (of equals
-        the first), or the host whose queueing discipline lets through less; its ``rate_bps``
+        there and back, all queues empty [s]; ``bottleneck``, the slowest link of the path (the
+        first of equals), or the host whose queueing discipline lets through less; its ``rate_bps``
         [bit/s] and ``queue_bytes`` [byte]; and two rules for what all connections of the flow get
         together [bit/s]: ``split_bps`` splits its bottleneck evenly among all connections that
         cross it; ``max_min_bps`` are max-min fair shares (`netlab.fairness.max_min`). Where nothing
