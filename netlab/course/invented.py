@@ -37,8 +37,7 @@ class Work:
     def __init__(self, assignment, student):
         self.assignment, self.student, self.flags = assignment, student, ()
         self.notebook = assignment.solution()
-        self.automatic = [one for one in assignment.exercises if not one.manual]
-        self.points = self.least = sum(one.points for one in self.automatic)
+        self.points = self.least = sum(one.points for one in assignment.automatic)
         self.name(student)
 
     @property
@@ -137,7 +136,8 @@ def endless(work, exercise):
 def unfinished(work, exercise):
     """Only the first half tried."""
     fresh = {cell.id: cell.source for cell in work.assignment.cells}
-    for late in work.automatic[len(work.automatic) // 2 :]:
+    automatic = work.assignment.automatic
+    for late in automatic[len(automatic) // 2 :]:
         for cell in work.answer_cells(late):
             cell["source"] = fresh[grade_id(cell)]
         work.lose(late)
@@ -174,7 +174,7 @@ def foreign(work, exercise):
 
 def unseeded(work, exercise):
     """An exercise's seeds forgotten."""
-    for one in work.automatic:
+    for one in work.assignment.automatic:
         cells = [cell for cell in work.answer_cells(one) if "seed=my.seed" in cell["source"]]
         for cell in cells:
             cell["source"] = re.sub(r",\s*seed=my\.seed", "", cell["source"])
@@ -185,7 +185,7 @@ def unseeded(work, exercise):
 
 def megabits(work, exercise):
     """Right rates, in Mbit/s."""
-    for one in work.automatic:
+    for one in work.assignment.automatic:
         specs = [(spec.get("unit"), "cases" in spec) for spec in one.answers.values()]
         if specs == [("bit/s", False)]:
             (name,) = one.answers
@@ -211,11 +211,10 @@ def work_of(kind, assignment, student, exercise=None):
 
 def handed_in(assignment, count, seed=1):
     """What a class of so many hands in: of each the folder's name, the kind's, and the `Work`."""
-    automatic = [one for one in assignment.exercises if not one.manual]
     drawn = random.Random(seed)
     for number, student in enumerate(students(count)):
         kind = KINDS[number % len(KINDS)]
-        work = work_of(kind, assignment, student, drawn.choice(automatic))
+        work = work_of(kind, assignment, student, drawn.choice(assignment.automatic))
         yield work.student, kind.__name__, work
 
 

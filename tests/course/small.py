@@ -6,7 +6,7 @@ import json
 from functools import partial
 
 from tests.course import problem_set
-from tests.course.problem_set import CHECK, LOCKED
+from tests.course.problem_set import CHECK, LOCKED, cell  # noqa: F401
 
 CODE = {
     "number": (
@@ -74,9 +74,3 @@ def write(folder):
     path = problem_set.write(folder, "ps1", source())
     path.write_text(json.dumps(source()))  # each cell's text in one piece, for tests that edit it
     return path
-
-
-def cell(notebook, name):
-    """A cell by the end of its grade_id."""
-    ids = [one["metadata"].get("nbgrader", {}).get("grade_id") for one in notebook["cells"]]
-    return notebook["cells"][ids.index(f"ps1-{name}")]

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -244,18 +243,6 @@ def test_classroom_50_needs_its_runner(work, tmp_path, at_classroom, variable, v
     assert not (tmp_path / "result.json").exists()
 
 
-def of_nbgrader(folder, *words):
-    home = str(Path(sys.executable).parent)  # nbgrader calls alembic by its name
-    subprocess.run(
-        [sys.executable, "-m", "nbgrader", *words],
-        cwd=folder,
-        env={**os.environ, "PATH": home + os.pathsep + os.environ["PATH"]},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-
-
 @pytest.fixture(scope="module")
 def exported_to_nbgrader(work_of_all, tmp_path_factory):
     """The course folder after the export, without the student whose id nbgrader cannot have."""
@@ -277,7 +264,7 @@ def in_nbgrader(exported_to_nbgrader, tmp_path):
 
 
 def exported(course):
-    of_nbgrader(course, "export", "--to", "grades.csv")
+    problem_set.of_nbgrader(course, "export", "--to", "grades.csv")
     return {
         row["student_id"]: row for row in csv.DictReader((course / "grades.csv").open(newline=""))
     }
@@ -352,7 +339,7 @@ def test_marks_in_nbgrader_and_what_people_mark_there(in_nbgrader):
 
 def test_the_set_is_recorded_as_nbgrader_records_it(in_nbgrader, tmp_path):
     problem_set.write(tmp_path / "theirs")
-    of_nbgrader(tmp_path / "theirs", "generate_assignment", "ps0")
+    problem_set.of_nbgrader(tmp_path / "theirs", "generate_assignment", "ps0")
     cells = []
     for folder in (in_nbgrader, tmp_path / "theirs"):
         with gradebook(folder) as kept:
@@ -365,7 +352,7 @@ def test_the_set_is_recorded_as_nbgrader_records_it(in_nbgrader, tmp_path):
 
 
 def test_nbgraders_feedback_shows_the_marks_and_nothing_hostile_runs(in_nbgrader, tmp_path):
-    of_nbgrader(in_nbgrader, "generate_feedback", "ps0")
+    problem_set.of_nbgrader(in_nbgrader, "generate_feedback", "ps0")
     page = (in_nbgrader / "feedback" / "eve" / "ps0" / "ps0.html").read_text()
     assert "Score: 0.1 / 10.5" in page
     assert "bdp_bytes: wrong." in page
@@ -377,7 +364,7 @@ def test_nbgraders_feedback_shows_the_marks_and_nothing_hostile_runs(in_nbgrader
     exchange.mkdir()
     exchange.chmod(0o777)
     where = ["--student=ada", "--course=c", f"--Exchange.root={exchange}"]
-    of_nbgrader(in_nbgrader, "release_feedback", "ps0", *where)
+    problem_set.of_nbgrader(in_nbgrader, "release_feedback", "ps0", *where)
     (page,) = (exchange / "c" / "feedback").iterdir()
     assert "Score: 6.5 / 10.5" in page.read_text()
 
@@ -402,16 +389,16 @@ def test_with_the_courses_configuration(in_nbgrader):
     (in_nbgrader / CONFIGURATION.name).write_text(CONFIGURATION.read_text())
     path = source.find("ps0", in_nbgrader)
     path.with_name("course.json").write_text('{"secret": "hush"}')
-    of_nbgrader(in_nbgrader, "generate_assignment", "ps0", "--force")
+    problem_set.of_nbgrader(in_nbgrader, "generate_assignment", "ps0", "--force")
     theirs = nbformat.read(in_nbgrader / "release" / "ps0" / "ps0.ipynb", 4)
     ours = source.read(path).release("hush")
     assert json.loads(json.dumps(theirs)) == ours
-    of_nbgrader(in_nbgrader, "generate_feedback", "ps0")
+    problem_set.of_nbgrader(in_nbgrader, "generate_feedback", "ps0")
     page = (in_nbgrader / "feedback" / "ada" / "ps0" / "ps0.html").read_text()
     assert "Score: 6.5 / 10.5" in page
     (in_nbgrader / "submitted" / "ada" / "ps0" / "ps0.ipynb").write_text(source.text(ours))
     with pytest.raises(subprocess.CalledProcessError) as caught:
-        of_nbgrader(in_nbgrader, "autograde", "ps0", "--force")
+        problem_set.of_nbgrader(in_nbgrader, "autograde", "ps0", "--force")
     assert "netlab course grade ps0" in caught.value.stderr
 
 

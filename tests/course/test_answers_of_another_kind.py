@@ -169,8 +169,7 @@ def exercises():
     return [
         pytest.param(name, exercise, id=exercise.id)
         for name in SETS
-        for exercise in read(name).exercises
-        if not exercise.manual
+        for exercise in read(name).automatic
     ]
 
 

@@ -135,12 +135,6 @@ def error(text):
     return {"kind": "error", "text": text}
 
 
-def test_values_that_raise_are_errors():
-    assert form(ExitingList([1])) == error("SystemExit: printed by a value")
-    assert form(Exits)["kind"] == "function"
-    assert form(Exits())["kind"] in ("error", "other")
-
-
 @pytest.mark.parametrize(
     ("raised", "text"),
     [
@@ -155,8 +149,11 @@ def test_what_a_function_raises_is_its_result(raised, text):
     assert form(raising(raised), [[1]])["results"] == [error(text)]
 
 
-def test_what_is_no_exception_ends_the_whole_and_ctrl_c_gets_through():
-    assert form(raising(TooLong("3 s")), [[1], [2]]) == error("TooLong: 3 s")
+def test_values_that_raise_are_errors_and_ctrl_c_gets_through():
+    assert form(ExitingList([1])) == error("SystemExit: printed by a value")
+    assert form(Exits)["kind"] == "function"
+    assert form(Exits())["kind"] in ("error", "other")
+    assert form(raising(TooLong("3 s")), [[1], [2]]) == error("TooLong: 3 s")  # ends the whole
     with pytest.raises(KeyboardInterrupt):
         form(raising(KeyboardInterrupt()), [[1]])
 
@@ -219,11 +216,6 @@ def test_what_is_no_answer_is_not_touched(value):
     assert form(value) == {"kind": "other", "type": type(value).__name__}
 
 
-def test_large_answers_fit():
-    assert len(form(np.arange(99_000.0))["items"]) == 99_000
-    assert form(deep(8))["kind"] == "list"
-
-
 def test_figures():
     traces = [
         go.Scatter(x=np.arange(3.0), y=[1, 2, None], name="cubic"),
@@ -241,11 +233,12 @@ def test_figures():
     assert made["yaxis"] == {"title": "", "type": ""}
 
 
-def test_experiments_and_networks():
+def test_experiments_networks_and_large_lists():
     topology = nl.wan("10mbit", "20ms")
     experiment = nl.Experiment(topology, nl.Ping("h1", "h2"), seed=7)
     assert form(experiment) == {"kind": "experiment", "json": json.loads(experiment.to_json())}
     assert form(topology) == {"kind": "topology", "json": json.loads(topology.to_json())}
+    assert len(form(np.arange(99_000.0))["items"]) == 99_000
 
 
 class Halves(nl.CongestionControl):
@@ -295,6 +288,11 @@ def test_reno_answers_as_rfc_5681_says():
 
 
 def test_an_algorithm_is_told_with_its_source_and_parameters():
+    class Typo(nl.CongestionControl):
+        def on_lost(self, tcp):
+            """Never asked."""
+
+    assert form(Typo)["kind"] == "error" and "on_loss is one" in form(Typo)["text"]
     made = form(nl.algorithms.AIMD(0.3, increase=2))
     assert (made["name"], made["parameters"]) == ("AIMD", {"decrease": 0.3, "increase": 2})
     assert "class AIMD" in made["source"] and made["failed"] == ""
@@ -324,24 +322,11 @@ def test_an_algorithm_with_on_sample_is_asked_with_samples_of_the_rate():
     assert windows(Sampled)["slow start"][-1][0] == 10 + 2 * 10
 
 
-def test_a_method_that_is_never_asked_is_an_error():
-    class Typo(nl.CongestionControl):
-        def on_lost(self, tcp):
-            """Never asked."""
-
-    made = form(Typo)
-    assert made["kind"] == "error" and "on_loss is one" in made["text"]
-
-
-@given(nested)
-def test_a_form_is_what_is_checked(value):
+@given(nested, json_values)
+def test_a_form_is_what_is_checked_and_anything_else_is_refused(value, data):
     made = form(value)
     assert checked(made) == made
     assert json.loads(json.dumps(made, allow_nan=False)) == made
-
-
-@given(json_values)
-def test_anything_else_is_refused(data):
     try:
         assert checked(data) == data
     except NetlabError:

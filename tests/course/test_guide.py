@@ -23,7 +23,7 @@ def test_the_table_of_sets_is_what_the_sources_say():
     expected = []
     for path in sorted(Path(source.COURSE).glob("source/*/*.ipynb")):
         one = source.read(path)
-        automatic = [each.points for each in one.exercises if not each.manual]
+        automatic = [each.points for each in one.automatic]
         manual = sum(each.points for each in one.exercises if each.manual)
         cells = [f"`{one.name}`", one.title.partition(": ")[2], f"{one.minutes} min"]
         cells += [str(len(automatic)), f"{sum(automatic):g}", f"{manual:g}"]

@@ -11,7 +11,8 @@ from netlab.course.handed_in import before, repair
 from netlab.course.handed_in.submitted import LARGEST_BYTES
 from netlab.course.sets import source
 from netlab.errors import NetlabError
-from tests.course import problem_set
+from tests.course.problem_set import cell as cell_of
+from tests.course.problem_set import grade_id
 
 ANSWERS = {
     "ps0-name": 'student = "ada"',
@@ -21,11 +22,6 @@ ANSWERS = {
 }
 MATPLOTLIB = "import matplotlib.pyplot as plt\ngoodput_bps = 1\nshare = 2"
 STUB = "goodput_bps = 1\n# YOUR CODE HERE\nraise NotImplementedError()"
-
-
-@pytest.fixture(scope="module")
-def assignment(tmp_path_factory):
-    return source.read(problem_set.write(tmp_path_factory.mktemp("course")))
 
 
 @pytest.fixture(scope="module")
@@ -45,32 +41,23 @@ def notebook(released):
     return notebook
 
 
-def grade_id(cell):
-    return cell["metadata"].get("nbgrader", {}).get("grade_id", "")
-
-
-def find(notebook, name):
-    (cell,) = [cell for cell in notebook["cells"] if grade_id(cell) == f"ps0-{name}"]
-    return cell
-
-
 def place(notebook, name):
-    return notebook["cells"].index(find(notebook, name))
+    return notebook["cells"].index(cell_of(notebook, name))
 
 
 def remove(name):
-    return lambda notebook: notebook["cells"].remove(find(notebook, name))
+    return lambda notebook: notebook["cells"].remove(cell_of(notebook, name))
 
 
 def write(name, text):
-    return lambda notebook: find(notebook, name).update(source=text)
+    return lambda notebook: cell_of(notebook, name).update(source=text)
 
 
 def again(name, text=None, after=1):
     """A copy of a cell, with another text, stands after it, or before it."""
 
     def edit(notebook):
-        cell = copy.deepcopy(find(notebook, name))
+        cell = copy.deepcopy(cell_of(notebook, name))
         cell["source"] = cell["source"] if text is None else text
         notebook["cells"].insert(place(notebook, name) + after, cell)
 
@@ -159,7 +146,7 @@ def test_the_course_s_cells_are_put_back_and_both_say_so(
 )
 def test_changed_metadata_changes_nothing(assignment, notebook, changes):
     """nbgrader's issue 1363: metadata that an editor or a student changed."""
-    cell = find(notebook, "bdp-check")
+    cell = cell_of(notebook, "bdp-check")
     cell["metadata"]["nbgrader"].update(changes)
     cell["source"] = "1"
     found = repaired(notebook, assignment)
@@ -188,7 +175,7 @@ def test_own_cells_stay_where_they_were(assignment, notebook):
 
 
 def test_a_cell_of_another_type(assignment, notebook):
-    find(notebook, "bdp")["cell_type"] = "markdown"
+    cell_of(notebook, "bdp")["cell_type"] = "markdown"
     found = repaired(notebook, assignment)
     assert flags(found) == [("cell type changed", "bdp")]
     assert {cell.kind for cell in found.cells if cell.id == "ps0-bdp"} == {"code"}
@@ -205,7 +192,7 @@ def test_a_cell_of_another_type(assignment, notebook):
     ],
 )
 def test_whom_a_notebook_names(assignment, notebook, text, student):
-    find(notebook, "name")["source"] = text
+    cell_of(notebook, "name")["source"] = text
     found = repaired(notebook, assignment)
     assert found.student == student
     assert flags(found) == [("name missing", "name")] * (student == "")
@@ -249,7 +236,7 @@ WRONG = [None, 5, -1.5, True, "x", "\ud800\x00", [], [1], {}, {"x": 1}, [[["x"]]
     "key", ["source", "cell_type", "metadata", "nbgrader", "grade_id", "points", "outputs", "id"]
 )
 def test_wrong_types_anywhere(assignment, notebook, value, key):
-    for cell in [find(notebook, name) for name in ("bdp-check", "rate", "explain")]:
+    for cell in [cell_of(notebook, name) for name in ("bdp-check", "rate", "explain")]:
         where = {"nbgrader": cell["metadata"]}.get(key, cell)
         if key in ("grade_id", "points"):
             where = cell["metadata"]["nbgrader"]
@@ -267,7 +254,7 @@ def test_wrong_types_anywhere(assignment, notebook, value, key):
 
 
 def test_a_cell_that_is_too_long(assignment, notebook):
-    find(notebook, "rate")["source"] = "x = 1\n" * 100_000
+    cell_of(notebook, "rate")["source"] = "x = 1\n" * 100_000
     found = repaired(notebook, assignment)
     assert flags(found) == [("cell too long", "rate")] and sources(found)["ps0-rate"] == ""
 
@@ -317,10 +304,10 @@ def test_the_check_says_where_cells_stand_that_were_moved(notebook, handed):
 
 
 def test_the_check_on_how_cells_ran(notebook, handed):
-    find(notebook, "rate")["execution_count"] = 1
-    find(notebook, "bdp-check")["execution_count"] = None
+    cell_of(notebook, "rate")["execution_count"] = 1
+    cell_of(notebook, "bdp-check")["execution_count"] = None
     error = {"output_type": "error", "ename": "\x1b[31mBoom", "evalue": "", "traceback": []}
-    find(notebook, "setup")["outputs"] = [error]
+    cell_of(notebook, "setup")["outputs"] = [error]
     found, said = handed()
     assert found == [
         ("not run", "bdp-check"),
@@ -339,7 +326,11 @@ OUTPUT = {"output_type": "stream", "name": "stdout", "text": "x" * 10_000_000}
         (write("name", "student = ''"), ("name missing", "name"), ""),
         (write("rate", STUB), ("no answer", "rate"), "delete that line"),
         (write("rate", MATPLOTLIB), ("not in the grader", "rate"), "no matplotlib"),
-        (lambda book: find(book, "rate").update(outputs=[OUTPUT]), ("output too big", "rate"), ""),
+        (
+            lambda book: cell_of(book, "rate").update(outputs=[OUTPUT]),
+            ("output too big", "rate"),
+            "",
+        ),
         *(
             (
                 lambda book, one=one: book["metadata"].update(netlab=one),

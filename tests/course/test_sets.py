@@ -24,7 +24,7 @@ def test_there_are_seven():
 @pytest.mark.parametrize("name", cases(SETS, "set"))
 def test_marks_are_as_intended(name, tmp_path, draw, request):
     assignment = source.read(source.find(name))
-    automatic = [one for one in assignment.exercises if not one.manual]
+    automatic = assignment.automatic
     assert 4 <= len(automatic) < len(assignment.exercises)  # some are read by a person
     assert assignment.minutes is not None
     runs = Runs(tmp_path)

@@ -12,8 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netlab.course.handed_in import repair
-from netlab.course.sets import source
-from tests.course import problem_set
 from tests.course.test_adapters import marks
 
 with_nbgrader = pytest.importorskip("nbgrader.server_extensions.formgrader.handlers")
@@ -40,11 +38,6 @@ ACTIVE = [
     "long " * 60 + "<img src=x>" + "y" * 300,
 ]  # fmt: skip
 PLACES = "manual", "markdown", "raw", "code", "reason"
-
-
-@pytest.fixture(scope="module")
-def assignment(tmp_path_factory):
-    return source.read(problem_set.write(tmp_path_factory.mktemp("course")))
 
 
 @pytest.fixture(scope="module")

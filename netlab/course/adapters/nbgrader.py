@@ -71,7 +71,6 @@ def write(marks, work, output, course):
 
 
 def write_one(gradebook, assignment, work, output, marks):
-    """Write one student's marks and notebook."""
     name, student = assignment.name, marks["student"]
     if student in (".", "..") or set("/\\\0<>&\"'") & set(student):
         raise NetlabError(

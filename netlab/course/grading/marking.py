@@ -30,6 +30,7 @@ PENDING = (
     "Your marks are pending: the grader could not finish, which is no fault of yours. These are no"
     " zero points. Your teacher has been told, and will look at it"
 )
+MOST_NAMES = 6  # of answers, in a sentence
 SIGNIFICANT = 9  # digits, for the question whether two answers are the same
 
 
@@ -45,15 +46,11 @@ def reference(assignment, students, runs, secret=None):
 
 def to_run(assignment, cells, text):
     """Cells as `execute` takes them; `text` names the attribute that is run."""
-    specs = {exercise.id: exercise.answers for exercise in assignment.exercises}
+    specs = {exercise.id: exercise.answers for exercise in assignment.automatic}
+    names = [cell.id or f"#{number}" for number, cell in enumerate(cells)]
     return [
-        {
-            "id": cell.id or f"#{number}",
-            "kind": cell.kind,
-            "source": getattr(cell, text),
-            "answers": specs.get(cell.id, {}),
-        }
-        for number, cell in enumerate(cells)
+        {"id": name, "kind": one.kind, "source": getattr(one, text), "answers": specs.get(name, {})}
+        for name, one in zip(names, cells, strict=True)
     ]
 
 
@@ -63,7 +60,7 @@ def solution_failure(executed, assignment):
         return f"it ended: {executed.ended}"
     for cell, error in executed.errors.items():
         return f"cell {cell} fails: {error}"
-    for exercise in filter(lambda one: not one.manual, assignment.exercises):
+    for exercise in assignment.automatic:
         for name, form in executed.answers.get(exercise.id, {"any": None}).items():
             if form is None or form["kind"] in ("nothing", "error", "other"):
                 return f"no answer {name!r} for {exercise.id}: {form}"
@@ -100,7 +97,7 @@ def grade(data, student, assignment, right, runs, secret=None):
     flags += ["look at this one"] * isinstance(executed.error, OverTime)
     flags += ["setup failed"] * bool(setup & executed.errors.keys())
     marking = Marking(executed, right, cells, repaired.cells)
-    rows = {one.id: marking.rows(one) for one in assignment.exercises if not one.manual}
+    rows = {one.id: marking.rows(one) for one in assignment.automatic}
     evidence = {"evidence": str(executed.error)[-20_000:]} if executed.error else {}
     return marks_of(
         student,
@@ -147,8 +144,8 @@ class Marking:
         for row in wrong if runs else ():  # what was made of a run that is not the one asked for
             drawn = right[row["name"]]["kind"] == "figure"
             if drawn or exercise.answers[row["name"]].get("exact"):
-                said = f"{row['hint']}; look at the run first, too: {', '.join(runs)}"
-                row["hint"] = printable(said)
+                text = f"{row['hint']}; look at the run first, too: {', '.join(runs)}"
+                row["hint"] = printable(text)
         return rows
 
     def check(self, exercise, name, answer):
@@ -207,11 +204,9 @@ def marks_of(student, assignment, rows, texts, **said):
             "title": one.title,
             "points": round(sum(row["points"] for row in rows.get(one.id, ())), 6),
             "max_points": one.points,
-            "manual": False,
             "answers": rows.get(one.id, []),
         }
-        for one in assignment.exercises
-        if not one.manual
+        for one in assignment.automatic
     ]
     manual = [
         {"id": one.id, "max_points": one.points, "text": in_words(texts.get(one.id, ""))}
@@ -254,16 +249,12 @@ def reason(answers, ended):
     lost = [answer for answer in answers if answer["share"] < 1]
     if not lost:
         return "all automatic answers are right"
-    missing = [answer["name"] for answer in lost if answer["verdict"] == "nothing"]
-    others = [answer["name"] for answer in lost if answer["verdict"] != "nothing"]
     parts = [f"{len(answers) - len(lost)} of {len(answers)} answers are right"]
-    parts += [f"not right: {listed(others)}"] if others else []
-    parts += [f"no answer: {listed(missing)}"] if missing else []
+    for words, missing in (("not right", False), ("no answer", True)):
+        names = [one["name"] for one in lost if (one["verdict"] == "nothing") == missing]
+        more = f" and {len(names) - MOST_NAMES} more" * (len(names) > MOST_NAMES)
+        parts += [f"{words}: {', '.join(names[:MOST_NAMES])}{more}"] if names else []
     return printable("; ".join(parts) + (f". {ended}" if ended else ""))
-
-
-def listed(names):
-    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
 def identity(*parts):

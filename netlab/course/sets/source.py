@@ -62,6 +62,11 @@ class Assignment:
         return [cell for cell in self.cells if cell.points]
 
     @property
+    def automatic(self):
+        """The exercises that the computer marks."""
+        return [cell for cell in self.cells if cell.role == "check"]
+
+    @property
     def max_points(self):
         return sum(exercise.points for exercise in self.exercises)
 
