@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.algorithms import AIMD, MulTCP, Reno, base
-from netlab.engines.guest.control_process import ACK, FIELDS, LOSS, START, TIMEOUT, Window
+from netlab.engines.guest.control_process import ACK, FIELDS, LOSS, SAMPLE, START, TIMEOUT, Window
+from netlab.readers.kernel_traces import STATES
 
 
 class Halves(nl.CongestionControl):
@@ -28,9 +29,13 @@ class Begins(Halves):
         tcp.cwnd = 7
 
 
-def asked(window, event, cwnd, ssthresh=base.INFINITE, **more):
+INFINITE = base.INFINITE
+
+
+def asked(window, event, cwnd, ssthresh=INFINITE, **more):
     """What is answered to the kernel that has this window and this threshold."""
-    fields = dict.fromkeys(FIELDS, 0) | {"event": event, "acked": 1, "limited": 1, "rtt_us": 20_000}
+    fields = dict.fromkeys(FIELDS, 0) | {"event": event, "acked": 1, "limited": 1}
+    fields |= {"rtt_us": 20_000, "sample_rtt_us": -1}
     return window.answer(fields | {"cwnd": cwnd, "ssthresh": ssthresh} | more)[:3]
 
 
@@ -38,9 +43,6 @@ def begun(cls=Halves, **parameters):
     window = Window(base, cls, parameters)
     assert asked(window, START, 10) == (10, 0, 0)
     return window
-
-
-INFINITE = base.INFINITE
 
 
 @pytest.mark.parametrize(
@@ -149,3 +151,48 @@ def test_parameters_need_names():
         Loose(1, 2)
     with pytest.raises(TypeError, match="Halves takes no parameters"):
         Halves(3)
+
+
+class Scalable(Reno):
+    scalable = True
+
+
+class Sampled(nl.CongestionControl):
+    def on_sample(self, tcp, sample):
+        tcp.cwnd = 12.5
+
+    def on_loss(self, tcp):
+        tcp.cwnd = 3
+
+    def on_timeout(self, tcp):
+        tcp.cwnd = 2
+
+
+def test_the_kind_is_told_as_a_connection_starts():
+    for cls, kind in ((Reno, 0), (Sampled, 1), (Scalable, 2)):
+        fields = dict.fromkeys(FIELDS, 0) | {"event": START, "cwnd": 10}
+        assert Window(base, cls, {}).answer(fields)[3] == kind
+
+
+def test_the_kernel_leaves_the_window_of_a_sampled_one_alone():
+    window = begun(Sampled)
+    assert asked(window, SAMPLE, 10)[0] == 12 and window.tcp.cwnd == 12.5
+    assert asked(window, LOSS, 12) == (0, INFINITE, 0)
+    assert window.tcp.cwnd == 12.5, "until the next sample"
+    window.control.on_sample = lambda tcp, sample: None
+    assert asked(window, SAMPLE, 12)[0] == 3
+    asked(window, TIMEOUT, 9)
+    assert asked(window, SAMPLE, 5)[0] == 2
+
+
+def test_what_was_not_measured_is_nan():
+    sample = base.Sample()
+    sample._asked = dict.fromkeys(FIELDS, 0) | {"interval_us": -1, "sample_rtt_us": -1}
+    assert math.isnan(sample.interval_s) and math.isnan(sample.rtt_s) and not sample.app_limited
+    sample._asked |= {"interval_us": 10_000, "sample_delivered": 5, "flags": 5}
+    assert sample.interval_s == 0.01 and sample.app_limited and sample.ack_delayed
+    assert repr(sample) == "<sample: 5 segments in 10 ms, 0 acked, 0 lost, 0 marked>"
+
+
+def test_one_name_for_each_state():
+    assert base.STATES == STATES

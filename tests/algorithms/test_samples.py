@@ -7,9 +7,6 @@ from typing import NamedTuple
 import pytest
 
 import netlab as nl
-from netlab.algorithms import base
-from netlab.engines.guest.control_process import FIELDS, LOSS, SAMPLE, START, TIMEOUT, Window
-from netlab.readers.kernel_traces import STATES
 
 MSS = 1448
 CLEAN = nl.wan("100mbit", "20ms", limit=200_000, pairs=1)
@@ -53,21 +50,6 @@ class Marks(nl.algorithms.Reno):
 
 class Scalable(Marks):
     scalable = True
-
-
-class BetterAndWorse(nl.CongestionControl):
-    def on_sample(self, tcp, sample):
-        tcp.cwnd = 12.5
-
-    def on_loss(self, tcp):
-        tcp.cwnd = 3
-
-    def on_timeout(self, tcp):
-        tcp.cwnd = 2
-
-
-def test_one_name_for_each_state():
-    assert base.STATES == STATES
 
 
 class Told(NamedTuple):
@@ -167,34 +149,3 @@ def test_dualpi2_has_a_short_queue_for_those_that_say_they_are_scalable(capsys):
         rtt_ms[cls] = sum(seen) / len(seen)
         assert run.flows.received_bps[0] > 60e6
     assert rtt_ms[Gentle] < 22 < rtt_ms[Halved] < 45  # 1 ms of step; a target of 15 ms
-
-
-def asked(window, event, cwnd, **more):
-    fields = dict.fromkeys(FIELDS, 0) | {"event": event, "rtt_us": 20_000, "sample_rtt_us": -1}
-    return window.answer(fields | {"cwnd": cwnd, "ssthresh": base.INFINITE} | more)
-
-
-def test_the_kind_is_told_as_a_connection_starts():
-    for cls, kind in ((Marks, 0), (Paced, 1), (Scalable, 2)):
-        assert asked(Window(base, cls, {}), START, 10)[3] == kind
-
-
-def test_the_kernel_leaves_the_window_of_a_sampled_one_alone():
-    window = Window(base, BetterAndWorse, {})
-    asked(window, START, 10)
-    assert asked(window, SAMPLE, 10)[0] == 12 and window.tcp.cwnd == 12.5
-    assert asked(window, LOSS, 12) == (0, base.INFINITE, 0, 0)
-    assert window.tcp.cwnd == 12.5, "until the next sample"
-    window.control.on_sample = lambda tcp, sample: None
-    assert asked(window, SAMPLE, 12)[0] == 3
-    asked(window, TIMEOUT, 9)
-    assert asked(window, SAMPLE, 5)[0] == 2
-
-
-def test_what_was_not_measured_is_nan():
-    sample = base.Sample()
-    sample._asked = dict.fromkeys(FIELDS, 0) | {"interval_us": -1, "sample_rtt_us": -1}
-    assert math.isnan(sample.interval_s) and math.isnan(sample.rtt_s) and not sample.app_limited
-    sample._asked |= {"interval_us": 10_000, "sample_delivered": 5, "flags": 5}
-    assert sample.interval_s == 0.01 and sample.app_limited and sample.ack_delayed
-    assert repr(sample) == "<sample: 5 segments in 10 ms, 0 acked, 0 lost, 0 marked>"

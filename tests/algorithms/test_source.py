@@ -129,45 +129,49 @@ def test_bases_come_along():
     assert run(Louder).raw == run(Reno).raw
 
 
-def test_two_things_of_one_name_are_refused():
-    def helper():
-        class step(nl.CongestionControl):
-            def on_ack(self, tcp, acked):
-                tcp.cwnd += 1
+def another_step():
+    class step(nl.CongestionControl):
+        pass
 
-        return step
-
-    class Both(helper()):
-        def on_ack(self, tcp, acked):
-            tcp.cwnd += step()
-
-    with pytest.raises(nl.SpecificationError, match="two different things are called step"):
-        nl.Iperf3("h1", "h2", congestion=Both)
+    return step
 
 
-def test_what_cannot_be_written_down_is_refused_by_its_name():
-    class Framed(nl.CongestionControl):
-        def on_ack(self, tcp, acked):
-            tcp.cwnd = FRAME.a[0]
+class Both(another_step()):
+    def on_ack(self, tcp, acked):
+        tcp.cwnd += step()
 
-    class Called(nl.CongestionControl):
-        def on_ack(self, tcp, acked):
-            tcp.cwnd = TWICE(tcp.cwnd)
 
-    class Given(nl.CongestionControl):
-        def __init__(self, table):
-            self.table = table
+class Framed(nl.CongestionControl):
+    def on_ack(self, tcp, acked):
+        tcp.cwnd = FRAME.a[0]
 
-    for congestion, words in (
+
+class Called(nl.CongestionControl):
+    def on_ack(self, tcp, acked):
+        tcp.cwnd = TWICE(tcp.cwnd)
+
+
+class Given(nl.CongestionControl):
+    def __init__(self, table):
+        self.table = table
+
+
+@pytest.mark.parametrize(
+    ("congestion", "words"),
+    [
+        (Both, "two different things are called step"),
         (Framed, r"(?s)FRAME is .*type DataFrame"),
         (Called, "lambda"),
         (Given(FRAME), r"(?s)Given's table is .*type DataFrame"),
+        *((Given(keys), "key") for keys in ({1: 0.5}, [{"a": {None: 1}}], {(1, 2): 3})),
         (Given, r"Give it as Given\(...\)"),
         (nl.CongestionControl, "derive a class"),
         (dict, "derives from netlab.CongestionControl"),
-    ):
-        with pytest.raises(nl.SpecificationError, match=words):
-            nl.Iperf3("h1", "h2", congestion=congestion)
+    ],
+)
+def test_what_cannot_be_written_down_is_refused_by_its_name(congestion, words):
+    with pytest.raises(nl.SpecificationError, match=words):
+        nl.Iperf3("h1", "h2", congestion=congestion)
 
 
 @pytest.mark.parametrize("name", ["", "a b", "Mine\n", "<b>", "1st", "class", "M" * 101, 3, None])
@@ -187,7 +191,8 @@ def test_a_name_that_no_class_can_have_is_refused(name):
     )
 
 
-def test_parameters_from_numpy_are_plain_numbers():
+def test_parameters_are_plain_numbers_and_texts():
+    assert algorithm(Given({"1": [{"a": 2}]})).parameters == {"table": {"1": [{"a": 2}]}}
     found = algorithm(AIMD(np.float64(0.06), np.int64(8)))
     assert found == algorithm(AIMD(0.06, 8)) and str(found) == "AIMD(0.06, 8)"
     assert json.loads(found.model_dump_json())["parameters"] == {"decrease": 0.06, "increase": 8}
@@ -388,17 +393,6 @@ def test_what_was_set_from_elsewhere_is_refused(name, value):
         algorithm(Set)
 
 
-def test_keys_that_are_no_text_are_refused():
-    class Keys(nl.CongestionControl):
-        def __init__(self, steps):
-            self.steps = steps
-
-    assert algorithm(Keys({"1": [{"a": 2}]})).parameters == {"steps": {"1": [{"a": 2}]}}
-    for steps in ({1: 0.5}, [{"a": {None: 1}}], {(1, 2): 3}):
-        with pytest.raises(ValueError, match="key"):
-            algorithm(Keys(steps))
-
-
 HONEST = """
 import math
 class Mine(nl.CongestionControl):
@@ -419,12 +413,6 @@ class Mine(nl.CongestionControl):
         Mine.asked += 1
         tcp.cwnd += math.exp(-self.gain) * acked / tcp.cwnd
 """
-
-
-def test_a_cell_that_imports_what_its_class_uses_has_changed_nothing():
-    notebook = Notebook()
-    notebook.run(HONEST, "Mine.asked += 1")
-    assert "math.exp" in notebook.source("Mine")
 
 
 HELPERS = """class Smoother:
@@ -474,13 +462,19 @@ def test_helpers_of_a_notebooks_cells_are_taken_along(split):
 
 
 STATE = "@dataclasses.dataclass\nclass State:\n    count: int = 0"
-COUNTS = "class Counts(nl.CongestionControl):\n    def start(self, tcp):\n        self.at = State()"
+COUNTS = "class Mine(nl.CongestionControl):\n    def start(self, tcp):\n        self.at = State()"
 
 
-def test_a_cell_that_python_cannot_read_hides_no_helper(monkeypatch):
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([HONEST, "Mine.asked += 1"], "math.exp"),  # it changes itself, and imports in its cell
+        ([STATE, "class State(:", COUNTS], STATE),  # a cell that Python cannot read hides no helper
+    ],
+)
+def test_cells_that_change_nothing_of_a_source(cells, words, monkeypatch):
     monkeypatch.setitem(linecache.cache, "of a loader, not read yet", (lambda: "",))
     notebook = Notebook()
-    notebook.run(STATE)
-    notebook.shell.run_cell("class State(:", store_history=True)
-    notebook.run(COUNTS)
-    assert STATE in notebook.source("Counts")
+    for cell in cells:
+        notebook.shell.run_cell(cell, store_history=True)
+    assert words in notebook.source("Mine")
