@@ -298,7 +298,7 @@ REFUSED += [
     ((over_time, TWO, "1s"), "window_s .* not '1s'"),
     ((over_time, TWO, NAN), "window_s .* not nan"),
     ((over_time, TWO, 1, "host"), "by must be 'flow' or 'stream', not 'host'"),
-    ((over_time, TWO, 1.5), "every flow sends from 0 s to 1 s: not for one window of 1.5 s"),
+    ((over_time, TWO, 1.5), "window_s = 1.5: every flow sends from 0 s to 1 s only"),
     (
         (over_time, TWO.assign(start_s=[0, 5], end_s=[1, 6]), 1, "stream"),
         "every stream sends from 5 s to 1 s",

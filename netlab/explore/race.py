@@ -82,9 +82,9 @@ class Race(Explorer):
             "seconds": whole("time [s]", 20, 10, 60, 5),
         }
         self.result, self.live = None, None  # the last race; the windows so far of one that runs
-        # the row of the race that was begun last; the settings of the one that runs, and of the
-        # one that is drawn, with what is said of it
-        self.asked, self.races, self.ran, self.sentence = {}, "", "", ""
+        self.row = {}  # of `measured`, for the race that was begun last
+        self.running, self.drawn = "", ""  # settings of the race that runs, and of the one drawn
+        self.sentence = ""  # about the race that is drawn
         self.seeds, self.drawn_s = Counter(), 0.0
         super().__init__(_figure(), sliders, pd.DataFrame(columns=COLUMNS))
 
@@ -102,13 +102,13 @@ class Race(Explorer):
         if drawn is None:
             traces[HINT] = dict(x=time_s[1:] / 2, y=holds[:1] / 2)
         if self.live is not None:
-            sentence = f"<b>They race:</b> {html.escape(self.races)}."
+            sentence = f"<b>They race:</b> {html.escape(self.running)}."
         elif self.result is None:
             sentence = f"<b>Who will get more?</b> {html.escape(now)}."
         else:
             sentence = self.sentence
-            if now != self.ran:
-                sentence += f" That was {html.escape(self.ran)}, not what is chosen now."
+            if now != self.drawn:
+                sentence += f" That was {html.escape(self.drawn)}, not what is chosen now."
         return traces, sentence
 
     @property
@@ -125,7 +125,7 @@ class Race(Explorer):
         limit = max(2 * FRAME_BYTES, round(self.queue.value * self.bdp_bytes))
         row = [self.seeds[self.settings()] + 1, *(who.label for who in algorithms)]
         row += [self.rate.value, self.rtt.value, self.queue.value, self.seconds.value]
-        self.asked = dict(zip(COLUMNS, [*row, np.nan], strict=True))
+        self.row = dict(zip(COLUMNS, [*row, np.nan], strict=True))
         observers = [nl.Windows(src, every=EVERY) for src, _ in PAIRS]
         return [nl.wan(rate, delay, limit=limit), *tests, *observers], dict(seed=row[0])
 
@@ -134,7 +134,7 @@ class Race(Explorer):
         return f"{self.one.label} against {self.other.label}, {path}, {self.seconds.value} s"
 
     def _measure(self, arguments, named, settings):
-        self.races = settings
+        self.running = settings
         super()._measure(arguments, named, settings)
         if self.live is not None:  # it was stopped, or has failed
             self.live = None
@@ -148,13 +148,13 @@ class Race(Explorer):
             self.drawn_s = time.monotonic()
 
     def add(self, result):
-        self.result, self.live, self.ran = result, None, self.races
-        self.seeds[self.ran] += 1
+        self.result, self.live, self.drawn = result, None, self.running
+        self.seeds[self.drawn] += 1
         bps = result.flows.received_bps.to_numpy(float)
         shares, marks = 100 * bps / bps.sum(), [found.flow for _, found in _found(result.windows)]
         lost = pd.concat([pd.Series(dtype=int), *marks])
         parts = [
-            f"{src} with {self.asked[key]} got {share:.0f} %"
+            f"{src} with {self.row[key]} got {share:.0f} %"
             for (src, _), key, share in zip(PAIRS, ("one", "other"), shares, strict=True)
         ]
         text = f"{' and '.join(parts)} of {with_unit(bps.sum(), 'bit/s')}"
@@ -163,8 +163,8 @@ class Race(Explorer):
             f"<b>{html.escape(text)}.</b> Jain's index is {nl.jain_index(bps):.2f}; h1 lost"
             f" something {times[0]}, h3 {times[1]}."
         )
-        row = pd.DataFrame([self.asked | dict(share=shares[0] / 100)])
-        self.measured = joined(self.measured, row)
+        row = self.row | dict(share=shares[0] / 100)
+        self.measured = joined(self.measured, pd.DataFrame([row]))
         return _windows(result.windows), text
 
 

@@ -57,7 +57,8 @@ def over_time(intervals, window_s, by="flow"):
     count = int(np.floor((end - begin) / window_s + 0.01))
     if count < 1:
         raise ValueError(
-            f"every {by} sends from {begin:g} s to {end:g} s: not for one window of {window_s:g} s"
+            f"window_s = {window_s:g}: every {by} sends from {begin:g} s to {end:g} s only; take a"
+            " shorter window"
         )
     edges = np.minimum(begin + window_s * np.arange(count + 1.0), end)
     starts, ends, rates = rows[["start_s", "end_s", "bps"]].to_numpy(float).T

@@ -125,8 +125,8 @@ def fit_constant(runs):
     inside = runs[lossy & (free <= 0.8 * link) & (runs.received_bps > 0)]
     if len(inside) < 5:
         raise ValueError(
-            f"{len(inside)} runs are within the domain of Mathis's model: a constant and its"
-            " interval take five"
+            f"fit_constant needs five runs in the domain of Mathis's model, not {len(inside)}: some"
+            f" loss, at most {MATHIS_MOST_LOSS:.2g}, and a link that is not full"
         )
     logs = np.log(inside.received_bps / mathis_labs(inside)).to_numpy()
     means = np.random.default_rng(1).choice(logs, (RESAMPLES, len(logs))).mean(axis=1)

@@ -109,7 +109,7 @@ def _whole(stream, protocol, doubts):
     own, told, who = stream["own"], stream["told"], f"the stream from port {stream['port']:.0f}"
     counts = protocol == "UDP" and not stream["sends"]
     if any(("packets" in row) != counts for row in own):
-        doubts.append(f"a line of {who} lacks its lost datagrams, or has some: it is left out")
+        doubts.append(f"a line of {who} has other columns than this side prints: it is left out")
         own = [row for row in own if ("packets" in row) == counts]
     if not own:
         raise ReadError(
