@@ -21,6 +21,7 @@ from tests.course import attacks, small
 CANARY = "canary-of-the-teacher"
 ENVIRONMENT = "canary-of-the-environment"
 NEIGHBOUR = "canary-of-the-neighbour"
+SECRETS = CANARY, ENVIRONMENT, NEIGHBOUR, small.SECRET_OF_SOLUTION
 HONEST = "ada", "=cmd()", "zoë " + "ø" * 40
 LONG = "\N{PILE OF POO}" * 60  # 240 bytes, and 720 when each is written as %F0
 SAME_NAMES = {"=cmd()\n": "=cmd()", " ada": "ada", "\u202eada": "ada"}  # by the id they write
@@ -212,43 +213,33 @@ def test_everybody_has_a_row_of_finite_numbers(graded):
         assert len(marks["exercises"]) == len(small.CODE)
 
 
-@pytest.mark.parametrize("student", [*HONEST, LONG])
-def test_the_honest_have_their_points(graded, student):
-    assert graded.marks[student]["points"] == small.POINTS
-    assert graded.marks[student]["reason"] == "all automatic answers are right"
-
-
-def test_nobody_has_undeserved_points(graded):
+def test_everybody_has_the_points_that_are_deserved(graded):
+    for student in (*HONEST, LONG):
+        assert graded.marks[student]["points"] == small.POINTS
+        assert graded.marks[student]["reason"] == "all automatic answers are right"
     points = {name: graded.marks[name]["points"] for name in graded.attackers}
     assert points == dict.fromkeys(points, 0)
 
 
-def test_another_spelling_of_an_id_is_told(graded):
+def test_other_spellings_and_names_of_an_id_are_told(graded):
     for name, student in SAME_NAMES.items():
         assert f"same id as {student}" in graded.marks[name]["flags"]
         assert graded.marks[name]["notices"]
-
-
-def test_a_copied_name_is_told(graded):
     assert "copied name: ada" in graded.marks["file, another's name"]["flags"]
-
-
-def test_a_control_that_prints_too_much_is_told(graded):
-    """What it prints may come between a question and its answer, and holds nothing up."""
-    hint = graded.marks["control, prints"]["exercises"][0]["answers"][0]["hint"]
-    assert "it has printed more than 100,000 characters" in hint
 
 
 def test_nobody_made_the_grader_fail(graded):
     failed = [(name, marks["flags"]) for name, marks in graded.marks.items() if marks["pending"]]
     assert failed == []
+    # what a control prints may come between a question and its answer, and holds nothing up
+    hint = graded.marks["control, prints"]["exercises"][0]["answers"][0]["hint"]
+    assert "it has printed more than 100,000 characters" in hint
 
 
 def test_no_secret_comes_out(graded):
     for name in graded.attackers:
         told = json.dumps(graded.marks[name])
-        secrets = (CANARY, ENVIRONMENT, NEIGHBOUR, small.SECRET_OF_SOLUTION)
-        assert not [one for one in secrets if one in told], (name, told)
+        assert not [one for one in SECRETS if one in told], (name, told)
 
 
 def test_pages_and_table_are_written_whatever_the_names(graded, tmp_path):
@@ -270,7 +261,7 @@ def test_nothing_outside_has_changed(graded):
     ]
 
 
-def test_nothing_is_left_behind(graded):
+def test_nothing_is_left_behind_and_what_it_takes_is_bounded(graded):
     assert graded.left == []
     assert list((graded.folder / "tmp").glob("netlab-*/guest-*")) == []
     sizes = dict(files(graded.folder / "work"))
@@ -278,9 +269,6 @@ def test_nothing_is_left_behind(graded):
     kept = dict(files(graded.folder / "cache"))
     large = {path for path, size in kept.items() if size > 1_000_000}
     assert large <= {str(one) for one in (graded.folder / "cache").glob("jail-netlab-*/jail.tar")}
-
-
-def test_what_it_takes_is_bounded(graded):
     assert graded.watch.disk < MOST_DISK_BYTES
     assert graded.watch.memory.get("worker", 0) < 1_000_000_000
 

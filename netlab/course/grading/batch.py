@@ -32,6 +32,7 @@ SAME_ID = (
     " teacher decides which counts"
 )
 NOBODY = "nobody"  # an id, to see whether a solution that fails for students works for others
+NOT_SOLVED = "it was not worked out"
 TRIES = 2  # of a process that failed: perhaps it was this machine's fault
 
 
@@ -81,22 +82,16 @@ class Batch:
                 try:
                     failures = self.references([one for one in todo if handed_in[one][0]], pool)
                     with line(total=len(todo), desc="Graded", disable=not shown()) as bar:
-                        futures = [
-                            pool.submit(self.one, one, *handed_in[one], failures.get(one))
-                            for one in todo
-                        ]
-                        for future in as_completed(futures):
+                        jobs = [(one, *handed_in[one], failures.get(one)) for one in todo]
+                        for future in as_completed(pool.submit(self.one, *job) for job in jobs):
                             future.result()
                             bar.update()
                 except BaseException:
                     self.workers.stop()
                     pool.shutdown(cancel_futures=True)
                     raise
-            places = [self.place("marks", student) for student in students]
-            marks = [json.loads(place.read_text(encoding="utf-8")) for place in places]
-            for one, (flags, notices) in zip(marks, self.compare_neighbours(marks), strict=True):
-                one["flags"] += flags
-                one["notices"] += notices
+            marks = [self.kept("marks", student) for student in students]
+            self.compare_neighbours(marks)
             files.write(self.work / CLASS, json.dumps(marks))
         return marks
 
@@ -137,10 +132,14 @@ class Batch:
 
     def done(self, student, handed_in):
         """Is this very submission graded?"""
+        kept = self.kept("marks", student)
+        return handed_in[0] is not None and kept.get("key") == handed_in[1]
+
+    def kept(self, what, student):
+        """What is kept of a student's as JSON; {} for nothing, or a damaged file."""
         with contextlib.suppress(OSError, ValueError):
-            kept = json.loads(self.place("marks", student).read_text(encoding="utf-8"))
-            return handed_in[0] is not None and kept["key"] == handed_in[1]
-        return False
+            return json.loads(self.place(what, student).read_text(encoding="utf-8"))
+        return {}
 
     def references(self, students, pool):
         """Work out the solutions that are lacking; -> by student, why that failed twice."""
@@ -172,12 +171,8 @@ class Batch:
 
     def lacks(self, student, why=""):
         """Why a student has no answers of the solution; "" for who has."""
-        why = why or "it was not worked out"
-        try:
-            kept = json.loads(self.place("reference", student).read_text(encoding="utf-8"))
-            return "" if kept.get("key") == self.key else kept.get("failure", why)
-        except (OSError, ValueError):
-            return why
+        kept = self.kept("reference", student)
+        return "" if kept.get("key") == self.key else kept.get("failure", why or NOT_SOLVED)
 
     def one(self, student, place, key, failure=None):
         """Grade one student, unless the solution fails; whatever happens, there are marks."""
@@ -211,19 +206,19 @@ class Batch:
         return said
 
     def compare_neighbours(self, marks):
-        """For each student, the flags and notices about others."""
-        owners, twins, folders, found = {}, {}, {}, []
+        """Add the flags and notices about other students."""
+        owners, twins, folders, same = {}, {}, {}, {}
         for one in marks:
+            student = one["student"]
             for place, answer in answers(one):
-                owners.setdefault((place, answer["right"]), set()).add(one["student"])
-            folders.setdefault(ids.compared(one["student"]), []).append(one["student"])
+                owners.setdefault((place, answer["right"]), set()).add(student)
+            folders.setdefault(ids.compared(student), []).append(student)
             if one.get("key") and one["points"]:
-                data = self.place("handed-in", one["student"]).read_bytes()
-                digest = hashlib.sha256(data).digest()  # not 300 whole files
-                twins.setdefault(digest, []).append(one["student"])
-        same = {student: students for students in twins.values() for student in students}
+                data = self.place("handed-in", student).read_bytes()
+                same[student] = twins.setdefault(hashlib.sha256(data).digest(), [])
+                same[student].append(student)
         for one in marks:
-            student, flags = one["student"], []
+            student, flags = one["student"], one["flags"]
             own, named = ids.compared(student), ids.compared(one.get("named", ""))
             if named != own and named in folders:
                 flags.append(f"copied name: {printable(folders[named][0])}")
@@ -235,8 +230,7 @@ class Batch:
                     flags.append(f"number of {printable(min(whose))}: {answer['name']}")
             twin = [other for other in same.get(student, ()) if other != student]
             flags += [f"same file as {printable(other)}" for other in twin[:1]]
-            found.append((flags, [SAME_ID] * len(others)))
-        return found
+            one["notices"] += [SAME_ID] * len(others)
 
 
 def answers(marks):
