@@ -11,21 +11,11 @@ FORMATS = ("nbgrader", "gradescope", "otter", "classroom", "table")
 
 
 def export(to, assignment, work, output, course=None, say=lambda text: None):
-    """Write the marks of a problem set in one of `FORMATS`; -> how many students'.
+    """Write the marks of the last grading of `assignment`, kept in `work`; -> how many students'.
 
-    Parameters
-    ----------
-    to, assignment : str
-        The format, and the problem set's name.
-    work : path
-        What `netlab course grade` left.
-    output : path
-        What is written: a CSV file (table), a course folder (nbgrader), result.json (classroom),
-        or a folder in which each student has a file.
-    course : path, optional
-        nbgrader's course folder with the source.
-    say : callable
-        Called with a text: how many marks of earlier gradings were left out.
+    `output` is a CSV file (table), a course folder (nbgrader), result.json (classroom), or a folder
+    in which each student has a file; `course` is nbgrader's course folder with the source. `say` is
+    called with a text where marks of earlier gradings are left out.
     """
     if to not in FORMATS:
         raise NetlabError(f"to {to!r}: allowed are {', '.join(FORMATS)}")

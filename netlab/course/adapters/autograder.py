@@ -1,7 +1,5 @@
-"""An autograder for Gradescope: the zip file of which it makes one, and what runs there. It grades
-one submission at a time, within Gradescope's ten minutes, and says so where it cannot.
-
-A student's id is the part of the e-mail address before the @.
+"""An autograder for Gradescope: its zip file, and what runs there: one submission at a time, within
+ten minutes. A student's id is the part of the e-mail address before the @.
 """
 
 import json

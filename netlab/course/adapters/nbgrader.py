@@ -1,13 +1,9 @@
 """Marks for nbgrader: into gradebook.db of a course folder, and the notebooks as they were graded
-into autograded/, so that its formgrader shows both, people can mark the manual exercises there, and
-`nbgrader export` and `nbgrader generate_feedback` work. And two steps of nbgrader's, which
-notebooks/assignments/nbgrader_config.py puts among its own.
+into autograded/, for its formgrader, `nbgrader export` and `nbgrader generate_feedback`. What
+people marked in the formgrader stays. And two steps for notebooks/assignments/nbgrader_config.py.
 
-The problem set is recorded as generate_assignment records it. What people have marked by hand in
-the formgrader stays.
-
-What students wrote in words is shown there as text, in a block of code: Markdown, HTML and formulas
-of theirs do nothing in a teacher's browser, and pictures that they pasted are not shown.
+What students wrote in words is shown as text, in a block of code: their Markdown, HTML and formulas
+do nothing in a teacher's browser, and pictures that they pasted are not shown.
 """
 
 import contextlib

@@ -37,20 +37,11 @@ TRIES = 2  # of a process that failed: perhaps it was this machine's fault
 
 
 class Batch:
-    """Grades what a class handed in.
+    """Grades what a class handed in, laid out as by nbgrader: ``submitted/STUDENT/ps1/ps1.ipynb``.
 
-    Parameters
-    ----------
-    path : path
-        The assignment's source.
-    submitted : path
-        As nbgrader lays it out: ``submitted/STUDENT/ps1/ps1.ipynb``.
-    work : path
-        Keeps what has been graded (`netlab.course.grading.work`).
-    secret : str, optional
-        The course's.
-    jobs : int, optional
-        How many at once; None: one for each core, as far as memory allows.
+    `path` is the assignment's source, `work` the folder that keeps what is graded
+    (`netlab.course.grading.work`), `secret` the course's. `jobs` notebooks are graded at once: one
+    for each core, as far as memory allows, if not given.
     """
 
     def __init__(self, path, submitted, work, secret=None, jobs=None):
@@ -67,11 +58,8 @@ class Batch:
     def grade(self):
         """Grade everybody who is not graded yet; -> the marks of all, in the order of their names.
 
-        Raises
-        ------
-        NetlabError
-            There is nothing to grade, the solution fails for everybody, or no engine works here.
-            What a student handed in never raises, nor a solution that fails for some.
+        A `NetlabError` where there is nothing to grade, the solution fails for everybody, or no
+        engine works here. What a student handed in never raises.
         """
         students = self.students()
         parameters(self.assignment.name, "anybody", SECRET)  # a broken table is no student's fault

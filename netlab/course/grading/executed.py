@@ -35,10 +35,9 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     """Run a notebook for some students, one after the other; -> `Executed` by student, in their
     order. Where a student's run ends the jail, the rest have had no turn.
 
-    `cells` have ``id``, ``kind``, ``source``, and ``answers``: specifications by name, in check
-    cells. Several `students` share a jail, which only a trusted notebook may. The expressions of
-    `mistakes` are evaluated in a solution only. An `EngineError` says that no jail works here; what
-    a notebook does never raises.
+    `cells` have ``id``, ``kind``, ``source``, and ``answers``: specifications by name. Only a
+    trusted notebook may have several `students`, and `mistakes`, whose expressions are evaluated.
+    An `EngineError` says that no jail works here; what a notebook does never raises.
     """
     keys = {"cases", "mistakes"} if mistakes else {"cases"}
     wanted = {

@@ -1,10 +1,10 @@
 """The program in the jail: runs a notebook's cells, and sends the answers that check cells name as
 plain data (`netlab.course.checks.forms`). Experiments are run outside.
 
-It speaks with its parent over standard output, in JSON (see `netlab.engines.jail.process`): first
-comes what is to be run; then go out ``{"student"}``, whose turn it is; ``{"run": experiment}``,
-answered by a record or an error; ``{"cell", "answers", "error"}`` for each cell; and ``{"ended":
-true}``. Its messages are untrusted: all that it can do is give right answers.
+It speaks with its parent over standard output in JSON (`netlab.engines.jail.process`): hears what
+is to be run, and says ``{"student"}``, whose turn it is; ``{"run": experiment}``, answered by a
+record or an error; ``{"cell", "answers", "error"}``; and ``{"ended": true}``. All that untrusted
+messages can do is give right answers.
 """
 
 import json

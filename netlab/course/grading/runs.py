@@ -39,35 +39,21 @@ class Runs:
         self.engine = JailedEngine()
 
     def answer(self, text, spent):
-        """Run a requested experiment; return the reply: `REPLY`, or ``error`` and its ``kind``, a
-        name of `netlab.errors`.
+        """Run a requested experiment (unchecked JSON); return the reply: `REPLY`, or ``error`` and
+        its ``kind``, a name of `netlab.errors`.
 
-        Parameters
-        ----------
-        text : str
-            The experiment's JSON, unchecked.
-        spent : dict
-            What this notebook's experiments have taken so far, which grows: ``runs``,
-            ``virtual_s``, ``raw`` [byte], ``wall_s``.
-
-        Raises
-        ------
-        EngineError
-            No engine works here.
-        OverTime
-            This notebook's experiments took too long in wall time.
+        `spent` grows by what this notebook's experiments take: ``runs``, ``virtual_s``, ``raw``
+        [byte], ``wall_s``. Raises `EngineError` where no engine works, and `OverTime`.
         """
         began_s = time.monotonic()
         try:
             reply = self.result(text, spent)
-        except OverTime:
-            raise
         except NetlabError as error:
-            if isinstance(error, EngineError) and not isinstance(error, GuestError):
+            guest = isinstance(error, GuestError)
+            if isinstance(error, OverTime) or (isinstance(error, EngineError) and not guest):
                 raise
-            text = str(error)
-            if isinstance(error, GuestError):  # its console may tell of this machine
-                text = text.partition("\n")[0]
+            # a guest's console may tell of this machine
+            text = str(error).partition("\n")[0] if guest else str(error)
             reply = {"error": text[:5000], "kind": type(error).__name__}
         finally:
             spent["wall_s"] = spent.get("wall_s", 0) + time.monotonic() - began_s
@@ -93,11 +79,12 @@ class Runs:
             )
         take(spent, "virtual_s", longest_s, MOST_VIRTUAL_IN_ALL_S, "virtual seconds")
         found = self.kept_or_run(experiment, spent)
-        take(spent, "raw", size(found), MOST_RAW_IN_ALL, "bytes of output")
-        if size(found) > MOST_RAW:
+        printed = size(found)
+        take(spent, "raw", printed, MOST_RAW_IN_ALL, "bytes of output")
+        if printed > MOST_RAW:
             raise SpecificationError(
-                f"its programs printed {size(found)} bytes, and {MOST_RAW} are allowed: let them"
-                " print less"
+                f"its programs printed {printed} bytes, and {MOST_RAW} are allowed: let them print"
+                " less"
             )
         return found
 

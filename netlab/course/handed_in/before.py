@@ -28,19 +28,8 @@ COMMON = {  # what often stands behind an error
 
 @submitted.whatever_it_is()
 def examine(path):
-    """Look at a notebook that is about to be handed in.
-
-    Returns
-    -------
-    findings : list of Finding
-        None, if it is ready.
-    student : str
-        The id in its first cell, as the grader compares it; "" where there is none.
-
-    Raises
-    ------
-    NetlabError
-        It is no notebook, or cannot be read.
+    """Look at a notebook that is to be handed in; -> the findings, and the id in its first cell as
+    the grader compares it, or "". A `NetlabError` where it is no notebook, or cannot be read.
     """
     path = Path(path)
     try:

@@ -139,8 +139,8 @@ def clean(number, raw):
 def structure(copies, order, changed):
     """The findings on cells that are gone, there more than once, elsewhere or changed.
 
-    `copies` has lists of `Handed` by grade_id, of which the first counts; `order` the grade_ids of
-    the problem set. ``changed(grade_id, cell)`` says whether a cell of the course's is another.
+    `copies` has lists of `Handed` by grade_id, of which the first counts; `order` the set's
+    grade_ids. ``changed(grade_id, cell)`` says whether a cell of the course's is another.
     """
     last, above, moved = 0, "", False
     for name in order:
