@@ -51,11 +51,11 @@ class Simpleperf(ThroughputTest):
     link carries. Retransmits, windows and round-trip times are NaN. Times count from when the
     program was started, which then takes some milliseconds to load.
 
-    The rows of ``intervals`` are the server's, whose times count from the first byte, half a
-    round-trip time after the client's, and are those at which its lines were due, where they came
-    at most a tenth of an interval later. ``sent_bps`` is what the client counted in the same
-    interval, to a tenth of its length, and NaN where it had ended, or one of the two was late. A
-    last piece that is shorter than half an interval belongs to the one before it.
+    ``intervals`` has the server's rows. Their times count from the first byte, half a round-trip
+    time after the client's; a line that came up to a tenth of an interval late has the time at
+    which it was due. ``sent_bps`` is the client's rate in the same interval, and NaN where the two
+    sides' times differ by more than a tenth of it. A last piece that is shorter than half an
+    interval is added to the one before it.
     """
 
     kind: Literal["simpleperf"] = "simpleperf"

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from pytest import approx
 
 from netlab.models import (
-    MATHIS_C,
     aimd_trace,
-    mathis_bps,
     slow_start_s,
     slow_start_trace,
     transfer_s,
@@ -122,23 +120,6 @@ def test_aimd_by_hand(arguments, windows):
     assert trace.cwnd_bytes.tolist() == windows
     assert trace.time_s.tolist() == approx([0.1 * n for n in range(len(windows))])
     assert trace.sent_bps.tolist() == approx((8 * trace.cwnd_bytes / 0.1).tolist())
-
-
-def test_six_times_the_mss_recovers_six_times_as_fast():
-    # Lab 9, Figure 2: 120 segments at 0.1 s each, and 20
-    traces = [aimd_trace(mss, 0.1, 40, [0], 240_000) for mss in (1000, 6000)]
-    recovered = [trace.time_s[trace.cwnd_bytes >= 240_000].iloc[1] - 0.1 for trace in traces]
-    assert recovered == approx([12, 2])
-
-
-def test_the_sawtooth_averages_to_mathis():
-    # Between losses the window grows from W/2 to W: 3/8 W^2 segments, one of them lost (Mathis et
-    # al. 1997, section 2)
-    w = 400
-    trace = aimd_trace(MSS, 0.01, 60, start_bytes=w / 2 * MSS, limit_bytes=(w - 0.5) * MSS)
-    mathis = mathis_bps(MSS, 0.01, 1 / (3 / 8 * w**2), c=MATHIS_C["periodic"])
-    assert trace.cwnd_bytes.max() == w * MSS
-    assert trace.sent_bps.mean() == approx(mathis, rel=0.01)
 
 
 @pytest.mark.parametrize(

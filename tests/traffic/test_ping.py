@@ -31,16 +31,6 @@ def test_tables_of_other_traffic_are_empty_and_have_their_columns(pinged, tmp_pa
     assert nl.load(tmp_path).pings.equals(pinged.pings)
 
 
-def test_a_sweep_of_pings_has_a_row_per_ping():
-    def near(delay):
-        return nl.Experiment(nl.wan("100mbit", delay), nl.Ping("h1", "h2", count=2))
-
-    grid = nl.sweep(near, delay=["10ms", "30ms"])
-    assert grid.columns.tolist()[: 2 + len(COLUMNS)] == ["delay", "seed", *COLUMNS]
-    assert grid.delay.tolist() == ["10ms", "10ms", "30ms", "30ms"]
-    assert (grid.rtt_s[grid.seq == 2] - grid.base_rtt_s[grid.seq == 2]).abs().max() < 1e-4
-
-
 def test_a_sweep_keeps_the_runs_in_which_every_answer_was_lost():
     def lossy(loss):
         return nl.Experiment(nl.wan("100mbit", "20ms", loss=loss), nl.Ping("h1", "h2", count=1))
