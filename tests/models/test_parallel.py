@@ -9,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
-from netlab.models import (
-    aimd_trace,
-    altman_bps,
-    hacker_bps,
-    mathis_bps,
-    parallel_bps,
-    rtt_shares,
-)  # fmt: skip
+from netlab.models import aimd_trace, altman_bps, hacker_bps, mathis_bps, parallel_bps, rtt_shares
 
 MSS = 1448
 rtts, losses = st.floats(1e-3, 1), st.floats(1e-6, 0.1)

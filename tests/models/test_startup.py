@@ -10,12 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
-from netlab.models import (
-    aimd_trace,
-    slow_start_s,
-    slow_start_trace,
-    transfer_s,
-)  # fmt: skip
+from netlab.models import aimd_trace, slow_start_s, slow_start_trace, transfer_s
 
 MSS = 1448
 rtts, rates, initial = st.floats(1e-3, 1), st.floats(1e4, 1e10), st.integers(1, 20)
