@@ -27,7 +27,7 @@ _acts = {}  # thread that measures -> what ends its run
 class Explorer(widgets.VBox):
     """Sliders beside a figure, and a button that measures and shows progress and result.
 
-    A subclass has four methods, and may have a fifth, ``meanwhile``:
+    A subclass has these methods; ``meanwhile`` is optional:
 
     ``draw()``
         The data of the traces for the current settings (trace name -> new data, with the same keys
@@ -120,7 +120,7 @@ class Explorer(widgets.VBox):
         """Nothing is drawn before the run has ended."""
 
     def wait(self, seconds=None):
-        """Wait until the button's run has ended, at most for so long. [s]"""
+        """Wait until the button's run has ended, at most this long. [s]"""
         if self._thread:
             self._thread.join(seconds)
 
@@ -136,7 +136,7 @@ class Explorer(widgets.VBox):
         button.disabled, button.description, self._stop = True, "Measuring ...", Stop()
         self.stop_button.disabled = False
         self.bar.value, self.bar.layout.visibility = 0, "visible"
-        # what the sliders say now is measured, wherever they are moved meanwhile
+        # the settings of this moment are measured, also if the sliders move meanwhile
         (arguments, named), settings = self.experiment(), self.settings()
         self._say(f"{settings}: starting the network")
         run = dict(target=self._measure, args=(arguments, named, settings), daemon=True)

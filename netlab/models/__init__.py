@@ -20,7 +20,7 @@ unit of a result ends the first sentence. Arguments of one name mean the same in
 
 A `Model` is one of these functions applied to the columns of a frame of runs: `mathis`,
 `mathis_random`, `mathis_labs`, `padhye`, `cubic`. `fit_constant` finds the constant C that fits
-measured runs best, and `log_error` tells how far a model is from them.
+measured runs best, and `log_error` says how far a model is from them.
 """
 
 from netlab.models.limits import (

@@ -109,13 +109,11 @@ def measured_intervals(plot, result):
 
 
 def lines(rows, names, widths, opacity, dashed):
-    """The lines of a figure: each flow, after each of its streams if it has several. A flow that is
-    alone has none besides its streams'.
+    """Yield the lines of a figure as (rows, name, whether it is a whole flow's, look).
 
-    `widths` are those of a stream where there is one flow, of a stream where there are several,
-    and of a flow. `opacity` is that of a stream where there are several flows. After `dashed`
-    streams of a flow that is alone the lines are dashed, after as many solid again. Yields rows,
-    name, whether it is a flow's, and look.
+    A flow comes after its streams, if it has several; the only flow has no line of its own then.
+    `widths`: of the only flow's streams, of other streams, of flows. `opacity`: of other streams.
+    The only flow's lines are solid and dashed by turns, `dashed` of each.
     """
     flows = list(rows.groupby("flow"))
     alone = len(flows) == 1

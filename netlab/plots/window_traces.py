@@ -47,7 +47,7 @@ def windows(result, flow=None):
     thicker line is the sum of a flow's windows, each as it was last known. Marks, at the window
     that a stream had before: a loss ("recovery", as Linux calls this state), a reduction without
     one ("cwr": an ECN mark, or a full queue in the host itself), and a timeout. ``ss``, on an
-    engine without the guest's kernel, does not tell these.
+    engine without the guest's kernel, does not print these.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def runs(text):
 
 
 def lines(text, role, doubts):
-    """The streams, each with its lines in order; and what is told of them all."""
+    """The streams, each with its lines in order; and what the text says of all of them."""
     streams, by_id, ports, header = [], {}, set(), ""
     notes = dict.fromkeys(("datagram_bytes", "ipg_s", "offered_bps", "buffer_bytes"), NAN)
     notes |= {"congestion": None, "version": None}

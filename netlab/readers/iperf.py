@@ -23,14 +23,14 @@ class IperfOutput(StreamsOutput):
     streams : DataFrame
         One row per stream, with the columns of `Iperf3Output`, but without ``congestion``, windows
         and round-trip times; besides ``port`` (the client's, which both sides' texts have) and
-        ``out_of_order``. ``retransmits`` are told with ``-e``.
+        ``out_of_order``. ``retransmits`` are known with ``-e``.
     intervals : DataFrame
         One row per stream and report of ``-i``: the same names, without the bytes.
     meta : dict
         ``role`` ("client" or "server": whose text it is), ``protocol``, ``reverse``, ``streams``,
         ``server`` and ``port`` (the server's), ``datagram_bytes``, ``ipg_s`` (the gap between two
         datagrams that the client aims at), ``offered_bps`` (the rate of that gap),
-        ``buffer_bytes``, ``congestion``, ``version`` (of the *other* side, where it is told),
+        ``buffer_bytes``, ``congestion``, ``version`` (of the *other* side, where known),
         ``acknowledged`` (False: one side has not heard from the other) and ``interrupted`` (the
         server was stopped before the client had ended). What is not told is NaN, or None for texts.
     """
@@ -194,7 +194,7 @@ def _check_parts(parts, total, who, doubts):
     size, off = (sum(part[name] for part in parts) for name in ("bytes", "off_bytes"))
     late = end_s > total["end_s"] + total["off_s"] + 1e-3
     if late or size - off > (total["bytes"] + total["off_bytes"]) * 1.001:
-        doubts.append(f"the intervals of {who} come to more than their total: both are as printed")
+        doubts.append(f"the intervals of {who} sum to more than their total: both are as printed")
 
 
 def _check_percent(row, doubts):

@@ -36,7 +36,7 @@ _FIGURES = {
     "sent_bytes": ("sender", "bytes", "bytes", 1),
     "received_bytes": ("receiver", "bytes", "bytes", 1),
 }
-# What iperf3 prints where it has no figure; beside 0, -1 of what the kernel does not tell.
+# iperf3 prints 0 where it has no figure, and -1 where the kernel has none.
 _NOT_ZERO = {"cwnd_bytes", "rtt_s", "rtt_min_s", "rtt_max_s"}
 _NOT_TOLD = {"retransmits", "rttvar_s"} | _NOT_ZERO
 # A packet that was counted as lost may still come.

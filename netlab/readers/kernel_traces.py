@@ -50,7 +50,7 @@ def read_windows(source):
 def read_ss(source):
     """Read what ``ss -tniO`` printed: a `WindowsOutput`.
 
-    ``time_s`` counts from the first line ``at``, and is NaN without one. ss does not tell ``state``
+    ``time_s`` counts from the first line ``at``, and is NaN without one. ss prints no ``state``
     and ``timeout``: they are NaN.
     """
     return read(source, "ss", _ss)

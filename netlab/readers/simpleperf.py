@@ -36,7 +36,7 @@ _ROW = re.compile(
 )
 _SCALE = {"B": 1, "KB": 1000, "MB": 1_000_000}
 _GOOD = {"client": "ACK: BYE", "server": "BYE"}
-# A line of it all the same, although it matches none of the above.
+# A line of simpleperf's that is damaged: it matches none of the above.
 _DAMAGED = re.compile("Mbps|connected with|simpleperf|total")
 
 

@@ -112,7 +112,7 @@ class Traffic(Description):
         The table that a sweep of this traffic collects: a frame with the columns ``src`` and
         ``dst``.
     observes : bool
-        Does it only look on? Then it comes after all other traffic, whose flows, ports and starts
+        Does it only observe? Then it comes after all other traffic, whose flows, ports and starts
         are the same without it.
     control_connections : int
         How many of its TCP connections, the first to its port, carry no data.
@@ -194,7 +194,7 @@ class Traffic(Description):
 
     def read(self, outputs, place):
         """Read what its programs printed: `outputs` by the program's name -> what it adds to each
-        table, by the table's name; a ReadError where the output tells of a failure.
+        table, by the table's name; a ReadError where the test has failed.
         """
         return {}
 

@@ -116,7 +116,7 @@ class Iperf(ThroughputTest):
         return " ".join([f"iperf -c {address}", *options, self._options(port, udp=False)])
 
     def _options(self, port, udp=True):
-        """What both sides are told; ``-f b`` has them print every digit."""
+        """The options of both sides; with ``-f b`` they print every digit."""
         options = ["-u"] if udp and self.udp else []
         options += [f"-i {plain(self.interval)}", "-f b", f"-p {port}"]
         options += [f"-l {self.length}"] if self.length else []

@@ -16,7 +16,7 @@ from netlab.readers import read_queues, read_windows
 from netlab.readers.kernel_traces import ENDS, VALUES
 from netlab.traffic.base import Program, Traffic, frames
 
-LOOK_S = 0.05  # between two looks, where the engine's kernel does not tell by itself
+LOOK_S = 0.05  # between two runs of a command, on engines whose kernel does not report
 # bash: a line with the time, the command, a pause, until the traffic has been sent
 LOOK = (
     'end=$((SECONDS + {seconds})); while [ $SECONDS -lt $end ]; do echo "at $EPOCHREALTIME";'
@@ -29,7 +29,7 @@ QUEUES = ["time_s", "src", "dst", "qdisc", "packets", "backlog_bytes", "drops"]
 
 
 class Observer(Traffic):
-    """Traffic that only looks on; it comes after all other."""
+    """Traffic that only observes; it comes after all other."""
 
     observes: ClassVar[bool] = True
     duration_s: ClassVar[float] = 1
@@ -42,7 +42,7 @@ class Observer(Traffic):
         return False
 
     def looking(self, place, command):
-        """The command for engines whose kernels do not tell by themselves."""
+        """The command for engines whose kernel does not report."""
         seconds = round(max(item.sends_s for item in place.experiment.traffic)) + 2
         return LOOK.format(seconds=seconds, command=command, pause=self.every_s or LOOK_S)
 
@@ -83,7 +83,7 @@ class Windows(Observer):
             if item.sender == self.src != item.src:
                 raise SpecificationError(
                     f"Windows.src = {self.src!r}: with reverse, iperf3's server sends, through an"
-                    " IPv6 socket, of which the guest's kernel does not tell; let the test go from"
+                    " IPv6 socket, which the guest's kernel does not report; let the test go from"
                     f" {self.src} to {item.src} instead, without reverse"
                 )
 
