@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab import check
-from netlab.course.checks.answers import compare
+from netlab.course.checks.comparison import compare
 from netlab.course.checks.forms import form
 from netlab.course.checks.verdicts import Check
 from netlab.errors import SpecificationError

@@ -1,18 +1,10 @@
-"""Is an answer right? Both the check cells of a problem set and its grader ask here."""
+"""`nl.check`: is an answer right? The check cells of problem sets ask here."""
 
 import os
 from numbers import Real
 
 from netlab.course.checks import forms, slips
-from netlab.course.checks.comparison import (
-    CHOICES,
-    KINDS,
-    NOTHING,
-    another_kind,
-    compare_plainly,
-    named,
-    shown,
-)
+from netlab.course.checks.comparison import KINDS, NOTHING, another_kind, compare, named
 from netlab.course.checks.descriptions import look_at_arguments
 from netlab.course.checks.figures import look_at_figure
 from netlab.course.checks.spelling import plain
@@ -106,48 +98,6 @@ def check(
         good = AS_ASKED if exact else PLAUSIBLE
         return Check("noted", 0, good if found.verdict == "right" else UNUSUAL)
     return Check("right", 1, "for this example") if call and found.verdict == "right" else found
-
-
-def compare(given, right, spec):
-    """Compare an answer's form (`netlab.course.checks.forms`) with the right one.
-
-    `spec` may have ``unit``, ``within``, ``exact``, ``pairs``; ``mistakes``, a form for each hint;
-    of a function ``name`` and ``cases``; ``plausible`` where `right` need not be right.
-    """
-    if why := not_comparable(right):
-        raise SpecificationError(f"what an answer is compared with cannot be compared: {why}")
-    found = compare_plainly(given, right, spec)
-    if found.verdict in ("right", "nothing"):
-        return found
-    mistakes = (spec.get("mistakes") or {}).items()
-    hints = [hint for hint, one in mistakes if is_mistake(given, one, right, spec)]
-    if not hints:
-        return found
-    hint, good = "; or: ".join(hints), found.good if given["kind"] == right["kind"] else 0
-    if given["kind"] == "number":
-        hint = f"you gave {slips.readable(float(given['value']), spec.get('unit'))}: {hint}"
-    elif given["kind"] in CHOICES:
-        hint = f"you gave {shown(given['value'])}: {hint}"
-    return Check("wrong", good, hint)
-
-
-def not_comparable(right):
-    """Why nothing can be compared with this; "" where it can."""
-    if right["kind"] == "function" and not right["results"]:
-        return "a function without cases; call it, and compare what it returns"
-    return right.get("text", right.get("type", "")) if right["kind"] in ("error", "other") else ""
-
-
-def is_mistake(given, mistake, right, spec):
-    """Is an answer that is not right just this one?"""
-    if mistake["kind"] == "nothing" or not_comparable(mistake):
-        return False
-    sharp = max(1e-6, min(slips.tolerance(spec), slips.MOST_SLIP))
-    same = compare_plainly(given, mistake, spec | {"within": sharp, "exact": False})
-    if same.verdict == "right" and {"number"} == {given["kind"], mistake["kind"], right["kind"]}:
-        value, wrong, right = (float(one["value"]) for one in (given, mistake, right))
-        return not abs(value - right) < abs(value - wrong)
-    return same.verdict == "right"
 
 
 def refused(given, allowed):

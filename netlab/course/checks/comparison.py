@@ -1,4 +1,4 @@
-"""An answer beside the right one, by their kinds: numbers, choices, lists, dicts and tables."""
+"""An answer's form beside the right one: numbers, choices, lists, dicts and tables."""
 
 from netlab.course.checks import slips
 from netlab.course.checks.bounds import failure
@@ -7,6 +7,7 @@ from netlab.course.checks.figures import compare_figures
 from netlab.course.checks.script import compare_algorithms
 from netlab.course.checks.spelling import plain
 from netlab.course.checks.verdicts import RIGHT, Check
+from netlab.errors import SpecificationError
 
 KINDS = {
     "nothing": "nothing",
@@ -32,6 +33,48 @@ UNWRITTEN = "NotImplementedError"
 STUB = "not written yet, raise NotImplementedError() still stands in it"
 NOTHING = "it has no value yet (None); if a function makes it, does that end with return?"
 LISTABLE = "map", "filter", "zip", "generator", "dict_", "set", "frozenset"  # types
+
+
+def compare(given, right, spec):
+    """Compare an answer's form (`netlab.course.checks.forms`) with the right one.
+
+    `spec` may have ``unit``, ``within``, ``exact``, ``pairs``; ``mistakes``, a form for each hint;
+    of a function ``name`` and ``cases``; ``plausible`` where `right` need not be right.
+    """
+    if why := not_comparable(right):
+        raise SpecificationError(f"what an answer is compared with cannot be compared: {why}")
+    found = compare_plainly(given, right, spec)
+    if found.verdict in ("right", "nothing"):
+        return found
+    mistakes = (spec.get("mistakes") or {}).items()
+    hints = [hint for hint, one in mistakes if is_mistake(given, one, right, spec)]
+    if not hints:
+        return found
+    hint, good = "; or: ".join(hints), found.good if given["kind"] == right["kind"] else 0
+    if given["kind"] == "number":
+        hint = f"you gave {slips.readable(float(given['value']), spec.get('unit'))}: {hint}"
+    elif given["kind"] in CHOICES:
+        hint = f"you gave {shown(given['value'])}: {hint}"
+    return Check("wrong", good, hint)
+
+
+def not_comparable(right):
+    """Why nothing can be compared with this; "" where it can."""
+    if right["kind"] == "function" and not right["results"]:
+        return "a function without cases; call it, and compare what it returns"
+    return right.get("text", right.get("type", "")) if right["kind"] in ("error", "other") else ""
+
+
+def is_mistake(given, mistake, right, spec):
+    """Is an answer that is not right just this one?"""
+    if mistake["kind"] == "nothing" or not_comparable(mistake):
+        return False
+    sharp = max(1e-6, min(slips.tolerance(spec), slips.MOST_SLIP))
+    same = compare_plainly(given, mistake, spec | {"within": sharp, "exact": False})
+    if same.verdict == "right" and {"number"} == {given["kind"], mistake["kind"], right["kind"]}:
+        value, wrong, right = (float(one["value"]) for one in (given, mistake, right))
+        return not abs(value - right) < abs(value - wrong)
+    return same.verdict == "right"
 
 
 def compare_plainly(given, right, spec):

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field
 
-from netlab.course.checks.forms import checked
+from netlab.course.checks.bounds import checked
 from netlab.engines.host_speed import wall_s
 from netlab.engines.jail import Jail
 from netlab.errors import EngineError, GuestError, NetlabError

@@ -6,7 +6,7 @@ import time
 import traceback
 
 from netlab.course import ids
-from netlab.course.checks.answers import compare
+from netlab.course.checks.comparison import compare
 from netlab.course.checks.verdicts import Check
 from netlab.course.grading.executed import execute
 from netlab.course.grading.runs import OverTime
