@@ -24,7 +24,7 @@ def students(count):
 
 
 class Work:
-    """A notebook with all answers, for somebody to spoil.
+    """A solved notebook, which a kind of trouble spoils.
 
     Attributes
     ----------

@@ -150,7 +150,7 @@ def look_at(given, unit):
 
 
 def told(given, unit):
-    """The kind of an answer, and the most important of it."""
+    """The kind of an answer, with its value or size."""
     word = KINDS[given["kind"]]
     match given:
         case {"kind": "number", "value": value}:

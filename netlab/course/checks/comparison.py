@@ -66,7 +66,7 @@ def not_comparable(right):
 
 
 def is_mistake(given, mistake, right, spec):
-    """Is an answer that is not right just this one?"""
+    """Whether an answer that is not right is this mistake."""
     if mistake["kind"] == "nothing" or not_comparable(mistake):
         return False
     sharp = max(1e-6, min(slips.tolerance(spec), slips.MOST_SLIP))
@@ -116,7 +116,7 @@ def compare_calls(given, right, spec):
 
 
 def called(name, case):
-    """A call as one writes it."""
+    """A call in Python."""
     if isinstance(case, dict):
         values = [f"{key}={written(value)}" for key, value in case.items()]
     else:
@@ -180,7 +180,7 @@ def is_numeral(text):
 
 
 def compare_choices(given, right):
-    """Texts and truths, as people write them."""
+    """Compare texts and truths, however they are spelled."""
     said = plain(given)
     if isinstance(right, bool) and said in ("true", "false"):
         said = plain(said == "true")
@@ -251,7 +251,7 @@ def several(given, right, spec, what="", count=0):
 
 
 def by_name(given, names):
-    """Values by `names`, which people write as they like; None where two could be meant."""
+    """Values by `names`, however they are spelled; None where two could be meant."""
     found = {}
     for name, value in given.items():
         found.setdefault(plain(name), []).append(value)

@@ -35,7 +35,7 @@ def not_as_asked(places):
 
 
 def look_at_arguments(given, arguments):
-    """Is an experiment what a text says of it? Its hint says what is not, with what was given."""
+    """Compare an experiment with what the text says of it; the hint names what differs."""
     wrong = [one for name, value in arguments.items() if (one := not_as_said(given, name, value))]
     if wrong:
         return Check("wrong", 0, "; ".join(wrong))
@@ -45,7 +45,7 @@ def look_at_arguments(given, arguments):
 
 
 def not_as_said(given, name, wanted):
-    """What an experiment has for an argument, where it is not what is wanted; "" where it is."""
+    """How an argument of an experiment differs from what is wanted; "" where it does not."""
     if name == "topology":
         places = differences(given["topology"], json.loads(wanted.to_json()))
         return f"another network than the text's: {', '.join(places[:MOST_PLACES])}" * bool(places)

@@ -38,7 +38,7 @@ def flaws(given):
 
 
 def needs_unit(given, letter):
-    """Names and counts have none."""
+    """Whether some value is no whole number; names and counts have no unit."""
     values = [one for trace in given["traces"] for one in trace[letter]]
     return any(type(one) is float and not one.is_integer() for one in values)
 
@@ -75,7 +75,7 @@ def compare_figures(given, right, spec):
 
 
 def matched(given, right, spec):
-    """How many of the right curves are there, in any order; and which are strange."""
+    """How many of the right curves are there, in any order; and which given ones are none."""
     if len(given["traces"]) > MOST_TIMES * len(right["traces"]) + MOST_TIMES:
         return 0, ""  # as many curves as it takes to have the right ones among them
     factors, within = [factor(given, right, letter) for letter in "xy"], slips.tolerance(spec)

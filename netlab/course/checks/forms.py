@@ -21,7 +21,7 @@ error          ``text``: what went wrong
 other          ``type``: its name
 =============  ====================================================================================
 
-In items and columns, truths, finite numbers, texts and None stand for themselves.
+In items and columns, truths, finite numbers, texts and None are kept as they are.
 
 A value that raises while `form` reads it is an error; `checked` looks at forms from outside.
 """
@@ -122,7 +122,7 @@ class Forming:
         return {"kind": "other", "type": clean(cls.__name__)}
 
     def items(self, values):
-        """Items of a list or a column: most values stand for themselves."""
+        """Items of a list or a column; most values are kept as they are."""
         items = []
         for value in values:
             made = self.form(value)

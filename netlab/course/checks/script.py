@@ -98,7 +98,7 @@ def script():
 
 
 class Played:
-    """A connection of an algorithm, and what its kernel would know."""
+    """A connection that an algorithm controls, with the state that its kernel would have."""
 
     def __init__(self, cls, parameters):
         # the process that answers a real kernel; it needs what Python in a browser lacks
@@ -110,7 +110,7 @@ class Played:
         self.now_ns = self.delivered = self.lost = 0
 
     def ask(self, event, window=None, rtt_us=EMPTY_RTT_US, limited=1):
-        """Ask it, and do with its answer as the kernel does; -> its window and its threshold."""
+        """Ask it, and apply its answer as the kernel does; -> its window and its threshold."""
         self.now_ns += STEP_NS
         if window is not None:
             self.cwnd, self.ssthresh = window, AVOIDANCE_WINDOW
@@ -143,7 +143,7 @@ def told(segments):
 
 
 def compare_algorithms(given, right, spec):
-    """The share is that of the phases in which it answers as it should."""
+    """The share of the phases in which every answer is right."""
     own, wanted = given["trace"], right["trace"]
     agree = [same_windows(*pair) for pair in zip(own, wanted, strict=False)]
     agree += [False] * (len(wanted) - len(agree))
@@ -173,7 +173,7 @@ def same_windows(given, right):
 
 
 def first_other(trace, number):
-    """An event that was answered otherwise, with the answer."""
+    """The event with the first wrong answer, in words, and that answer."""
     event = list(script())[number]
     cwnd, ssthresh = trace[number - 1] if number else (FIRST_WINDOW, "inf")
     if "window" in event:

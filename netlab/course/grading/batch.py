@@ -119,7 +119,7 @@ class Batch:
         return place, marking.identity(self.key, student, data)
 
     def done(self, student, handed_in):
-        """Is this very submission graded?"""
+        """Whether this submission is graded already."""
         kept = self.kept("marks", student)
         return handed_in[0] is not None and kept.get("key") == handed_in[1]
 

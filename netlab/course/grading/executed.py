@@ -85,7 +85,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
 
 
 def begun(jail, order):
-    """Start the jail; -> its first message. No beginning is no fault of the notebook's."""
+    """Start the jail; -> its first message. An `EngineError` where it does not start."""
     try:
         heard = jail.say(json.dumps(order))
     except GuestError as error:
@@ -109,7 +109,7 @@ def understood(text):
 
 
 def keep(executed, message, wanted):
-    """Keep the first message of a cell; later ones could revoke it, and do not count."""
+    """Keep the first message of a cell; later ones do not count."""
     cell, error, answers = (message.get(key) for key in ("cell", "error", "answers"))
     if cell not in wanted:
         raise NetlabError("the notebook told of a cell that it does not have")

@@ -197,7 +197,7 @@ def fingerprint(form):
 
 
 def marks_of(student, assignment, rows, texts, **said):
-    """All of a student's marks; `rows` are those of answers by exercise, `texts` those of cells."""
+    """A student's marks, from `rows` of answers by exercise and `texts` by cell."""
     exercises = [
         {
             "id": one.id,

@@ -59,7 +59,7 @@ def is_free(path):
 
 
 def filed(student):
-    """The name of a student's files: another one for each id, whatever the id is."""
+    """A safe file name for a student's id, different for each id."""
     data = student.encode(errors="surrogateescape")  # as in the file system, in any locale
     name = quote(data, safe=" @+,=")
     if name.startswith("."):
