@@ -1,4 +1,3 @@
-import itertools
 import math
 
 import numpy as np
@@ -320,7 +319,6 @@ class Fails(Mine):
             (Fails, "wrong", 0.2, "it fails: ValueError: tcp.ssthresh"),
         ),
     ],
-    ids=itertools.count(),
 )  # fmt: skip
 def test_answers(given, right, unit, how, verdict, share, hint):
     found = check(given, right, unit, **how)
@@ -371,7 +369,6 @@ def hosts(*numbers):
         hosts(1, 2) | {"links": [{"self": 1}]},
         {"hosts": [{"name": "\x1b[31m"}]},
     ],
-    ids=itertools.count(),
 )
 def test_a_network_of_a_stranger_that_is_none_is_wrong(json):
     strange, right = {"kind": "topology", "json": json}, form(nl.wan("10mbit", "20ms"))
@@ -406,7 +403,6 @@ CASES = [[1e9, 0.02], [5e7, 0.1], [1e6, 1]]
         (lambda bps, rtt_s: bps * rtt_s,
          {"mistakes": {"in bits": form(lambda bps, rtt_s: bps * rtt_s, CASES)}}, 0, "in bits"),
     ],
-    ids=itertools.count(),
 )  # fmt: skip
 def test_functions_are_compared_case_by_case(function, more, share, hint):
     right = form(lambda bps, rtt_s: bps * rtt_s / 8, CASES)
@@ -445,7 +441,6 @@ def test_arguments_that_are_none_are_refused(name):
         ([1], "figure", "this is a list, and the answer is a figure"),
         ([1], "list", ""),
     ],
-    ids=itertools.count(),
 )
 def test_what_is_allowed(given, allowed, hint):
     found = check(given, allowed=allowed)
@@ -477,7 +472,6 @@ BARS = go.Figure(go.Bar(x=["a"], y=[3])).update_layout(xaxis_title="Who", yaxis_
         (figure(()), "wrong", "no data"),
         (BARS, "noted", "no unit on x and y"),
     ],
-    ids=itertools.count(),
 )
 def test_an_answer_alone_is_told(given, verdict, hint):
     found = check(given, unit="byte")

@@ -93,7 +93,6 @@ TABLE = pd.DataFrame({"flow": [1, 2], "bps": [0.5, math.inf]})
         (TABLE[TABLE.flow == 2][["flow"]], table(flow=[2])),
         (pd.DataFrame({"a": pd.array([1, None], "Int64")}), table(a=[1, None])),
     ],
-    ids=itertools.count(),
 )  # fmt: skip
 def test_values(value, expected):
     made = form(value)
@@ -143,7 +142,6 @@ def error(text):
         (Unspeakable(), "Unspeakable"),
         (ValueError("x" * 1000), "ValueError: " + "x" * 288),
     ],
-    ids=itertools.count(),
 )
 def test_what_a_function_raises_is_its_result(raised, text):
     assert form(raising(raised), [[1]])["results"] == [error(text)]
@@ -200,7 +198,6 @@ def itself():
         [[[[[0] * 50] * 50] * 50] * 50],
         dict.fromkeys(range(200_000)),
     ],
-    ids=itertools.count(),
 )
 def test_what_is_too_large_is_an_error_and_soon(value):
     made = form(value)
@@ -210,7 +207,6 @@ def test_what_is_too_large_is_an_error_and_soon(value):
 @pytest.mark.parametrize(
     "value",
     [itertools.count(), (one for one in itertools.count()), map(str, [1]), object(), {1}, json],
-    ids=itertools.count(),
 )
 def test_what_is_no_answer_is_not_touched(value):
     assert form(value) == {"kind": "other", "type": type(value).__name__}
@@ -374,7 +370,6 @@ def nest(depth):
         form(Halves) | {"trace": [[1]]},
         form(Halves) | {"trace": [[1, "inf", 3]]},
     ],
-    ids=itertools.count(),
 )
 def test_what_is_no_form_is_refused(data):
     with pytest.raises(NetlabError) as refused:

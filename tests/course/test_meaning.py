@@ -1,7 +1,6 @@
 """An answer that differs in meaning is never right; one that is only written otherwise is."""
 
 import copy
-import itertools
 import math
 
 import pandas as pd
@@ -42,7 +41,6 @@ MBIT = [one / 1e6 for one in Y]
         figure(X[:2], Y),  # plotly draws two points
         figure(list(map(str, X)), ["a", "b", "c"]),
     ],
-    ids=itertools.count(),
 )
 def test_another_curve_is_never_right(given):
     found = nl.check(given, ASKED)
@@ -57,7 +55,6 @@ def test_another_curve_is_never_right(given):
         figure(X[::-1], Y[::-1]),
         figure([4e6, 1e5, 2e5], [9e6, 2.5e6, 5e6], mode="markers"),
     ],
-    ids=itertools.count(),
 )
 def test_the_same_curve_is_right_however_it_is_drawn(given):
     assert nl.check(given, ASKED).verdict == "right"

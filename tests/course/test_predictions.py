@@ -1,5 +1,3 @@
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -124,7 +122,6 @@ BY_NAME = {"choices": pd.Series(SHARES), "within": 0.02}
         (3, 0, "", {}, "off"),
         (0, 0, "", {}, "right."),
     ],
-    ids=itertools.count(),
 )
 def test_what_is_said_of_a_prediction(said, it, unit, how, words):
     answer = you_said(said, it, unit, **how)
