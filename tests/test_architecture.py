@@ -1,6 +1,7 @@
 """The structure that docs/architecture.md draws: levels, no import upward, no circle, no riddle."""
 
 import ast
+import os
 import re
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -111,3 +112,9 @@ def test_architecture_md_names_every_room():
     text = (ROOT / "docs/architecture.md").read_text()
     for name in LEVEL.keys() - {"__main__"}:
         assert re.search(rf"`{name}(/|\.py)`", text), name
+
+
+def test_the_tests_of_a_file_run_on_one_worker(request):  # pytest-xdist #1386
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        pytest.skip("there is one process only")
+    assert request.node.nodeid.endswith("@tests/test_architecture.py")
