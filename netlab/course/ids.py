@@ -30,14 +30,10 @@ def normalised(student):
     if not text:
         raise SpecificationError(f"student = {student[:20]!a}: {allowed}")
     if len(text) > LONGEST:
-        raise SpecificationError(
-            f"student = {text[:20]!a}...: longer than {LONGEST} characters; {allowed}"
-        )
+        raise SpecificationError(f"student = {text[:20]!a}...: over {LONGEST} letters; {allowed}")
     hidden = any(unicodedata.category(one) in REFUSED for one in text)
     if hidden or {"/", "\\"} & {*text} or text in (".", ".."):
-        raise SpecificationError(
-            f"student = {text!a}: an id has no slashes and no control characters; {allowed}"
-        )
+        raise SpecificationError(f"student = {text!a}: no slashes or control characters; {allowed}")
     return text
 
 

@@ -68,14 +68,13 @@ class Runs:
         experiment = Experiment.from_json(text)
         if experiment.clock != "virtual":
             raise SpecificationError(
-                f'clock = {experiment.clock!r}: a graded notebook has clock="virtual", as only that'
-                " repeats"
+                f'clock = {experiment.clock!r}: a graded notebook has clock="virtual"'
             )
         longest_s = max(experiment.duration_s, experiment.virtual_limit_s or 0)
         if longest_s > MOST_VIRTUAL_S:
             raise SpecificationError(
-                f"this experiment takes up to {longest_s:g} virtual seconds: in a graded notebook"
-                f" it may take {MOST_VIRTUAL_S}"
+                f"this experiment takes up to {longest_s:g} virtual seconds: {MOST_VIRTUAL_S} are"
+                " allowed in a graded notebook"
             )
         take(spent, "virtual_s", longest_s, MOST_VIRTUAL_IN_ALL_S, "virtual seconds")
         found = self.kept_or_run(experiment, spent)
@@ -83,8 +82,7 @@ class Runs:
         take(spent, "raw", printed, MOST_RAW_IN_ALL, "bytes of output")
         if printed > MOST_RAW:
             raise SpecificationError(
-                f"its programs printed {printed} bytes, and {MOST_RAW} are allowed: let them print"
-                " less"
+                f"its programs printed {printed} bytes: {MOST_RAW} are allowed; let them print less"
             )
         return found
 

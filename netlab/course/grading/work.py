@@ -34,17 +34,14 @@ def held(work):
             (work / name).mkdir(parents=True, exist_ok=True)
         lock = os.open(work / PARTS[0], os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
-        raise NetlabError(
-            f"--work {work}: {error.strerror}; name a new or an empty folder"
-        ) from error
+        why = f"{error.strerror}; name a new or an empty folder"
+        raise NetlabError(f"--work {work}: {why}") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(lock)
-        raise NetlabError(
-            f"--work {work}: another `netlab course grade` is at work there; wait for it, or name"
-            " another folder"
-        ) from None
+        why = "another `netlab course grade` is at work there; wait for it, or name another folder"
+        raise NetlabError(f"--work {work}: {why}") from None
     except OSError:  # of a file system without locks
         pass
     try:

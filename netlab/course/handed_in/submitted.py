@@ -69,10 +69,8 @@ def read(data):
     if not isinstance(cells, list):
         raise NetlabError(f"the submission is JSON, but no notebook: it has no cells. {AGAIN}")
     if len(cells) > MOST_CELLS:
-        raise NetlabError(
-            f"the submission has {len(cells)} cells, and {MOST_CELLS} are allowed: delete your own"
-            " cells that no answer needs"
-        )
+        why = f"{len(cells)} cells, and {MOST_CELLS} are allowed: delete those that no answer needs"
+        raise NetlabError(f"the submission has {why}")
     for number, raw in enumerate(cells, 1):
         cell = clean(number, raw) if isinstance(raw, dict) else None
         if cell is None:

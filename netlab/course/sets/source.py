@@ -135,9 +135,8 @@ def read(path):
     except OSError as error:
         raise NetlabError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, LookupError, TypeError, RecursionError) as error:
-        raise NetlabError(
-            f"{path} is no notebook that can be read ({error}): open it in Jupyter and save it"
-        ) from None
+        why = f"is no notebook that can be read ({error}): open it in Jupyter and save it"
+        raise NetlabError(f"{path} {why}") from None
     try:
         return assignment(path.stem, notebook)
     except NetlabError as error:
@@ -199,10 +198,8 @@ def read_cell(raw, said, where, title):
         raise NetlabError(f"{where}: a solution belongs in a cell with solution: true")
     if model is None and role in ("answer", "manual"):
         raise NetlabError(
-            f"{where}: has solution: true, but not the marks {regions.SOLUTION[0]} and"
-            f" {regions.SOLUTION[1]}: nbgrader would empty it. Add them around the solution; a cell"
-            " that students only fill in, such as their name's, has grade, solution and locked:"
-            " false"
+            f"{where}: has solution: true and no {regions.SOLUTION[0]}, so nbgrader would empty it:"
+            " mark the solution, or (a cell to fill in) say grade, solution and locked: false"
         )
     return Cell(
         id=said.get("grade_id", ""),
@@ -226,10 +223,8 @@ def refuse_unanswered(cells):
             try:
                 tree = ast.parse(cell.solved)
             except SyntaxError as error:
-                raise NetlabError(
-                    f"cell {cell.id or cell.source[:30]!r}: line {error.lineno} of its solution is"
-                    f" no Python: {error.msg}"
-                ) from None
+                where = f"cell {cell.id or cell.source[:30]!r}: line {error.lineno}"
+                raise NetlabError(f"{where} of its solution is no Python: {error.msg}") from None
             for node in ast.walk(tree):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     assigned.add(node.id)
@@ -239,5 +234,4 @@ def refuse_unanswered(cells):
         for name in cell.answers.keys() - assigned:
             raise NetlabError(
                 f"cell {cell.id}: no cell's solution assigns the answer {name!r}; correct the name"
-                " in its hidden tests or in the solution"
             )

@@ -39,8 +39,7 @@ KEYS = {  # of an answer's table: what is allowed, and how it is said
 
 
 def specification(hidden, points, where):
-    """The specifications of answers by name. A cell's points are shared evenly, or as each answer's
-    own `points` say.
+    """The specifications of answers by name; those without `points` share the cell's evenly.
 
     Examples
     --------
@@ -51,7 +50,7 @@ def specification(hidden, points, where):
     for line in map(str.strip, hidden.split("\n")):
         if line and not line.startswith("#"):
             raise NetlabError(
-                f"{where}: hidden tests are TOML in comments, and {line!r} is none: write # first"
+                f"{where}: hidden tests are TOML in comments: write # before {line!r}"
             )
         lines.append(re.sub("^# ?", "", line))
     try:
@@ -59,17 +58,12 @@ def specification(hidden, points, where):
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise NetlabError(f"{where}: its hidden tests are no TOML: {error}") from None
     if not answers:
-        raise NetlabError(
-            f"{where}: its hidden tests name no answer: write a table, # [name], for each name that"
-            " is compared"
-        )
+        raise NetlabError(f"{where}: its hidden tests name no answer: write a table, # [name]")
     for name, spec in answers.items():
         refuse(name, spec, f"{where}: answer {name!r}")
     given = [spec["points"] for spec in answers.values() if "points" in spec]
     if given and (len(given) < len(answers) or not math.isclose(sum(given), points)):
-        raise NetlabError(
-            f"{where}: points of its answers: give all of them points, {points:g} together, or none"
-        )
+        raise NetlabError(f"{where}: give all of its answers points, {points:g} together, or none")
     for spec in answers.values():
         spec.setdefault("points", points / len(answers) if len(answers) > 1 else points)
     return answers
