@@ -10,7 +10,7 @@ import pytest
 
 from netlab import models, plots
 from netlab.plots._style import COLOURS, INK
-from tests.plots import test_runs, test_window_traces
+from tests.plots import changed, test_runs, test_window_traces
 from tests.plots.test_competition import WAYS, WINDOWS, a_table
 from tests.plots.test_distributions import some_runs
 from tests.plots.test_predictions import a_grid
@@ -64,8 +64,8 @@ def test_a_figure_is_light_says_its_units_and_leaves_frames_alone(plot, argument
 
 def of_runs(frame, *lacking, **columns):
     """EIGHT with a frame that is changed."""
-    changed = getattr(EIGHT, frame).drop(columns=list(lacking)).assign(**columns)
-    return SimpleNamespace(**vars(EIGHT) | {frame: changed})
+    new = getattr(EIGHT, frame).drop(columns=list(lacking)).assign(**columns)
+    return changed(EIGHT, **{frame: new})
 
 
 def without(frame, column):
@@ -77,7 +77,7 @@ def empty(frame):
 
 
 NO_WINDOWS = test_window_traces.a_result(algorithms=("reno", "cubic"))
-NO_CWND = SimpleNamespace(windows=TWO.windows.drop(columns="cwnd"))
+NO_CWND = changed(TWO, windows=TWO.windows.drop(columns="cwnd"))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from netlab import models, plots, wan
-from tests.plots import named
+from tests.plots import changed, named
 
 NAN = np.nan
 
@@ -54,8 +54,7 @@ def test_throughput_draws_each_stream_and_their_sum():
 
 
 def test_throughput_draws_what_the_receiver_counted_where_it_did():
-    intervals = EIGHT.intervals.assign(received_bps=1e6)
-    fig = plots.throughput(SimpleNamespace(**vars(EIGHT) | {"intervals": intervals}))
+    fig = plots.throughput(changed(EIGHT, intervals=EIGHT.intervals.assign(received_bps=1e6)))
     assert set(named(fig, "sum").y) == {8.0}
     assert fig.layout.yaxis.title.text == "throughput [Mbit/s]"
     assert fig.layout.title.subtitle.text == "counted by the receiver"
@@ -112,5 +111,5 @@ def test_streams_are_bars_with_the_equal_share_and_the_index():
 def test_streams_that_only_the_sender_counted_are_hatched():
     streams = EIGHT.streams.copy()
     streams.loc[0, "received_bps"] = NAN
-    (bars,) = plots.streams(SimpleNamespace(flows=EIGHT.flows, streams=streams)).data
+    (bars,) = plots.streams(changed(EIGHT, streams=streams)).data
     assert bars.y[0] == pytest.approx(1.01) and bars.marker.pattern.shape == ("/", *[""] * 7)

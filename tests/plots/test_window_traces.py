@@ -1,14 +1,12 @@
 """Windows over time are the traces', queues the kernel's; what is thinned keeps its shape."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import netlab as nl
 from netlab import models, plots
-from tests.plots import named
+from tests.plots import changed, named, test_runs
 
 TRACES = {
     f"MSS {mss}": models.aimd_trace(mss, 0.02, 10, [4], start_bytes=1e6) for mss in (8760, 1460)
@@ -23,19 +21,11 @@ def a_result(*rows, algorithms=("reno",), queues=()):
     names = ["time_s", "flow", "stream", "cwnd", "state", "timeout"]
     windows = pd.DataFrame([(*row, "")[:6] for row in rows], columns=names)
     windows = windows.assign(timeout=windows.timeout.eq("timer"), ssthresh=np.nan)
-    hosts = [(n, f"h{2 * n - 1}", f"h{2 * n}", name) for n, name in enumerate(algorithms, 1)]
-    flows = pd.DataFrame(hosts, columns=["flow", "src", "dst", "congestion"])
-    seconds = flows.merge(pd.DataFrame({"start_s": range(3)}), how="cross")
-    seconds = seconds.assign(
-        stream=1, end_s=seconds.start_s + 1, sent_bps=9e7, received_bps=np.nan, omitted=False
-    )
+    hosts = ((f"h{2 * n - 1}", f"h{2 * n}", name) for n, name in enumerate(algorithms, 1))
+    result = test_runs.a_result(*((*ends, 0, [9e7]) for ends in hosts), seconds=1)
     held = pd.DataFrame(queues, columns=["time_s", "qdisc", "backlog_bytes", "drops"])
     held = held.assign(src="s1", dst="s2", packets=0)
-    return SimpleNamespace(windows=windows, flows=flows, intervals=seconds, queues=held)
-
-
-def changed(result, **frames):
-    return SimpleNamespace(**vars(result) | frames)
+    return changed(result, windows=windows, queues=held)
 
 
 TWO = a_result(
