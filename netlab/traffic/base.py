@@ -260,11 +260,6 @@ def by_host(parts):
     return {host: value for part in parts for host, value in part.items()}
 
 
-def plain(number):
-    """A number as people type it: six digits, as every recorded command has it."""
-    return f"{number:g}"
-
-
 def owned(frame, place, ends):
     """A reader's frame, with the columns ``flow``, ``src`` and ``dst`` that say whose it is."""
     who = pd.DataFrame({"flow": place.flow, **ends}, index=frame.index)

@@ -11,7 +11,7 @@ from netlab.errors import ReadError
 from netlab.readers import read_iperf
 from netlab.readers._common import tidy
 from netlab.readers.iperf3 import _INTERVALS, _STREAMS
-from netlab.traffic.base import Program, owned, plain
+from netlab.traffic.base import Program, owned
 from netlab.traffic.throughput import ThroughputTest, flow_row
 
 # How long a server stays when its client should have ended: a client asks ten times, a quarter of a
@@ -110,7 +110,7 @@ class Iperf(ThroughputTest):
         """What to type on `src`."""
         options = ["-u"] if self.udp else ["-e"]  # which names the congestion control
         options += [f"-b {units.rate_bps(self.bitrate)}"] if self.bitrate else []
-        options += [f"-t {plain(self.time)}"]
+        options += [f"-t {self.time:g}"]
         options += [f"-P {self.parallel}"] if self.parallel > 1 else []
         options += [f"-Z {self.congestion}"] if self.congestion else []
         return " ".join([f"iperf -c {address}", *options, self._options(port, udp=False)])
@@ -118,7 +118,7 @@ class Iperf(ThroughputTest):
     def _options(self, port, udp=True):
         """The options of both sides; with ``-f b`` they print every digit."""
         options = ["-u"] if udp and self.udp else []
-        options += [f"-i {plain(self.interval)}", "-f b", f"-p {port}"]
+        options += [f"-i {self.interval:g}", "-f b", f"-p {port}"]
         options += [f"-l {self.length}"] if self.length else []
         options += [f"-w {units.size_bytes(self.window)}"] if self.window is not None else []
         return " ".join(options)

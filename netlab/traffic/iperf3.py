@@ -9,7 +9,7 @@ from netlab.algorithms.source import Congestion
 from netlab.description import Rate, Size, unless_given
 from netlab.errors import ReadError
 from netlab.readers import read_iperf3
-from netlab.traffic.base import Program, owned, plain
+from netlab.traffic.base import Program, owned
 from netlab.traffic.throughput import ThroughputTest, counted, flow_row
 
 
@@ -106,19 +106,19 @@ class Iperf3(ThroughputTest):
 
     def server_command(self, port):
         """What to type on `dst` first: a server for one test."""
-        options = f" -i {plain(self.interval)}" * (self.interval != 1) + " -J"
+        options = f" -i {self.interval:g}" * (self.interval != 1) + " -J"
         return f"iperf3 -s -1 -p {port}" + options * self.get_server_output
 
     def command(self, address, port, congestion=None):
         """What to type on `src`; `congestion` is the kernel's name of one in Python."""
         congestion = congestion or self.congestion
-        words = [f"iperf3 -c {address} -p {port} -t {plain(self.time)} -P {self.parallel}"]
-        words += [f"-i {plain(self.interval)}"]
+        words = [f"iperf3 -c {address} -p {port} -t {self.time:g} -P {self.parallel}"]
+        words += [f"-i {self.interval:g}"]
         words += [f"-C {congestion}"] if congestion else []
         words += ["-u"] if self.udp else []
         words += [f"-b {units.rate_bps(self.bitrate)}"] if self.bitrate else []
         words += ["-R"] if self.reverse else []
-        words += [f"-O {plain(self.omit)}"] if self.omit else []
+        words += [f"-O {self.omit:g}"] if self.omit else []
         words += [f"-M {self.mss}"] if self.mss else []
         words += [f"-w {units.size_bytes(self.window)}"] if self.window is not None else []
         words += ["--get-server-output"] if self.get_server_output else []

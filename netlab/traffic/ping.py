@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from netlab.readers import read_ping
-from netlab.traffic.base import BetweenHosts, Program, frames, owned, plain
+from netlab.traffic.base import BetweenHosts, Program, frames, owned
 
 COLUMNS = ["flow", "src", "dst", "seq", "rtt_s", "ttl"]
 
@@ -40,7 +40,7 @@ class Ping(BetweenHosts):
 
     def command(self, address):
         """What to type on `src`."""
-        interval = "" if self.interval == 1 else f" -i {plain(self.interval)}"
+        interval = "" if self.interval == 1 else f" -i {self.interval:g}"
         return f"ping -c {self.count}{interval} {address}"
 
     def programs(self, place):

@@ -12,7 +12,7 @@ from netlab.algorithms.source import Congestion, without_docstrings
 from netlab.description import unless_given
 from netlab.errors import ReadError, SpecificationError
 from netlab.readers import read_simpleperf
-from netlab.traffic.base import Input, Program, owned, plain
+from netlab.traffic.base import Input, Program, owned
 from netlab.traffic.throughput import ThroughputTest, flow_row
 
 FILE = Path(__file__).parents[1] / "simpleperf.py"
@@ -96,11 +96,11 @@ class Simpleperf(ThroughputTest):
     def command(self, address, port, congestion=None):
         """What to type on `src`; `congestion` is the kernel's name of one in Python."""
         congestion = congestion or self.congestion
-        words = f"python3 - -c -I {address} -p {port} -t {plain(self.time)} -P {self.parallel}"
+        words = f"python3 - -c -I {address} -p {port} -t {self.time:g} -P {self.parallel}"
         return f"{words} {self._both()}" + (f" -C {congestion}" if congestion else "")
 
     def _both(self):
-        return f"-i {plain(self.interval)}" + f" -l {self.length}" * (self.length != 1000)
+        return f"-i {self.interval:g}" + f" -l {self.length}" * (self.length != 1000)
 
     def read(self, outputs, place):
         client, server = read_simpleperf(outputs[""]), read_simpleperf(outputs["server"])
