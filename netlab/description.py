@@ -105,9 +105,7 @@ def by_name(whose, names, values, fields):
         )
     for name, value in zip(names, values, strict=False):
         if name in fields:
-            raise SpecificationError(
-                f"{whose}.{name} was given twice: {value!r} and {fields[name]!r}"
-            )
+            raise SpecificationError(f"{whose}.{name} is given twice: {value!r}, {fields[name]!r}")
     return dict(zip(names, values, strict=False)) | fields
 
 

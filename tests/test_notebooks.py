@@ -180,14 +180,6 @@ def test_numbers_in_its_prose_are_those_of_the_run(path):
             assert any(abs(one - value) <= half for one in known), f"{found[0]}: ...{around}"
 
 
-def test_published_numbers_are_cited_by_ids_that_exist():
-    for path in NOTEBOOKS:
-        code = "\n".join(cell.source for cell in code_cells(read(path)))
-        for cited in re.findall(r"published\[f?[\"']([^\"']+)[\"']\]", code):
-            pattern = re.sub(r"\\\{[^}]*\\\}|\{[^}]*\}", "[a-z0-9-]+", cited)
-            assert PUBLISHED.id.str.fullmatch(pattern).any(), f"{path.name} cites {cited}"
-
-
 def test_links_and_pictures_are_there_and_readme_names_every_notebook():
     pages = {path: "\n".join(texts(read(path))) for path in NOTEBOOKS}
     pages |= {path: path.read_text() for path in ROOT.glob("*.md")}

@@ -45,12 +45,9 @@ def write(notebook, path):
 
 
 def execute(notebook, name, folder, **environment):
-    """Run all cells in a folder, with these environment variables, too; errors begin with `name`.
+    """Run all cells in a folder, with these environment variables, too; -> the same notebook.
 
-    Returns
-    -------
-    NotebookNode
-        The same notebook, with its outputs.
+    Errors begin with `name`.
     """
     failed = []  # numbers of cells
     with tempfile.TemporaryDirectory(prefix="netlab-") as own:

@@ -30,9 +30,8 @@ def check_address(text):
             raise ValueError
         found = IPv4Interface(text)
     except ValueError:
-        raise ValueError(
-            "an IPv4 address with the length of its prefix, 1 to 32, such as '10.0.0.1/8'"
-        ) from None
+        allowed = "an IPv4 address with its prefix length, 1 to 32, such as '10.0.0.1/8'"
+        raise ValueError(allowed) from None
     subnet = found.network
     for reserved, meaning in RESERVED.items():
         if found.ip in reserved or subnet.network_address in reserved:
@@ -41,12 +40,8 @@ def check_address(text):
                 f"{what} in {reserved}, which means {meaning}: choose another, such as '10.0.0.1/8'"
             )
     if subnet.prefixlen < 31 and found.ip in (subnet.network_address, subnet.broadcast_address):
-        meaning = (
-            "the subnet itself" if found.ip == subnet.network_address else "everybody in the subnet"
-        )
-        raise ValueError(
-            f"this address means {meaning}: a node's lies between {subnet[1]} and {subnet[-2]}"
-        )
+        meaning = "the subnet itself" if found.ip == subnet.network_address else "everybody in it"
+        raise ValueError(f"it means {meaning}: a node's lies between {subnet[1]} and {subnet[-2]}")
     return text
 
 
@@ -94,8 +89,7 @@ def check(topology):
         for node in part:
             if count[part[node].ip] > 1:
                 raise ValueError(
-                    f"the address {part[node].ip} of {node!r} is another node's, too: every"
-                    " interface needs its own"
+                    f"the address {part[node].ip} of {node!r} is another node's, too: change one"
                 )
             if part[node].network != part[first].network:
                 raise ValueError(

@@ -133,9 +133,7 @@ class Link(Description):
         if self.a == self.b:
             raise ValueError(f"a and b are both {self.a!r}: a link joins two different nodes")
         if self.rate and units.rate_bps(self.rate) < 8:
-            raise ValueError(
-                f"rate = {self.rate!r}: at least '8bit', as tc counts in whole bytes per second"
-            )
+            raise self._wrong("rate", "at least '8bit', as tc counts in whole bytes per second")
         own, given = self._defaults(), []
         for name, value in own.items():
             if getattr(self, name) is None or units.size_bytes(getattr(self, name)) == value:
@@ -148,20 +146,17 @@ class Link(Description):
         if self.qdisc:
             self._check_qdisc(given)
         if self.queue_packets and "limit" in given:
-            raise ValueError(
-                f"limit = {self.limit!r} and queue_packets = {self.queue_packets}: give one of them"
+            raise self._wrong(
+                "limit", "give one of them", f" and queue_packets = {self.queue_packets}"
             )
         if self.rate and not self.tclink:
-            for name, size in (
-                ("burst", units.size_bytes(self.burst)),
-                ("limit", self.queue_bytes),
-            ):
-                if size < FRAME_BYTES:
-                    raise ValueError(
-                        f"{name} = {getattr(self, name)!r}: at least one frame of 1514 bytes, or"
-                        " nothing passes"
-                    )
+            sizes = {"burst": units.size_bytes(self.burst), "limit": self.queue_bytes}
+            for name in [name for name, size in sizes.items() if size < FRAME_BYTES]:
+                raise self._wrong(name, "at least one frame of 1514 bytes, or nothing passes")
         return self
+
+    def _wrong(self, name, allowed, beside=""):
+        return ValueError(f"{name} = {getattr(self, name)!r}{beside}: {allowed}")
 
     def _defaults(self):
         """The bucket and the queue where none are given."""
@@ -176,31 +171,23 @@ class Link(Description):
 
     def _check_tclink(self, given):
         if not (self.rate and self.both):
-            raise ValueError(
-                "tclink = True: it needs a rate and both = True, as TCLink emulates on both ends"
-            )
+            raise self._wrong("tclink", "it needs a rate and both = True, as Mininet's has them")
+        takes = "TCLink takes rate (bw), delay, loss and queue_packets (max_queue_size) only"
         for name in ["qdisc"] * bool(self.qdisc) + given:
-            raise ValueError(
-                f"{name} = {getattr(self, name)!r} with tclink: Mininet's TCLink takes the rate"
-                " (bw), delay, loss and queue_packets (max_queue_size) only; leave one of them out"
-            )
+            raise self._wrong(name, f"{takes}; leave it out, or tclink", " with tclink")
 
     def _check_qdisc(self, given):
         if not self.rate:
-            raise ValueError(
-                f"qdisc = {self.qdisc!r}: it needs a rate, as no queue builds up without one"
-            )
+            raise self._wrong("qdisc", "it needs a rate, as no queue builds up without one")
         if self.qdisc.split()[0] == "fq" and "nopacing" not in self.qdisc:
-            raise ValueError(
-                f"qdisc = {self.qdisc!r}: on a link, write 'fq nopacing', as fq would pace the"
-                " sockets of the senders, which share one kernel with all switches"
-            )
+            why = "fq would pace the senders' sockets, which share one kernel with all switches"
+            raise self._wrong("qdisc", f"on a link, write 'fq nopacing', as {why}")
         if self.queue_packets or "limit" in given:
             name = "queue_packets" if self.queue_packets else "limit"
-            raise ValueError(
-                f"{name} = {getattr(self, name)!r} and qdisc = {self.qdisc!r}: give one of them; a"
-                " discipline's own limit goes into its text, such as 'pfifo limit 100'"
+            allowed = (
+                "give one of them; a discipline has a limit of its own, as in 'pfifo limit 100'"
             )
+            raise self._wrong(name, allowed, f" and qdisc = {self.qdisc!r}")
 
     def setup(self, interface, noise_s=0.0):
         """Yield an interface's tc commands: this link, and the noise of the host behind it."""

@@ -73,9 +73,7 @@ def read_miniedit(source):
     with drawing.refusing():
         network = drawing.topology()
     if drawing.refused:
-        raise SpecificationError(
-            _told(f"{source} cannot become a network of netlab:", drawing.refused)
-        )
+        raise SpecificationError(_told(f"{source} cannot become a network:", drawing.refused))
     if drawing.left_out:
         warnings.warn(_told(f"{source} was read with changes:", drawing.left_out), stacklevel=2)
     return network
@@ -140,7 +138,7 @@ class _Drawing:
     def _check_names(self):
         times = Counter(node.name for node in self.nodes)
         self.refused += [
-            f"the name {short(name)} is used {number} times: every node needs its own"
+            f"the name {short(name)} is used {number} times: each node needs its own"
             for name, number in times.items()
             if number > 1
         ]

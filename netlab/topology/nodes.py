@@ -32,13 +32,9 @@ def check_name(name):
 
 def check_switch_name(name):
     if not re.search("[0-9]", name):
-        raise ValueError(
-            f"a switch's name needs a number, Mininet's datapath ID: write '{name[:9]}1'"
-        )
+        raise ValueError(f"a switch's name needs a number, its datapath ID: write '{name[:9]}1'")
     if KERNELS.fullmatch(name):
-        raise ValueError(
-            "the kernel has this name for an interface of its own: choose another, such as 's1'"
-        )
+        raise ValueError("the kernel uses this name for an interface: choose another, such as 's1'")
     return name
 
 

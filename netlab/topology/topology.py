@@ -77,7 +77,7 @@ class Topology(Description):
         for name, count in Counter(names).items():
             if count > 1:
                 raise ValueError(
-                    f"the name {name!r} is used {count} times: every node needs its own"
+                    f"the name {name!r} is used {count} times: each node needs its own"
                 )
         for link in self.links:
             for name in (link.a, link.b):

@@ -7,11 +7,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from typer.testing import CliRunner
 
 import netlab as nl
 from netlab.cli import pictures
-from netlab.cli.commands import app
 from netlab.cli.pages import pages
 
 ROOT = Path(__file__).parents[2]
@@ -47,16 +45,14 @@ def fetched(page):
     return addresses + re.findall("<script|<link|@import", page)
 
 
-def test_a_page_has_its_pictures_and_formulas_in_it(tmp_path):
+def test_a_page_has_its_pictures_and_formulas_in_it(tmp_path, call):
     text = "Half of $x$ and $$\\frac{1}{2}$$ of [the next](b.ipynb#top), ![a lab](a%20lab.png)"
     text += " [b](./b.ipynb) [c](02%20x.ipynb#top) [d](http://a.invalid/d.ipynb)"
     figure = shown({pictures.FIGURE: {"data": [], "layout": {"title": "a &lt;small&gt; figure"}}})
     pictures.put(figure.outputs[0], base64.b64decode(PICTURE))
     path = write(tmp_path / "a.ipynb", nbformat.v4.new_markdown_cell(text), figure)
     (tmp_path / "a lab.png").write_bytes(b"PNG")
-    words = ["pages", str(path), "-o", str(tmp_path / "out")]
-    done = CliRunner().invoke(app, words, catch_exceptions=False)
-    assert done.output == f"{tmp_path}/out/a.html (0.3 MB)\n"
+    assert call("pages", path, "-o", tmp_path / "out").out == f"{tmp_path}/out/a.html (0.3 MB)\n"
     page = (tmp_path / "out/a.html").read_text(encoding="utf-8")
     assert re.search(r'<math display="block"[^>]*>.*<mfrac>', page) and "$" not in page
     (picture,) = re.findall(r"<img [^>]*figure[^>]*>", page)

@@ -7,11 +7,8 @@ import struct
 import nbformat
 import plotly.graph_objects as go
 import pytest
-from typer.testing import CliRunner
 
-import netlab as nl
 from netlab.cli import pictures
-from netlab.cli.commands import app
 
 TITLES = dict(title_text="Rate &amp; delay", xaxis_title_text="RTT [ms]")
 FIGURE = go.Figure(
@@ -34,10 +31,10 @@ def shown(path):
     return nbformat.read(path, as_version=4).cells[0].outputs
 
 
-def renew(path="a.ipynb"):
-    done = CliRunner().invoke(app, ["pictures", str(path)], catch_exceptions=False)
-    assert done.exit_code == 0
-    return done.output.strip()
+@pytest.fixture
+def renew(call):
+    """Call `netlab pictures`; -> what it prints, or says when it refuses."""
+    return lambda: "".join(call("pictures", "a.ipynb")[1:]).strip()
 
 
 @pytest.fixture
@@ -47,18 +44,17 @@ def notebook(tmp_path, monkeypatch):
     return tmp_path / "a.ipynb"
 
 
-def test_what_was_edited_while_pictures_were_drawn_is_not_lost(notebook, monkeypatch):
+def test_what_was_edited_while_pictures_were_drawn_is_not_lost(renew, notebook, monkeypatch):
     def edited(figures):
         write("a.ipynb", FIGURE, FIGURE)
         return [b"\x89PNG"] * len(figures)
 
     monkeypatch.setattr(pictures, "drawn", edited)
-    with pytest.raises(nl.NetlabError, match=r"a\.ipynb was changed"):
-        renew()
+    assert "a.ipynb was changed" in renew()
     assert len(shown(notebook)) == 2
 
 
-def test_it_draws_what_has_no_picture_and_nothing_else(notebook):
+def test_it_draws_what_has_no_picture_and_nothing_else(renew, notebook):
     assert renew() == ONE_NEW
     (output,) = shown(notebook)
     png = base64.b64decode(output.data["image/png"])
@@ -71,7 +67,7 @@ def test_it_draws_what_has_no_picture_and_nothing_else(notebook):
     assert notebook.read_bytes() == before
 
 
-def test_a_picture_of_another_figure_is_drawn_anew(notebook):
+def test_a_picture_of_another_figure_is_drawn_anew(renew, notebook):
     renew()
     stored = nbformat.read(notebook, as_version=4)
     stored.cells[0].outputs[0].data[pictures.FIGURE]["layout"]["xaxis"]["title"]["text"] = "RTT [s]"
@@ -82,7 +78,7 @@ def test_a_picture_of_another_figure_is_drawn_anew(notebook):
     assert "RTT [s]" in new.metadata["image/png"].alt
 
 
-def test_a_notebook_that_is_stored_anew_keeps_the_pictures_of_figures_that_are_the_same(notebook):
+def test_a_notebook_that_is_stored_anew_keeps_the_pictures_of_its_figures(renew, notebook):
     renew()
     write("b.ipynb", go.Figure(), FIGURE)
     old, new = (nbformat.read(name, as_version=4) for name in ("a.ipynb", "b.ipynb"))
@@ -118,12 +114,12 @@ def test_a_figure_is_described_in_words_whoever_wrote_it(figure, words):
     assert pictures.description(figure) == words
 
 
-def test_a_figure_without_a_layout_is_drawn(notebook):
+def test_a_figure_without_a_layout_is_drawn(renew, notebook):
     write("a.ipynb", {"data": []}, "no figure")
     assert renew() == ONE_NEW
 
 
-def test_drawing_a_strangers_figure_asks_the_network_for_nothing(notebook):
+def test_drawing_a_strangers_figure_asks_the_network_for_nothing(renew, notebook):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         text = f"<span style='background: url({url})'>a</span>"
@@ -135,21 +131,18 @@ def test_drawing_a_strangers_figure_asks_the_network_for_nothing(notebook):
             listener.accept()
 
 
-def test_a_figure_that_needs_the_network_is_refused(notebook):
+def test_a_figure_that_needs_the_network_is_refused(renew, notebook):
     write("a.ipynb", go.Figure(go.Scattergeo(lon=[1], lat=[2])))
-    with pytest.raises(nl.NetlabError, match="drawn without the network"):
-        renew()
+    assert "drawn without the network" in renew()
 
 
-def test_without_a_browser_it_says_what_to_install(notebook, monkeypatch):
+def test_without_a_browser_it_says_what_to_install(renew, notebook, monkeypatch):
     monkeypatch.setenv("BROWSER_PATH", "/nowhere")
     before = notebook.read_bytes()
-    with pytest.raises(nl.NetlabError, match=r"need a browser.*apt-get install chromium"):
-        renew()
+    assert "need a browser" in (said := renew()) and "apt-get install chromium" in said
     assert notebook.read_bytes() == before
 
 
-def test_without_kaleido_it_says_what_to_install(notebook, monkeypatch):
+def test_without_kaleido_it_says_what_to_install(renew, notebook, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "kaleido", None)
-    with pytest.raises(nl.MissingPackageError, match=r"kaleido.*'netlab\[store\]'"):
-        renew()
+    assert "kaleido" in (said := renew()) and "'netlab[store]'" in said

@@ -2,11 +2,9 @@
 
 import nbformat
 import pytest
-from typer.testing import CliRunner
 
 import netlab as nl
 from netlab.cli import pictures
-from netlab.cli.commands import app
 from netlab.engines import recorded
 
 NEW = "notebooks/{}.ipynb: {} experiments, {} records are new".format
@@ -43,14 +41,19 @@ def stored():
     return {path.name: path.read_bytes() for path in recorded.folder().iterdir()}
 
 
-def record(*arguments):
-    done = CliRunner().invoke(app, ["record", *arguments], catch_exceptions=False)
-    assert done.exit_code == 0
-    return done.output.splitlines()
+@pytest.fixture
+def record(call):
+    """Call `netlab record`; -> the lines that it prints, or says when it refuses."""
+
+    def run(*arguments):
+        done = call("record", *arguments)
+        return (done.err if done.status else done.out).splitlines()
+
+    return run
 
 
 @pytest.mark.long
-def test_it_keeps_what_every_experiment_left_and_removes_what_none_asks_for(place):
+def test_it_keeps_what_every_experiment_left_and_removes_what_none_asks_for(record, place):
     write(place, "a.ipynb", one(), one(2, AS_RECORDED))
     write(place, "b.ipynb", one(3))
     assert record() == [NEW("a", 2, 2), NEW("b", 1, 1), "3 records, 0 removed"]
@@ -66,54 +69,50 @@ def test_it_keeps_what_every_experiment_left_and_removes_what_none_asks_for(plac
 
 
 @pytest.mark.long
-def test_a_run_in_real_time_never_repeats_and_keeps_its_record(place):
+def test_a_run_in_real_time_never_repeats_and_keeps_its_record(record, place):
     write(place, "a.ipynb", one(1, f', clock="real"{AS_RECORDED}'))
     assert record() == [NEW("a", 1, 1), "1 records, 0 removed"]
     before = stored()
     assert record()[0] == NEW("a", 1, 0) and stored() == before
 
 
-def test_a_notebook_that_fails_leaves_the_records_alone(place):
+def test_a_notebook_that_fails_leaves_the_records_alone(record, place):
     write(place, "a.ipynb", one(), "1 / 0")
-    with pytest.raises(nl.NetlabError, match=r"a\.ipynb, cell 3: ZeroDivisionError: division by z"):
-        record()
+    assert "a.ipynb, cell 3: ZeroDivisionError: division by zero" in record()[0]
     assert not recorded.folder().exists()
 
 
 @pytest.mark.long
-def test_what_was_edited_while_a_notebook_ran_is_not_lost(place):
+def test_what_was_edited_while_a_notebook_ran_is_not_lost(record, place):
     """And what its cells showed is of no other cells."""
     source = "import os\nfrom pathlib import Path\nmine = Path('a.ipynb')\ntext = mine.read_text()"
     edit = "mine.write_text(text.replace('import netlab', 'import json, netlab'))"
     second = "if os.environ['NETLAB_RECORD'] == 'off':"  # which is stored
     write(place, "a.ipynb", f"{source}\n{second}\n    {edit}\nprint('shown')")
-    done = CliRunner().invoke(app, ["record", "notebooks/a.ipynb"])
-    assert isinstance(done.exception, nl.NetlabError) and "was changed" in str(done.exception)
+    assert "a.ipynb was changed while it ran" in record("notebooks/a.ipynb")[0]
     text = (place / "notebooks/a.ipynb").read_text()
     assert "import json, netlab as nl" in text and "shown\\n" not in text
 
 
-def test_a_notebook_of_a_kernel_that_is_not_here_is_refused_by_name(place):
+def test_a_notebook_of_a_kernel_that_is_not_here_is_refused_by_name(record, place):
     kernel = {"kernelspec": {"name": "cobol", "display_name": "COBOL"}}
     nbformat.write(nbformat.v4.new_notebook(metadata=kernel), place / "notebooks/a.ipynb")
-    with pytest.raises(nl.NetlabError, match=r"a\.ipynb cannot be run \(NoSuchKernel: .*cobol"):
-        record()
+    assert "a.ipynb cannot be run (NoSuchKernel: " in record()[0]
 
 
 @pytest.mark.long
-def test_a_folder_of_records_may_be_named_from_here(place, monkeypatch):
+def test_a_folder_of_records_may_be_named_from_here(record, place, monkeypatch):
     monkeypatch.setenv("NETLAB_RECORDS", "records")
     write(place, "a.ipynb", one(1, AS_RECORDED))
     assert record()[0] == NEW("a", 1, 1)
     assert len([*(place / "records").glob("*.json.xz")]) == 1
 
 
-def test_without_notebooks_it_says_so(place):
-    with pytest.raises(nl.NetlabError, match=r"no folder notebooks here"):
-        record()
+def test_without_notebooks_it_says_so(record, place):
+    assert "no folder notebooks here" in record()[0]
 
 
-def test_it_stores_what_cells_showed(place):
+def test_it_stores_what_cells_showed(record, place):
     show = [
         "import sys; print('one'); sys.stdout.flush(); print('two')",
         "import ipywidgets; ipywidgets.IntSlider()",

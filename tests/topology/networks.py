@@ -42,16 +42,11 @@ def network_of(draw, kinds, pairs):
     delays = st.sampled_from([None, None, "5ms", "20ms"])
     queues = [{}, {}, {"rate": "10mbit"}, {"queue_packets": 33}]
     queues += [{"rate": "2500kbit", "queue_packets": 100}, {"rate": "10mbit", "qdisc": "fq_codel"}]
-    links = [
-        Link(
-            names[a],
-            names[b],
-            draw(delays),
-            both=draw(st.booleans()),
-            **draw(st.sampled_from(queues)),
-        )
-        for a, b in pairs
-    ]
+    fields = st.tuples(delays, st.booleans(), st.sampled_from(queues))
+    links = []
+    for a, b in pairs:
+        delay, both, queue = draw(fields)
+        links.append(Link(names[a], names[b], delay, both=both, **queue))
     switches = [name for name in names if name[0] == "s"]
     return addressed(*draw(st.permutations(links)), switches=switches, choose=True)
 
@@ -61,11 +56,11 @@ def sound(kinds, pairs):
     wires = nx.Graph(
         [n if kinds[n] == "s" else (n, link) for n in pair] for link, pair in enumerate(pairs)
     )
-    parts = [
+    subnets = [
         [end[0] for end in part if isinstance(end, tuple)]
         for part in nx.connected_components(wires)
     ]
-    return nx.is_forest(wires) and all(len(part) == len(set(part)) for part in parts)
+    return nx.is_forest(wires) and all(len(one) == len({*one}) for one in subnets)
 
 
 @st.composite

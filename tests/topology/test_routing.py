@@ -39,12 +39,9 @@ def passed(network, start, end):
 
 def traced(net, network, start, end):
     """The routers on the way, as they tell by themselves: each ends a packet's time to live."""
-    owner = {
-        address.partition("/")[0]: router.name
-        for router in network.routers
-        for address in router.addresses
-    }
-    routers = []
+    owner, routers = {}, []
+    for router in network.routers:
+        owner |= {address.partition("/")[0]: router.name for address in router.addresses}
     for hops in range(1, 9):
         text = net.run(start, f"ping -n -c 1 -t {hops} {network.host(end).ip}", echo=False).text
         if " 1 received" in text:
@@ -98,23 +95,13 @@ def test_a_router_s_own_links_decide_and_not_the_order_of_subnets():
 
 
 def test_a_host_that_sees_two_routers_uses_both():
-    links = [
-        Link("h1", "s1"),
-        Link("s1", "r1"),
-        Link("s1", "r2"),
-        Link("r1", "r3"),
-        Link("r2", "r3"),
-    ]
-    links += [Link("r1", "h2"), Link("r2", "h3"), Link("r3", "h4")]
-    with pytest.raises(
-        SpecificationError, match="host 'h1' needs a route, as it can see 2 routers"
-    ):
+    links = [Link("h1", "s1"), Link("s1", "r1"), Link("s1", "r2"), Link("r1", "r3")]
+    links += [Link("r2", "r3"), Link("r1", "h2"), Link("r2", "h3"), Link("r3", "h4")]
+    with pytest.raises(SpecificationError, match=r"host 'h1' needs a route, .* 2 routers"):
         addressed(*links, switches=["s1"])
     for gateway, other, further in (("10.0.0.2", "10.0.0.3", "6"), ("10.0.0.3", "10.0.0.2", "5")):
         network = addressed(*links, switches=["s1"], h1=gateway)
-        lines = [
-            command for node, command in network.setup() if node == "h1" and "route" in command
-        ]
+        lines = [line for node, line in network.setup() if node == "h1" and "route" in line]
         assert lines[0] == f"ip route add default via {gateway}"
         assert f"ip route add 10.0.{further}.0/24 via {other}" in lines
         assert not any("10.0.7.0" in line for line in lines), "equally far: the default route"
@@ -130,9 +117,7 @@ def test_a_path_to_a_router_leads_to_its_first_address():
 
 
 def test_an_unknown_end_of_a_path_is_refused():
-    with pytest.raises(
-        SpecificationError, match="node = 'h9': this network's hosts are h1, h2, h3"
-    ):
+    with pytest.raises(SpecificationError, match=r"node = 'h9': .*hosts are h1, h2, h3"):
         TRIANGLE.path("h1", "h9")
     assert TRIANGLE.path("r2", "r2") == []
 
@@ -167,9 +152,8 @@ def test_every_emulated_direction_that_packets_take_is_checked():
         pings = checked(network)
         met = [step for pair in pings for way in (pair, pair[::-1]) for step in network.path(*way)]
         slow = [link for link in network.links if link.delay]
-        assert {(link, True) for link in slow} | {(link, False) for link in slow if link.both} <= {
-            *met
-        }
+        assert {(link, True) for link in slow} <= {*met}
+        assert {(link, False) for link in slow if link.both} <= {*met}
         assert len(pings) <= most
     assert ("r2", "h1") in checked(addressed(*both)), "no host's packets go from r2 to r1"
 
