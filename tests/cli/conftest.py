@@ -13,15 +13,15 @@ class Done(NamedTuple):
 
 
 @pytest.fixture
-def call(capfd, monkeypatch):
+def call(capsys, monkeypatch):
     """Call `netlab`, which prints no traceback."""
 
     def run(*words):
         monkeypatch.setattr(sys, "argv", ["netlab", *map(str, words)])
-        capfd.readouterr()  # what was printed before
+        capsys.readouterr()  # what was printed before
         with pytest.raises(SystemExit) as left:
             main()
-        done = Done(left.value.code or 0, *capfd.readouterr())
+        done = Done(left.value.code or 0, *capsys.readouterr())
         assert "Traceback" not in done.err, done.err
         return done
 
