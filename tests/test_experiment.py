@@ -118,6 +118,7 @@ def test_the_first_ping_waits_for_arp_which_crosses_the_long_link_as_well():
     assert rtt_s.iloc[0] == approx(0.040, abs=0.0001)
 
 
+@pytest.mark.long
 def test_one_stream_with_buffers_of_two_bdp_fills_ten_gigabit():
     def lab10(time):
         return nl.Experiment(nl.wan(buffers=52_428_800), nl.Iperf3("h1", "h2", time=time))
@@ -135,7 +136,9 @@ def test_eight_streams_fill_what_one_cannot():
     assert 9.0e9 <= eight.received_bps <= nl.models.goodput_bps(10e9)
 
 
-@pytest.mark.parametrize(("loss", "parallel"), [("0.1%", 1), ("1%", 8)])
+@pytest.mark.parametrize(
+    ("loss", "parallel"), [("0.1%", 1), pytest.param("1%", 8, marks=pytest.mark.long)]
+)
 def test_reno_under_random_loss_follows_mathis(loss, parallel):
     """In the mean of five seeds: one stream alone meets some forty losses, and its runs scatter."""
     test = nl.Iperf3("h1", "h2", parallel=parallel, time=20, congestion="reno", omit=3)
@@ -214,6 +217,7 @@ def test_of_udp_loss_and_jitter_are_known_and_of_tcp_the_window(duel):
     assert tcp.rtt_s.between(0.02, 0.042).all()
 
 
+@pytest.mark.long
 def test_a_sysctl_of_one_host_changes_what_that_host_gets():
     def old(sack):
         path = nl.wan("20mbit", "20ms", "3%", pairs=1).tuned({"net.ipv4.tcp_sack": sack}, "h1")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from netlab.engines.guest import store
-from tests import traced
+from tests import cases, traced
 
 ROOT = Path(__file__).parent.parent
 
@@ -46,8 +46,8 @@ def limits():
 
 
 SURROUNDINGS = {
-    "as before": {},
     "a large environment": {"environment": {f"PADDING_{i}": "x" * 1000 for i in range(60)}},
+    "as before": {},
     "another locale and time zone": {
         "environment": {"LC_ALL": "C", "LANG": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu"}
     },
@@ -61,7 +61,7 @@ SURROUNDINGS = {
 }
 
 
-@pytest.mark.parametrize("surroundings", SURROUNDINGS)
+@pytest.mark.parametrize("surroundings", cases(SURROUNDINGS))
 def test_what_surrounds_a_run_changes_no_event(surroundings, before, tmp_path):
     again = in_another_process(tmp_path, "again", **SURROUNDINGS[surroundings])
     assert traced.first_difference(before, again) is None

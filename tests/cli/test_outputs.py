@@ -20,6 +20,7 @@ from netlab.course.grading.batch import Batch
 from netlab.course.grading.work import CLASS, filed, held
 from netlab.course.sets import source
 from netlab.engines import recorded
+from tests import cases
 from tests.course import small
 from tests.course.test_adapters import EVERYBODY, RUNNER
 from tests.engines.guest.engines_in_files import small as small_engine
@@ -258,7 +259,7 @@ def test_a_file_or_a_pipe_is_no_folder(command, place, netlab):
         assert lost(before, place) == set()
 
 
-@pytest.mark.parametrize("command", FOLDERS)
+@pytest.mark.parametrize("command", cases(FOLDERS))
 def test_what_else_is_in_a_folder_stays(command, place, netlab):
     for name in ("folder", "link-to-a-folder"):
         THERE[name](place / name)

@@ -363,6 +363,7 @@ def test_a_link_in_place_of_what_nbgrader_collects_is_not_followed(tmp_path):
 CONFIGURATION = Path(__file__).parents[2] / "notebooks" / "assignments" / "nbgrader_config.py"
 
 
+@pytest.mark.long
 def test_with_the_courses_configuration(in_nbgrader):
     """A set is released as netlab does it, feedback is free of scripts, and nbgrader's own grading,
     which would give full points, is refused.

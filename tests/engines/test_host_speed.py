@@ -50,6 +50,7 @@ def test_a_network_waits_an_hour_here_and_longer_on_a_slow_machine(monkeypatch):
     assert limit() == 40 * 3600 and limit(wall_limit_s=7) == 7, "what is given is not multiplied"
 
 
+@pytest.mark.long
 def test_a_slow_machine_waits_longer_for_an_algorithm(monkeypatch):
     monkeypatch.setenv("NETLAB_SLOWER", "1.5")
 

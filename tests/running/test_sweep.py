@@ -17,6 +17,7 @@ from netlab.engines.guest import GuestEngine
 from netlab.running.result import Result
 from netlab.running.sweep import measure
 from netlab.running.unfinished import WEEK_S, UnfinishedSweep
+from tests import cases
 
 
 def lossy(loss, parallel):
@@ -130,7 +131,7 @@ nl.sweep(lossy, **AXES)
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", cases([signal.SIGKILL, signal.SIGINT]))
 def test_nothing_is_lost_when_the_process_is_killed(grid, place, number):
     process = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED, place.parent], stderr=subprocess.DEVNULL
@@ -218,6 +219,7 @@ def test_what_is_kept_belongs_to_its_engine_and_lasts_a_week(grid, place):
     assert UnfinishedSweep(engine).find(experiment) is None and not path.exists()
 
 
+@pytest.mark.long
 def test_where_nothing_can_be_kept_it_measures_all_the_same(grid, place):
     place.write_text("a file, where the folder should be")
     with pytest.warns(UserWarning, match=r"cannot be kept in .*will start anew") as told:
@@ -225,6 +227,7 @@ def test_where_nothing_can_be_kept_it_measures_all_the_same(grid, place):
     assert len(told) == 1
 
 
+@pytest.mark.long
 def test_a_damaged_file_of_an_earlier_sweep_is_measured_again(grid, place):
     engine, experiment = nl.engines.pick("guest"), lossy("0.1%", 1)
     path = UnfinishedSweep(engine).path(experiment.but(seed=1))
@@ -279,6 +282,7 @@ def test_ctrl_c_says_what_it_waits_for_and_the_second_ends_it(tmp_path):
     assert not list(guests.glob("guest-*"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("recalls", [False, True])
 def test_results_are_dropped_as_they_come(monkeypatch, recalls):
     """They are large; what is kept of each is in its file and in the frame."""

@@ -23,6 +23,7 @@ def rate(*others):
     ],
     ids=["its receiver sends back", "another host sends to it", "it sends UDP too", "a command"],
 )
+@pytest.mark.long
 def test_beside_whatever_else_may_be_counted_there_it_is_not_known(other):
     assert rate(other).isna().all()
 

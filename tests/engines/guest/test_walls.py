@@ -137,7 +137,7 @@ def test_the_process_of_the_guest_itself_opens_nothing_for_writing(net):
     [
         "dd if=/dev/zero of=/tmp/a bs=1M count=600; dd if=/dev/zero of=/run/b bs=1M count=600",
         "python3 -c 'a = [bytes(1 << 20) for _ in range(5000)]'",
-        ":() { : | : & }; :; sleep 1000",
+        pytest.param(":() { : | : & }; :; sleep 1000", marks=pytest.mark.long),
         "kill -KILL -1",
     ],
 )
