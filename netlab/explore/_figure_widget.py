@@ -95,17 +95,23 @@ class Figure(go.FigureWidget):
                 el.setAttribute("role", "figure");
                 describe();
                 model.on("change:description", describe);
+                const unnamed = ".noUi-handle:not([aria-label])";
+                const sliders = new MutationObserver(() => {  // they may come after the figure
+                    el.closest(".netlab-explorer")?.querySelectorAll(unnamed).forEach(name);
+                });
                 const watch = new ResizeObserver(() => {
                     window.dispatchEvent(new Event("resize"));
                     el.closest(".jp-OutputArea-output")?.addEventListener("focusin", shield);
                     const explorer = el.closest(".netlab-explorer");
-                    explorer?.querySelectorAll(".noUi-handle:not([aria-label])").forEach(name);
+                    explorer?.querySelectorAll(unnamed).forEach(name);
+                    if (explorer) sliders.observe(explorer, { subtree: true, childList: true });
                 });
                 watch.observe(el);
                 const lost = () => setTimeout(() => tellLost(el), 100);
                 model.on("comm_live_update", lost);
                 return () => {
                     watch.disconnect();
+                    sliders.disconnect();
                     model.off("change:description", describe);
                     model.off("comm_live_update", lost);
                     end();
