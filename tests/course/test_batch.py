@@ -2,8 +2,6 @@
 of notebooks have stumbled; twice the same, whatever happens in between.
 """
 
-import csv
-import io
 import json
 import os
 import shutil
@@ -143,14 +141,6 @@ def test_a_known_trouble_costs_its_own_points(graded, exercise, words):
 
 def test_grading_is_not_serial(graded):  # nbgrader #174
     assert graded[0].workers.most == 2
-
-
-def test_the_table_has_a_row_for_each_in_the_columns_that_were_promised(graded):
-    rows = list(csv.DictReader(io.StringIO(report.table(graded[1].values()))))
-    names = ["student", "assignment", "points", "max_points", "flags", "reason"]
-    assert list(rows[0]) == names
-    assert [row["student"] for row in rows] == sorted(row["student"] for row in rows)
-    assert {row["max_points"] for row in rows} == {str(small.POINTS)}
 
 
 def times(work):
@@ -347,9 +337,7 @@ def test_one_grader_at_a_time_works_in_a_folder(tmp_path):
 
 
 def test_a_students_file_has_a_name_that_is_safe_and_nobody_elses():
-    assert (
-        filed("ada.lovelace") == "ada.lovelace" and filed("emma@uni.example") == "emma@uni.example"
-    )
+    assert filed("ada.lovelace") == "ada.lovelace" and filed("e@uni.example") == "e@uni.example"
     ids = [".", "..", ".a", "...", "a/b", "a\\b", "a\0b", "", "a" * 255, "a" * 254 + "b", "\udce9"]
     ids += ["ada", "Ada", "ADA", "ada ", "\xe9", "\xc9", "e\u0301", "-a", "%2E", "con.", "ä" * 100]
     names = [filed(one) for one in ids]

@@ -1,7 +1,13 @@
-"""Each problem set, graded for real: its solution gets everything, what is handed out gets nothing,
-and a wrong exercise costs exactly its own points: one of each set, or every one with --every.
+"""Each problem set, graded for real: its solution gets everything, what is handed out nothing, a
+wrong exercise costs its own points, and wrong solutions get what they are worth. One exercise of
+each set and the wrong solutions of a few, or all with --every.
 """
 
+import copy
+import functools
+import json
+import random
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -12,27 +18,45 @@ from netlab.course.grading import marking
 from netlab.course.grading.runs import Runs
 from netlab.course.sets import source
 from tests import cases
+from tests.course.wrong_solutions import WRONG
 
 SETS = sorted(path.parent.name for path in Path(source.COURSE).glob("source/*/*.ipynb"))
 STUDENT = "ada"
+DRAWN = 3  # sets of wrong solutions
+
+
+def pytest_generate_tests(metafunc):
+    if "wrong" in metafunc.fixturenames:
+        options = metafunc.config.option
+        drawn = WRONG if options.every else random.Random(options.seed).sample(sorted(WRONG), DRAWN)
+        metafunc.parametrize("wrong", cases(sorted(drawn), "set"))
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    """A function: a set, its runs, and what its solution answers."""
+
+    @functools.cache
+    def by_name(name):
+        assignment, runs = source.read(source.find(name)), Runs(tmp_path_factory.mktemp(name))
+        ((_, right, failure),) = marking.reference(assignment, [STUDENT], runs)
+        assert not failure
+        return assignment, runs, right
+
+    return by_name
 
 
 def test_there_are_seven():
-    assert [f"ps{number}" for number in range(1, 8)] == SETS
+    assert [f"ps{number}" for number in range(1, 8)] == SETS == sorted(WRONG)
 
 
 @pytest.mark.parametrize("name", cases(SETS, "set"))
-def test_marks_are_as_intended(name, tmp_path, draw, request):
-    assignment = source.read(source.find(name))
+def test_marks_are_as_intended(name, solved, draw, request):
+    assignment, runs, right = solved(name)
     automatic = assignment.automatic
     assert 4 <= len(automatic) < len(assignment.exercises)  # some are read by a person
     assert assignment.minutes is not None
-    runs = Runs(tmp_path)
-    ((_, right, failure),) = marking.reference(assignment, [STUDENT], runs)
-    assert not failure
-    chosen = automatic
-    if not request.config.option.every:
-        chosen = [draw(name).choice(automatic)]
+    chosen = automatic if request.config.option.every else [draw(name).choice(automatic)]
     works = [
         invented.work_of(invented.right, assignment, STUDENT),
         invented.work_of(invented.untouched, assignment, STUDENT),
@@ -55,13 +79,56 @@ def test_marks_are_as_intended(name, tmp_path, draw, request):
 
 def assert_no_right_answer_is_told(right, marks):
     """No hint has a number of the solution in it."""
-    numbers = {
-        f"{value:.4g}"
-        for answers in right.values()
-        for form in answers.values()
-        if type(value := form.get("value")) is float
-    }
+    forms = [form for answers in right.values() for form in answers.values()]
+    numbers = {f"{one['value']:.4g}" for one in forms if type(one.get("value")) is float}
     for exercise in marks["exercises"]:
         for answer in exercise["answers"]:
             told = answer["hint"] if answer["verdict"] != "right" else ""
             assert not any(len(number) >= 5 and number in told for number in numbers), told
+
+
+def layers(wrong):
+    """Mistakes that spoil different exercises are handed in together."""
+    found = []
+    for row in wrong:
+        for layer in found:
+            if not any(row[2].keys() & points.keys() for _, _, points, _ in layer):
+                layer.append(row)
+                break
+        else:
+            found.append([row])
+    return found
+
+
+def handed_in(assignment, layer):
+    """The solution with some mistakes, as a notebook's file."""
+    notebook = copy.deepcopy(assignment.solution())
+    edits = {f"{assignment.name}-{cell}": edit for row in layer for cell, edit in row[1].items()}
+    for raw, cell in zip(notebook["cells"], assignment.cells, strict=True):
+        edit = edits.pop(cell.id, None)
+        if isinstance(edit, dict):
+            assert all(piece in raw["source"] for piece in edit), (cell.id, edit)
+            pieces = "|".join(map(re.escape, edit))
+            raw["source"] = re.sub(pieces, lambda found: edit[found[0]], raw["source"])  # noqa: B023
+        elif edit:
+            raw["source"] = edit
+    assert not edits, edits
+    return json.dumps(notebook).encode()
+
+
+def test_wrong_solutions_get_what_they_are_worth(wrong, solved):
+    (assignment, runs, right), unlike = solved(wrong), []
+    for layer in layers(WRONG[wrong]):
+        marks = marking.grade(handed_in(assignment, layer), STUDENT, assignment, right, runs)
+        spoiled = {
+            f"{wrong}-{key}-check": points for row in layer for key, points in row[2].items()
+        }
+        rows = {row["id"]: row for row in marks["exercises"]}
+        for key, row in rows.items():
+            if row["points"] != pytest.approx(spoiled.get(key, row["max_points"]), abs=0.01):
+                unlike.append((layer, key, row))
+        for mistake, _, points, words in layer:
+            answers = [one for key in points for one in rows[f"{wrong}-{key}-check"]["answers"]]
+            hints = {one["name"]: one["hint"] for one in answers}
+            unlike += [(mistake, hints) for key, word in words.items() if word not in hints[key]]
+    assert not unlike

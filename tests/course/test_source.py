@@ -1,5 +1,4 @@
 import json
-import os
 from pathlib import Path
 
 import nbformat
@@ -180,19 +179,6 @@ def run(*words):
         raise ran.exception
     assert ran.exit_code == 0, ran.output
     return ran.output
-
-
-def test_the_commands_write_release_solution_and_rubric(tmp_path):
-    course, out = problem_set.write(tmp_path / "course").parents[2], tmp_path / "out"
-    assert run("release", "ps0", "-o", out, "--course", course).endswith("ps0.ipynb\n")
-    assert os.listdir(out) == ["ps0.ipynb"]
-    assert nbformat.read(out / "ps0.ipynb", 4).metadata.netlab.assignment == "ps0"
-    run("release", "ps0", "-o", out, "--course", course)  # the same again
-    with pytest.raises(NetlabError, match=r"--output .*ps0\.ipynb"):
-        run("solution", "ps0", "-o", out, "--course", course)
-    assert os.listdir(out) == ["ps0.ipynb"]
-    run("solution", "ps0", "-o", tmp_path / "for teachers", "--course", course)
-    assert sorted(os.listdir(tmp_path / "for teachers")) == ["ps0-rubric.md", "ps0.ipynb"]
 
 
 def test_a_secret_goes_with_the_release(tmp_path):
