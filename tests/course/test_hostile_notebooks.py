@@ -3,7 +3,6 @@
 import copy
 import json
 import os
-import sys
 import tracemalloc
 
 import pytest
@@ -13,9 +12,11 @@ from typer.testing import CliRunner
 
 from netlab.cli.commands import app
 from netlab.course.grading import marking
-from netlab.course.handed_in import before, repair, submitted
+from netlab.course.handed_in import repair, submitted
+from netlab.course.handed_in.before import examine
 from netlab.course.sets import source
 from netlab.errors import NetlabError
+from tests import lines_run
 
 VALUES = [None, True, 5, -1.5, 1e400, "", "text", "\ud800", "\0", [], [5], {}, {"a": [{}]}, [[]]]
 SEARCH = settings(
@@ -59,7 +60,7 @@ def read_everywhere(data, assignment, folder):
     """By the grader and by the check; what is refused is refused in words."""
     path = folder / "ps0.ipynb"
     path.write_bytes(data)
-    for read in (lambda: repair.examine(data, assignment), lambda: before.examine(path)):
+    for read in (lambda: repair.examine(data, assignment), lambda: examine(path)):
         try:
             read()
         except NetlabError as error:
@@ -121,13 +122,13 @@ def test_the_check_reads_no_more_than_a_notebook_may_have(assignment, tmp_path):
     with (tmp_path / "ps0.ipynb").open("wb") as file:
         file.truncate(10**9)
     with pytest.raises(NetlabError, match="MB"):
-        before.examine(tmp_path / "ps0.ipynb")
+        examine(tmp_path / "ps0.ipynb")
     (tmp_path / "ps0.ipynb").write_text(json.dumps({"cells": [], "x": "x" * 11_000_000}))
-    assert "output too big" in [found.flag for found in before.examine(tmp_path / "ps0.ipynb")[0]]
+    assert "output too big" in [found.flag for found in examine(tmp_path / "ps0.ipynb")[0]]
     (tmp_path / "kept").write_text(source.text(assignment.release()))
     (tmp_path / "ps0.ipynb").unlink()
     (tmp_path / "ps0.ipynb").symlink_to(tmp_path / "kept")  # on one's own machine, it is followed
-    assert before.examine(tmp_path / "ps0.ipynb") == (before.examine(tmp_path / "kept")[0][1:], "")
+    assert examine(tmp_path / "ps0.ipynb") == (examine(tmp_path / "kept")[0][1:], "")
 
 
 def own(text, kind="markdown"):
@@ -159,24 +160,14 @@ def test_twice_the_notebook_is_twice_the_work(assignment, tmp_path, grow):
         notebook["cells"] += grow(n)
         path = tmp_path / "ps0.ipynb"
         path.write_text(json.dumps(notebook))
-        counted = 0
-
-        def count(frame, event, argument):
-            nonlocal counted
-            counted += event in ("line", "call")
-            return count
-
-        before_it = sys.gettrace()
         tracemalloc.start()
-        sys.settrace(count)
         try:
-            repair.examine(path.read_bytes(), assignment)
-            before.examine(path)
+            lines = lines_run(
+                lambda: (repair.examine(path.read_bytes(), assignment), examine(path))
+            )
+            return lines, tracemalloc.get_traced_memory()[1]
         finally:
-            sys.settrace(before_it)
-            most_bytes = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
-        return counted, most_bytes
 
     work(1)  # what is loaded once
     for twice, once in zip(work(4000), work(2000), strict=True):
@@ -207,5 +198,5 @@ def test_what_a_cell_names_obeys_no_terminal(assignment, tmp_path):
     ]
     path = tmp_path / "ps0.ipynb"
     path.write_text(json.dumps(notebook))
-    told = [one.text for one in before.examine(path)[0] if one.flag == "not in the grader"]
+    told = [one.text for one in examine(path)[0] if one.flag == "not in the grader"]
     assert len(told) == 2 and all(one.isprintable() and len(one) < 300 for one in told)
