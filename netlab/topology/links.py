@@ -133,7 +133,7 @@ class Link(Description):
         if self.a == self.b:
             raise ValueError(f"a and b are both {self.a!r}: a link joins two different nodes")
         if self.rate and units.rate_bps(self.rate) < 8:
-            raise self._wrong("rate", "at least '8bit', as tc counts in whole bytes per second")
+            raise self._wrong("at least '8bit', as tc counts in whole bytes per second", "rate")
         own, given = self._defaults(), []
         for name, value in own.items():
             if getattr(self, name) is None or units.size_bytes(getattr(self, name)) == value:
@@ -146,17 +146,16 @@ class Link(Description):
         if self.qdisc:
             self._check_qdisc(given)
         if self.queue_packets and "limit" in given:
-            raise self._wrong(
-                "limit", "give one of them", f" and queue_packets = {self.queue_packets}"
-            )
+            raise self._wrong("give one of them", "limit", "queue_packets")
         if self.rate and not self.tclink:
             sizes = {"burst": units.size_bytes(self.burst), "limit": self.queue_bytes}
             for name in [name for name, size in sizes.items() if size < FRAME_BYTES]:
-                raise self._wrong(name, "at least one frame of 1514 bytes, or nothing passes")
+                raise self._wrong("at least one frame of 1514 bytes, or nothing passes", name)
         return self
 
-    def _wrong(self, name, allowed, beside=""):
-        return ValueError(f"{name} = {getattr(self, name)!r}{beside}: {allowed}")
+    def _wrong(self, allowed, *names):
+        values = " and ".join(f"{name} = {getattr(self, name)!r}" for name in names)
+        return ValueError(f"{values}: {allowed}")
 
     def _defaults(self):
         """The bucket and the queue where none are given."""
@@ -171,23 +170,21 @@ class Link(Description):
 
     def _check_tclink(self, given):
         if not (self.rate and self.both):
-            raise self._wrong("tclink", "it needs a rate and both = True, as Mininet's has them")
+            raise self._wrong("it needs a rate and both = True, as Mininet's has them", "tclink")
         takes = "TCLink takes rate (bw), delay, loss and queue_packets (max_queue_size) only"
         for name in ["qdisc"] * bool(self.qdisc) + given:
-            raise self._wrong(name, f"{takes}; leave it out, or tclink", " with tclink")
+            raise self._wrong(f"{takes}; leave one of them out", name, "tclink")
 
     def _check_qdisc(self, given):
         if not self.rate:
-            raise self._wrong("qdisc", "it needs a rate, as no queue builds up without one")
+            raise self._wrong("it needs a rate, as no queue builds up without one", "qdisc")
         if self.qdisc.split()[0] == "fq" and "nopacing" not in self.qdisc:
             why = "fq would pace the senders' sockets, which share one kernel with all switches"
-            raise self._wrong("qdisc", f"on a link, write 'fq nopacing', as {why}")
+            raise self._wrong(f"on a link, write 'fq nopacing', as {why}", "qdisc")
         if self.queue_packets or "limit" in given:
             name = "queue_packets" if self.queue_packets else "limit"
-            allowed = (
-                "give one of them; a discipline has a limit of its own, as in 'pfifo limit 100'"
-            )
-            raise self._wrong(name, allowed, f" and qdisc = {self.qdisc!r}")
+            own = "a discipline has a limit of its own, as in 'pfifo limit 100'"
+            raise self._wrong(f"give one of them; {own}", name, "qdisc")
 
     def setup(self, interface, noise_s=0.0):
         """Yield an interface's tc commands: this link, and the noise of the host behind it."""
