@@ -48,7 +48,7 @@ def complain(text):
 
 
 def parse_data_size(text):
-    """The number of bytes that a text such as "10MB" means."""
+    """Read a size such as "10MB"; -> bytes."""
     found = re.fullmatch(r"([0-9]{1,15})(B|KB|MB)", text)
     if not found or not int(found[1]):
         raise argparse.ArgumentTypeError(f"{text!r}: a whole number with B, KB or MB, as in 10MB")
@@ -73,7 +73,7 @@ def parse_algorithm(text):
 
 
 def validate_positive(kind, least, most):
-    """A function that reads an option's number, and refuses what is not from `least` to `most`."""
+    """A reader of an option's number, which refuses what is not from `least` to `most`."""
 
     def check(text):
         try:
@@ -90,7 +90,7 @@ def validate_positive(kind, least, most):
 
 
 def create_arg_parser():
-    """What reads the options. Those of one mode only are None where they are not given."""
+    """The parser of the options. Those of one mode only are None where they are not given."""
     parser = argparse.ArgumentParser(
         "simpleperf",
         description=__doc__,
@@ -205,7 +205,7 @@ class Connection:
         HAS_ENDED.set()
 
     def begin(self, work, good):
-        """Let a thread of its own carry out the work."""
+        """Start the work in a thread of its own."""
         self.thread = threading.Thread(target=self.carry_out, args=(work, good))
         self.thread.start()
 
@@ -230,7 +230,7 @@ def hang_up(connections):
 
 
 def headline(text, amount, rate):
-    """What stands above the table."""
+    """The header of the table."""
     rule = "-" * len(text)
     return f"{rule}\n{text}\n{rule}\n{'ID':<21} {'Interval':>23} {amount:>18} {rate:>19}"
 
@@ -252,7 +252,7 @@ def process_client(connection):
 
 
 def accept_client(listener, options):
-    """Server: take the next connection, and let a thread serve it."""
+    """Server: accept the next connection, and serve it in a thread."""
     sock, address = listener.accept()
     connection = Connection(sock, options)
     connection.name = "{}:{}".format(*address)
