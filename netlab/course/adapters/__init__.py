@@ -50,7 +50,7 @@ def read(work, assignment, say=lambda text: None):
     except FileNotFoundError:
         raise NetlabError(
             f"{work} has no marks in it: give the folder that `netlab course grade {assignment}`"
-            " left"
+            " left when it ended"
         ) from None
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         right = False
