@@ -124,9 +124,8 @@ def who(student=None):
     try:
         return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
     except (OSError, KeyError, ImportError):  # no such user, or no users at all
-        raise SpecificationError(
-            "student: nobody is logged in here; write your student id in the first cell"
-        ) from None
+        why = "nobody is logged in here; write your student id in the first cell"
+        raise SpecificationError(f"student: {why}") from None
 
 
 def secret(folder="."):

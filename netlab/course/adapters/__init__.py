@@ -48,20 +48,16 @@ def read(work, assignment, say=lambda text: None):
         found = json.loads(path.read_text(encoding="utf-8"))
         right = bool(found) and all(map(sound, found))
     except FileNotFoundError:
-        raise NetlabError(
-            f"{work} has no marks in it: give the folder that `netlab course grade {assignment}`"
-            " left when it ended"
-        ) from None
+        why = f"no marks in it: give what `netlab course grade {assignment}` left when it ended"
+        raise NetlabError(f"{work} has {why}") from None
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         right = False
     if not right:
         raise NetlabError(f"{path} has no marks: remove the file, and grade the class again")
     for one in found:
         if one["assignment"] != assignment:
-            raise NetlabError(
-                f"{path}: marks of {printable(one['assignment'])}, not of {assignment}; give the"
-                " folder of that set"
-            )
+            other = printable(one["assignment"])
+            raise NetlabError(f"{path}: marks of {other}, not of {assignment}; give its folder")
     left_out = len([*Path(work, PARTS[0]).glob("*.json")]) - len(found)
     if left_out > 0:
         say(f"{left_out} students' marks in {work} are of earlier gradings, and are left out")

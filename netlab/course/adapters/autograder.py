@@ -53,10 +53,8 @@ def build(path, wheels, output, secret=None):
     for kind in ("netlab", "netlab_engine"):
         found = sorted(Path(wheels).glob(f"{kind}-*.whl"))
         if len(found) != 1:
-            raise NetlabError(
-                f"--wheels {wheels}: {len(found)} files {kind}-*.whl in it, and one is needed:"
-                " `make wheel` writes them to dist/"
-            )
+            why = f"{len(found)} files {kind}-*.whl in it, not one: `make wheel` writes to dist/"
+            raise NetlabError(f"--wheels {wheels}: {why}")
         members[found[0].name] = found[0].read_bytes()
     members[f"set/{path.name}"] = path.read_bytes()
     if secret is not None:

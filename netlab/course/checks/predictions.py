@@ -71,9 +71,7 @@ def you_said(prediction, measured, unit="", model=None, *, choices=None, within=
         return Answer({"": (prediction, measured, model)}, unit, choices, within)
     names = ", ".join(map(str, measured))
     if model is not None and not (isinstance(model, dict) and model.keys() <= measured.keys()):
-        raise SpecificationError(
-            f"you_said: model = {model!r}: give a dict with names from {names}, or None"
-        )
+        raise SpecificationError(f"you_said: model = {model!r}: a dict with names from {names}")
     said, models, note = prediction or {}, model or {}, ""
     if not (isinstance(said, dict) and said.keys() <= measured.keys()):
         said, note = {}, f"write a dict with names from {names}"

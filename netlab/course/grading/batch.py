@@ -32,6 +32,8 @@ SAME_ID = (
     " teacher decides which counts"
 )
 NOBODY = "nobody"  # an id, to see whether a solution that fails for students works for others
+UNSOLVED = "the solution could not be worked out for any student"
+MEND = "Mend the set, or see with `netlab doctor` whether engines work here"
 NOT_SOLVED = "it was not worked out"
 TRIES = 2  # of a process that failed: perhaps it was this machine's fault
 
@@ -139,10 +141,7 @@ class Batch:
                 tried, failed = future.result()
                 if len(failed) == len(tried) and all(map(self.lacks, students)):
                     for failure in self.solve([NOBODY])[1].values():
-                        raise NetlabError(
-                            f"the solution could not be worked out for any student: {failure}."
-                            " Mend the set, or see with `netlab doctor` whether engines work here"
-                        )
+                        raise NetlabError(f"{UNSOLVED}: {failure}. {MEND}")
                 failures |= failed
                 bar.update(len(tried))
         again = pool.map(lambda one: self.solve([one])[1], failures)

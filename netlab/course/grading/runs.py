@@ -67,9 +67,7 @@ class Runs:
             raise SpecificationError("an experiment is a JSON text of at most a million characters")
         experiment = Experiment.from_json(text)
         if experiment.clock != "virtual":
-            raise SpecificationError(
-                f'clock = {experiment.clock!r}: a graded notebook has clock="virtual"'
-            )
+            raise SpecificationError(f"clock = {experiment.clock!r}: only virtual is allowed here")
         longest_s = max(experiment.duration_s, experiment.virtual_limit_s or 0)
         if longest_s > MOST_VIRTUAL_S:
             raise SpecificationError(
@@ -88,8 +86,8 @@ class Runs:
 
     def kept_or_run(self, experiment, spent):
         """A kept result counts with the wall time that its run took."""
-        path, left_s = self.path(experiment), wall_s(MOST_WALL_S) - spent.get("wall_s", 0)
-        limit_s = min(wall_s(MOST_RUN_S), left_s)
+        path = self.path(experiment)
+        limit_s = min(wall_s(MOST_RUN_S), wall_s(MOST_WALL_S) - spent.get("wall_s", 0))
         if not path.is_file():
             return self.run(experiment, path, limit_s)
         kept = recorded.read(path)
@@ -128,8 +126,7 @@ def take(spent, what, amount, most, words):
     spent[what] = spent.get(what, 0) + amount
     if spent[what] > most:
         raise SpecificationError(
-            f"the experiments of a graded notebook may take {most} {words} together, and this is"
-            " more: ask for fewer or shorter ones"
+            f"a graded notebook's experiments may take {most} {words} in all: ask for fewer or less"
         )
 
 

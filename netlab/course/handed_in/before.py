@@ -35,9 +35,8 @@ def examine(path):
     try:
         data = read_file(path)
     except OSError as error:
-        raise NetlabError(
-            f"{path} cannot be read: {error.strerror}; give the notebook that you want to hand in"
-        ) from None
+        why = f"{error.strerror}; give the notebook that you want to hand in"
+        raise NetlabError(f"{path} cannot be read: {why}") from None
     handed, metadata, findings = submitted.read(data)
     name, checksums = contents(metadata)
     if checksums is None:
