@@ -8,10 +8,9 @@ no measured value raises ``ValueError``.
 from netlab.plots._style import TEMPLATE
 from netlab.plots.competition import index_over_time, matrix, plane
 from netlab.plots.distributions import distribution
-from netlab.plots.loss_onset import loss_onset
 from netlab.plots.predictions import prediction
 from netlab.plots.runs import streams, throughput
-from netlab.plots.tables import comparison
+from netlab.plots.tables import comparison, loss_onset
 from netlab.plots.window_traces import aimd, queues, windows
 
 __all__ = [
