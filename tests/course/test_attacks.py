@@ -22,8 +22,8 @@ CANARY = "canary-of-the-teacher"
 ENVIRONMENT = "canary-of-the-environment"
 NEIGHBOUR = "canary-of-the-neighbour"
 SECRETS = CANARY, ENVIRONMENT, NEIGHBOUR, small.SECRET_OF_SOLUTION
-HONEST = "ada", "=cmd()", "zoë " + "ø" * 40
-LONG = "\N{PILE OF POO}" * 60  # 240 bytes, and 720 when each is written as %F0
+# the last has 240 bytes, and 720 when each is written as %F0
+HONEST = "ada", "=cmd()", "zoë " + "ø" * 40, "\N{PILE OF POO}" * 60
 SAME_NAMES = {"=cmd()\n": "=cmd()", " ada": "ada", "\u202eada": "ada"}  # by the id they write
 BAD_NAMES = [
     *("a\nb", "\u200b", "x" * 240, "\x1b[2J", "x\x7f..", "\\..\\x"),
@@ -116,16 +116,12 @@ class Class:
         neighbour = self.assignment.solution()
         small.cell(neighbour, "why")["source"] = NEIGHBOUR
         small.cell(neighbour, "name")["source"] += f"  # {NEIGHBOUR}"
-        for student in (*HONEST, LONG, *SAME_NAMES, *BAD_NAMES):
+        for student in (*HONEST, *SAME_NAMES, *BAD_NAMES):
             self.put(student, neighbour)
         for name, lines in cells.items():
-            for word, value in (
-                ("@CANARY@", self.canary),
-                ("@PORT@", self.listener.port),
-                ("@PARENT@", os.getpid()),
-                ("@STUDENT@", name),
-            ):
-                lines = lines.replace(word, str(value))
+            words = {"CANARY": self.canary, "PORT": self.listener.port, "STUDENT": name}
+            for word, value in (words | {"PARENT": os.getpid()}).items():
+                lines = lines.replace(f"@{word}@", str(value))
             self.put(name, attacks.in_cell(self.assignment, lines))
         for name, change in attacks.OF_FILES.items():
             self.put(name, attacks.of_file(self.assignment, change))
@@ -200,7 +196,7 @@ def graded(request, tmp_path_factory, draw):
 
 
 def test_everybody_has_a_row_of_finite_numbers(graded):
-    everybody = {*HONEST, LONG, *SAME_NAMES, *graded.attackers}
+    everybody = {*HONEST, *SAME_NAMES, *graded.attackers}
     assert graded.marks.keys() == everybody
     for marks in graded.marks.values():
         numbers = [marks["points"], marks["max_points"], marks["manual_points"]]
@@ -214,7 +210,7 @@ def test_everybody_has_a_row_of_finite_numbers(graded):
 
 
 def test_everybody_has_the_points_that_are_deserved(graded):
-    for student in (*HONEST, LONG):
+    for student in HONEST:
         assert graded.marks[student]["points"] == small.POINTS
         assert graded.marks[student]["reason"] == "all automatic answers are right"
     points = {name: graded.marks[name]["points"] for name in graded.attackers}
