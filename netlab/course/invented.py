@@ -24,7 +24,7 @@ def students(count):
 
 
 class Work:
-    """A solved notebook, which a kind of trouble spoils.
+    """A solved notebook, which one of `KINDS` spoils, in an exercise.
 
     Attributes
     ----------
@@ -34,11 +34,12 @@ class Work:
         What the grader should flag about its id.
     """
 
-    def __init__(self, assignment, student):
+    def __init__(self, kind, assignment, student, exercise=None):
         self.assignment, self.student, self.flags = assignment, student, ()
         self.notebook = assignment.solution()
         self.points = self.least = sum(one.points for one in assignment.automatic)
         self.name(student)
+        kind(self, exercise)
 
     @property
     def cells(self):
@@ -202,19 +203,12 @@ KINDS = (
 )
 
 
-def work_of(kind, assignment, student, exercise=None):
-    """The work of a student with one kind of trouble, in this exercise."""
-    work = Work(assignment, student)
-    kind(work, exercise)
-    return work
-
-
 def handed_in(assignment, count, seed=1):
     """What a class of so many hands in: of each the folder's name, the kind's, and the `Work`."""
     drawn = random.Random(seed)
     for number, student in enumerate(students(count)):
         kind = KINDS[number % len(KINDS)]
-        work = work_of(kind, assignment, student, drawn.choice(assignment.automatic))
+        work = Work(kind, assignment, student, drawn.choice(assignment.automatic))
         yield work.student, kind.__name__, work
 
 

@@ -255,7 +255,7 @@ def troubled(tmp_path_factory):
     named = {"Emma": " EMMA", "bela": "bela", "chen": "chen", "goran": "goran2"}
     named |= {f"ren{E_ACUTE}": "Ren\u00e9", "RENE\u0301 ": "rene\u0301"}
     for student, said in named.items():
-        work = invented.work_of(invented.right, assignment, said)
+        work = invented.Work(invented.right, assignment, said)
         seed = parameters("ps1", said, SECRET).seed
         small.cell(work.notebook, "number")["source"] = f"seventh = {seed / 7!r}"
         hand_in(submitted, student, work.notebook)

@@ -58,9 +58,9 @@ def test_marks_are_as_intended(name, solved, draw, request):
     assert assignment.minutes is not None
     chosen = automatic if request.config.option.every else [draw(name).choice(automatic)]
     works = [
-        invented.work_of(invented.right, assignment, STUDENT),
-        invented.work_of(invented.untouched, assignment, STUDENT),
-        *(invented.work_of(invented.wrong, assignment, STUDENT, one) for one in chosen),
+        invented.Work(invented.right, assignment, STUDENT),
+        invented.Work(invented.untouched, assignment, STUDENT),
+        *(invented.Work(invented.wrong, assignment, STUDENT, one) for one in chosen),
     ]
     with ThreadPoolExecutor(2) as pool:
         marks = list(
