@@ -46,20 +46,16 @@ def as_code(text):
 
 
 def as_csv(rows):
-    """Rows of texts and numbers as CSV. A text that a spreadsheet would compute has an apostrophe
-    before that place; numbers have no zeros at their end.
-    """
+    """Rows of texts and numbers as CSV: texts are `shown`, numbers have no zeros at their end."""
     file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(map(cells, rows))
+    writer = csv.writer(file, lineterminator="\n")
+    for row in rows:
+        writer.writerow(shown(one) if isinstance(one, str) else f"{one:.10g}" for one in row)
     return file.getvalue()
 
 
-def cells(row):
-    return [shown(one) if isinstance(one, str) else f"{one:.10g}" for one in row]
-
-
 def shown(text):
-    """A text that a spreadsheet shows and does not compute.
+    """A text with an apostrophe where a spreadsheet would begin to compute.
 
     Examples
     --------

@@ -109,7 +109,6 @@ def otter(marks):
 
 
 def case(name, points, passed, said):
-    """A test case of Otter's, and how it ended."""
     return {
         "test_case": {
             "name": name,

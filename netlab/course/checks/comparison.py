@@ -241,9 +241,9 @@ def several(given, right, spec, what="", count=0):
     place = f"{what} {wrong[0]}" if what else str(wrong[0])
     if what == "call" and wrong[0] <= len(spec.get("cases") or ()):
         place = called(spec.get("name", ""), spec["cases"][wrong[0] - 1])
-    hint = f"{len(right) - len(wrong)} of {size} are right; {place}: {why}"
-    if len(right) == len(wrong) == 1 == size:
-        hint = f"{place}: {why}"
+    hint = f"{place}: {why}"
+    if not len(right) == len(wrong) == size == 1:
+        hint = f"{len(right) - len(wrong)} of {size} are right; {hint}"
     verdicts = {one.verdict for one in parts.values()}
     nearly = verdicts <= {"right", "close"} and count <= len(right)
     verdict = "nothing" if verdicts == {"nothing"} else "close" if nearly else "wrong"

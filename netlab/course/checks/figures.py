@@ -108,11 +108,9 @@ def same_curve(given, right, factors, within):
         return False
     if any(same_points(one, wanted, factors, within) for one in (own, own[::-1])):
         return True
-    if right["type"] == "bar":
-        unordered = True
-    else:  # without a mode, plotly joins the points, or it does not
-        unordered = right["type"] in ("scatter", "scattergl") and given["mode"]
-    if not unordered or IN_ORDER in given["mode"]:
+    # without a mode, plotly joins the points, or it does not
+    dots = right["type"] in ("scatter", "scattergl") and given["mode"]
+    if not (dots or right["type"] == "bar") or IN_ORDER in given["mode"]:
         return False
     return same_points(sorted(own, key=place), sorted(wanted, key=place), factors, within)
 
@@ -137,9 +135,7 @@ def same_value(given, right, by, within):
 
 
 def points(trace):
-    """The points of a curve, (x, y); the columns of a map with heights, (x, y, z). Where it has no
-    x or y, these are the numbers of its points, as in plotly.
-    """
+    """A curve's points (x, y), a map's (x, y, z); no x or y are numbers from 0, as in plotly."""
     x, y, rows = trace["x"], trace["y"], trace["z"]
     if rows:
         rows = [one["items"] if isinstance(one, dict) and "items" in one else [one] for one in rows]

@@ -56,9 +56,7 @@ MOST_TRACES = 1000
 
 
 def form(value, cases=None):
-    """The form of any value; it never raises. A function is called with each of the `cases`, lists
-    of values or dicts by name.
-    """
+    """The form of any value; a function is called with each of `cases` (lists, dicts by name)."""
     try:
         return checked(Forming().form(value, cases))
     except KeyboardInterrupt:

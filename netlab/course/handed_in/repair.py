@@ -22,9 +22,7 @@ class Repaired:
 
 @submitted.whatever_it_is()
 def examine(data, assignment):
-    """A submission's bytes as the grader takes them, `Repaired`. A `NetlabError` where it is no
-    notebook, or one without any cell of this problem set.
-    """
+    """A submission's bytes as `Repaired`; a `NetlabError` where no cell is of this problem set."""
     handed, _, findings = submitted.read(data)
     expected = {cell.id: cell for cell in assignment.cells if cell.id}
     recognise(handed, assignment)

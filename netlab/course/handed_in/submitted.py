@@ -61,9 +61,7 @@ def whatever_it_is():
 
 
 def read(data):
-    """The cells of a notebook's bytes (list of `Handed`), its metadata, and findings on damaged
-    cells. A `NetlabError` where it is too large, nested too deeply, or no notebook.
-    """
+    """A notebook's cells (`Handed`), metadata, findings on damaged cells; or a `NetlabError`."""
     notebook, handed, findings = parsed(data), [], []
     cells = notebook.get("cells")
     if not isinstance(cells, list):
