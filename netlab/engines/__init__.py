@@ -1,7 +1,6 @@
 """What a network runs on; `netlab.engines.protocol` says what an engine is.
 
-Engines that start processes are imported only when they are used: Python in a browser has no
-processes, and everything else of netlab works there.
+Modules that start processes are imported when they are used: Python in a browser has none.
 """
 
 import contextlib

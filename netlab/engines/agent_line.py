@@ -220,9 +220,7 @@ class GuestLine(Line):
 
 
 class PipeLine(Line):
-    """The line to an agent on the same machine, one JSON text per line: over the descriptors that
-    it reads and writes.
-    """
+    """The line to an agent on the same machine: JSON, a line each, over two descriptors."""
 
     def __init__(self, wall_limit_s, to_agent, from_agent):
         super().__init__(wall_limit_s)
@@ -258,9 +256,7 @@ class PipeLine(Line):
         """Nothing to do: an agent that waits for a question passes over keys."""
 
     def hang_up(self):
-        """The agent sees the end of its input, and ends. The descriptor stays valid, for `send` may
-        be at it in another thread.
-        """
+        """End the agent's input. The descriptor stays valid: another thread may be in `send`."""
         with open(os.devnull, "wb") as nowhere:
             os.dup2(nowhere.fileno(), self.to_agent, inheritable=False)
 

@@ -25,9 +25,7 @@ def cache_folder():
 
 
 def own_cache():
-    """The same, made where it is missing: for all who write to it or remove something from it. An
-    OSError where it cannot be made or is not netlab's: it has other things in it, and no tag.
-    """
+    """The cache, made where missing, to write to; an OSError where it is not netlab's (no tag)."""
     folder = cache_folder()
     if not folder.exists():
         folder.mkdir(parents=True, exist_ok=True)

@@ -22,9 +22,8 @@ def keep_none():
 
 
 def save(name, files):
-    """Write files (texts or bytes by name) to a folder of the cache; -> a sentence that says where
-    they are, or why not, or "" after `keep_none`. The fifty newest of such folders are kept, 8 MB
-    of each: the ends of its largest files.
+    """Write files (texts or bytes by name) to a folder of the cache, 8 MB at most; keep the fifty
+    newest folders. -> A sentence that says where they are, or why not; "" after `keep_none`.
     """
     if not _kept[0]:
         return ""

@@ -109,9 +109,7 @@ def write(path, data, *words, **options):
 
 
 def read_below(path, folder, most_bytes=20_000_000):
-    """The bytes of a stranger's file in a folder, from where no link is followed; an OSError where
-    it cannot be read, is a link, a pipe or a device, or is too large.
-    """
+    """Read a stranger's file in a folder; an OSError for a link, pipe, device or large one."""
     inside = path.relative_to(folder)
     if any(Path(folder, one).is_symlink() for one in (inside, *inside.parents[:-1])):
         raise OSError(0, "it is a link, or lies in one: hand in the file itself")
@@ -127,9 +125,7 @@ def remove_tree(folder):
 
 
 def prune(folder, name, older_s=0.0, newest=0):
-    """Remove what in a folder of netlab's cache has such a name (a regular expression for all of
-    it) and was last changed so long ago [s], but for so many of the newest.
-    """
+    """Remove from a folder what has such a name (a pattern) and age [s], but for the newest."""
     found = []
     for path in named(folder, name):
         with contextlib.suppress(OSError):  # another process may be at it

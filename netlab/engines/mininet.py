@@ -37,9 +37,7 @@ CLOSING_S = 20  # what the agent may take to end everything
 
 
 class MininetEngine:
-    """Mininet as it is installed on this machine; a `netlab.engines.protocol.Engine` whose runs do
-    not repeat. An EngineError names all that is missing here, and how to get it.
-    """
+    """Mininet on this machine, an `Engine`; an EngineError names what is missing."""
 
     # a second network would have the same interfaces
     name, digest, clocks, at_once = "mininet", None, ("real",), 1
@@ -60,9 +58,7 @@ class MininetEngine:
 
 
 class MininetConnection:
-    """A running agent, as root, in the Python that has Mininet; a
-    `netlab.engines.protocol.Connection`.
-    """
+    """A running agent, as root, in the Python that has Mininet; a `Connection`."""
 
     def __init__(self, python, wall_limit_s):
         self.switches = []

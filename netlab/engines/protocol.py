@@ -64,7 +64,7 @@ class Watch(NamedTuple):
     every_s: float
 
 
-def ignore(event: dict) -> None:
+def ignore(*_) -> None:
     """Pass over an event."""
 
 

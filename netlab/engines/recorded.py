@@ -38,8 +38,8 @@ def folder():
 
 @contextlib.contextmanager
 def second_kernel():
-    """Within it, records are those of another kernel, for all threads; -> its engine. While records
-    are made, that is the guest in the cache $NETLAB_SECOND_CACHE, of whatever recipe.
+    """Within it, records are another kernel's, for all threads; -> its engine. While records are
+    made, that is the guest in the cache $NETLAB_SECOND_CACHE, of whatever recipe.
     """
     cache = wanted() and os.environ.get("NETLAB_SECOND_CACHE")
     _parts.append(SECOND)
@@ -67,9 +67,7 @@ def path_of(experiment):
 
 
 def read(path):
-    """A record: ``experiment``, ``commands``, ``provenance`` and ``raw``; an EngineError where the
-    file is damaged.
-    """
+    """A record as a dict with the keys `PARTS`; an EngineError where the file is damaged."""
     import lzma  # not part of Python in a browser, where only records need it
 
     try:
@@ -114,9 +112,7 @@ def record_if_wanted(result):
 
 
 def write(result, path, preset=None):
-    """Write a result to a file that `read` reads, in one step: nobody reads half of it. `preset` is
-    that of xz.
-    """
+    """Write a result, in one step, to a file that `read` reads; `preset` is xz's."""
     import lzma
 
     content = {
@@ -149,9 +145,7 @@ def plural(number):
 
 
 def tell(provenances, engine, asked):
-    """Say in one line which results were not measured now, and why not. NETLAB_PROGRESS=off leaves
-    it out where the session asked for them.
-    """
+    """Say which results are recorded, and why; not where NETLAB_PROGRESS is off and none asked."""
     recalled = [one for one in provenances if one.get("recorded")]
     why = engine.why if isinstance(engine, RecordedEngine) else ""
     if recalled and (asked or why or os.environ.get("NETLAB_PROGRESS") != "off"):

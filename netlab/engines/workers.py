@@ -31,9 +31,7 @@ def at_limit(said):
 
 @contextlib.contextmanager
 def limited_memory():
-    """Within it, this process, and each that it starts, has 4 GB of address space at most; a
-    LimitError where it needs more.
-    """
+    """Limit this process and its children to 4 GB of address space; a LimitError beyond it."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     most = [one for one in before if one != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_AS, (min([MOST_MEMORY_BYTES, *most]), before[1]))
@@ -48,9 +46,8 @@ def limited_memory():
 class Workers:
     """Starts ``python -m MODULE`` for each job, and ends it after `wall_limit_s`. [s]
 
-    The process reads its job from standard input, a line of JSON. That stays open until the caller
-    ends: a process that sees its end should end, too. It imports nothing from the working
-    directory, and has few of the caller's environment variables. Its memory is limited.
+    The process reads its job, a line of JSON, from standard input, and should end when that does.
+    Its memory, environment variables and import path are limited.
     """
 
     def __init__(self, module, wall_limit_s):

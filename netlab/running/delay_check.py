@@ -1,6 +1,4 @@
-"""Ping across every link that emulates something and that a packet can take: a network is used only
-where its round trips are those asked for.
-"""
+"""Refuse a network whose round-trip times are not those asked for: ping across its links."""
 
 import math
 
@@ -49,9 +47,7 @@ def check_delays(topology, run, margin_s):
 
 
 def check_path(start, end, path, expected_s, run, margin_s, ping):
-    """Ping, and again where the answer contradicts the network: a lost ARP request holds back every
-    ping behind it for a second, or silences them all.
-    """
+    """Ping, again where the answer contradicts the network, as lost ARP requests delay pings."""
     lossy = any(link.lossy for link in path)
     interval_s = expected_s + 0.01
     command = f"{ping} -c {PROBES if lossy else 2} -i {interval_s:.3f} -W 5 {end.ip}"

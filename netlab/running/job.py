@@ -51,10 +51,8 @@ class Job:
     host : str
         The host, router or switch that it runs on.
     command : str
-    text : str
-        What it has printed so far, without the escape sequences that set colours on a terminal.
-    raw : str
-        The same with escape sequences.
+    raw, text : str
+        What it has printed so far, with and without the escape sequences that set colours.
     status : int or None
         Its exit status; negative where a signal ended it; None while it runs.
     """
@@ -73,9 +71,7 @@ class Job:
         return plain(self.raw)
 
     def keep(self, out, room):
-        """Keep what it has just printed, as far as `room` reaches [byte]; -> how much it took, and
-        whether this is the first that is too much.
-        """
+        """Keep what it printed, up to `room` [byte]; -> bytes kept, did it just pass a limit?"""
         data, before = out.encode(errors="replace"), self._missing
         kept = data[: max(0, min(room, OUTPUT_LIMIT - len(self._printed)))]
         self._printed += kept
@@ -83,24 +79,10 @@ class Job:
         return len(kept), self._missing > 0 and not before
 
     def wait(self, limit_s=600):
-        """Let time pass until it has ended.
+        """Let time pass until it has ended; -> itself.
 
-        Parameters
-        ----------
-        limit_s : float
-            It is ended (Ctrl-C, then SIGKILL) after so long. [virtual s]
-
-        Returns
-        -------
-        Job
-            Itself.
-
-        Raises
-        ------
-        CommandError
-            It was ended at the limit, or it printed too much.
-        KeyboardInterrupt
-            Ctrl-C was pressed, which ended it.
+        A CommandError where it was ended at `limit_s` [virtual s] (by Ctrl-C, then SIGKILL), or
+        because it printed too much; a KeyboardInterrupt where Ctrl-C ended it.
         """
         if self.session.wait([self], check_seconds("limit_s", limit_s)):
             raise self.ended_at(limit_s)

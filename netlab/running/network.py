@@ -205,19 +205,10 @@ class Network:
         return job
 
     def start(self, host, command, typed=None):
-        """Start a command on a node and leave it running.
+        """Start a command on a node and leave it running; -> `Job`.
 
-        `host` and `command` are as in `run`, whose notes hold here too. `typed` is what a person
-        would type for it, if that differs: `commands` and the job's messages have this.
-
-        Returns
-        -------
-        Job
-
-        Raises
-        ------
-        SpecificationError
-            A value is not allowed; nothing has been started.
+        Values and notes as in `run`. `typed` is what a person would type for it, if that differs:
+        `commands` and the job's messages have this.
         """
         return self._begin(host, command, " &", typed)
 
@@ -229,29 +220,11 @@ class Network:
         return job
 
     def wait(self, *jobs, limit_s=600, total_s=None):
-        """Let time pass until these jobs have ended.
+        """Let time pass until these jobs have ended; -> ``""``, or ``"limit"`` where they were
+        ended (Ctrl-C, then SIGKILL) after `limit_s`. [virtual s]
 
-        Parameters
-        ----------
-        *jobs : Job
-        limit_s : float
-            They are ended (Ctrl-C, then SIGKILL) after so long. [virtual s]
-        total_s : float, optional
-            How long it should take, for a progress bar. [virtual s]
-
-        Returns
-        -------
-        str
-            ``""``, or ``"limit"`` where they were ended at the limit.
-
-        Raises
-        ------
-        SpecificationError
-            A value is not allowed.
-        CommandError
-            A program was ended because it printed too much.
-        KeyboardInterrupt
-            Ctrl-C was pressed, which ended them.
+        `total_s` is how long it should take, for a progress bar. [virtual s] A CommandError where
+        a program printed too much; a KeyboardInterrupt where Ctrl-C ended them.
         """
         for job in jobs:
             if not isinstance(job, Job) or job.session is not self._session:
@@ -259,15 +232,7 @@ class Network:
         return self._session.wait(jobs, check_seconds("limit_s", limit_s), total_s)
 
     def sleep(self, seconds):
-        """Let time pass: from 0 to a million virtual seconds.
-
-        Raises
-        ------
-        SpecificationError
-            `seconds` is not such a number.
-        KeyboardInterrupt
-            Ctrl-C was pressed; the time that has passed by then has passed.
-        """
+        """Let time pass, at most a million virtual seconds; Ctrl-C ends it: KeyboardInterrupt."""
         seconds = check_seconds("seconds", seconds, most=1_000_000, zero=True)
         self.commands.append(f"sh sleep {seconds:g}")
         self._session.sleep(f"{seconds:016.6f}")

@@ -68,9 +68,7 @@ def having(variable, value):
 
 
 def told(listener):
-    """Within it, and in this thread, `progress` draws no bar: it calls ``listener(seconds,
-    total_s)``. [virtual s]
-    """
+    """In this thread, `progress` calls ``listener(seconds, total_s)`` [virtual s]; no bar."""
     return having(_listener, listener)
 
 

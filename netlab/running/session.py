@@ -2,15 +2,12 @@
 
 import contextlib
 
+from netlab.engines.protocol import ignore
 from netlab.errors import CommandError, NetlabError
 from netlab.running.job import ALL_OUTPUT_LIMIT, Job
 from netlab.running.progress import progress
 
 OF_A_SIGNAL = (-2, -9, 128 + 2, 128 + 9)  # exit statuses after Ctrl-C and SIGKILL
-
-
-def ignore(*_):
-    """Hear of something, and do nothing."""
 
 
 class Session:

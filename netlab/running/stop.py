@@ -10,10 +10,7 @@ _stop = ContextVar("stop", default=None)
 
 
 class Stop:
-    """Ends the networks that were opened under it.
-
-    A run that it ends raises KeyboardInterrupt in its own thread, and leaves nothing behind.
-    """
+    """Ends the networks opened under it; their runs raise KeyboardInterrupt in their threads."""
 
     def __init__(self):
         self._lock, self._networks, self.pressed = threading.Lock(), weakref.WeakSet(), False
@@ -31,9 +28,7 @@ class Stop:
 
 
 def stoppable(network):
-    """Put a network under the `Stop` of this thread, if any; KeyboardInterrupt, if that has been
-    pressed.
-    """
+    """Put a network under this thread's `Stop`; KeyboardInterrupt where that was pressed."""
     if stop := _stop.get():
         with stop._lock:
             stop._networks.add(network)

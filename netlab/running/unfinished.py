@@ -20,9 +20,7 @@ WEEK_S = 7 * 86_400
 
 
 class UnfinishedSweep:
-    """The results of an engine's unfinished sweeps: a file for each, named after its experiment and
-    the engine's digest. Files older than a week are deleted.
-    """
+    """The results of an engine's unfinished sweeps, a file each; deleted after a week."""
 
     def __init__(self, engine):
         self.engine, self.folder, self.kept = engine, cache_folder() / "sweeps", True

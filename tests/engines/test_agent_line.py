@@ -18,7 +18,7 @@ def test_a_message_without_an_end_is_not_taken_for_ever(monkeypatch):
     try:
         for _ in range(4):
             line.guest_socket.send(b"+" + b"x" * 40_000)
-        with pytest.raises(TooMuch, match="a message of more than"):
+        with pytest.raises(TooMuch):
             line.receive(time.monotonic() + 9)
     finally:
         line.guest_socket.close()

@@ -52,21 +52,15 @@ def test_the_first_that_works_is_taken_and_a_line_says_why_not_the_guest(
 
 def test_where_none_works_every_reason_is_named(monkeypatch, capsys):
     monkeypatch.setattr("os.geteuid", lambda: 0)  # else Mininet is not even asked
-    monkeypatch.setattr(
-        engines, "ENGINES", kinds(guest="no kernel", mininet="no root", recorded="no files")
-    )
+    reasons = dict(guest="no kernel", mininet="no root", recorded="no files")
+    monkeypatch.setattr(engines, "ENGINES", kinds(**reasons))
     with pytest.raises(nl.EngineError, match="guest: no kernel\nmininet: no root\nrecorded: no fi"):
         nl.run(nl.wan(), nl.Ping("h1", "h2"))
     assert capsys.readouterr().out == ""
 
 
 def test_another_error_than_that_it_does_not_work_is_not_passed_over(monkeypatch):
-    def stumble(self):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(
-        engines, "ENGINES", kinds() | {"guest": type("guest", (), {"__init__": stumble})}
-    )
+    monkeypatch.setattr(engines, "ENGINES", {"guest": lambda: 1 / 0})
     with pytest.raises(ZeroDivisionError):
         engines.pick()
 
@@ -77,17 +71,9 @@ def test_one_asked_for_by_name_is_that_one_or_an_error(monkeypatch, capsys):
     assert engines.pick("recorded").name == "recorded"
     with pytest.raises(nl.EngineError, match=r"^no root$"):
         engines.pick("mininet")
-    with pytest.raises(
-        nl.SpecificationError, match=r"engine = 'ns3': one of guest, mininet, recorded"
-    ):
+    with pytest.raises(nl.SpecificationError, match=r"engine = 'ns3': one of guest, mininet, rec"):
         engines.pick("ns3")
     assert capsys.readouterr().out == ""
-
-
-def test_while_records_are_made_anew_none_is_read(monkeypatch):
-    monkeypatch.setattr(engines, "ENGINES", kinds())
-    monkeypatch.setenv("NETLAB_RECORD", "on")
-    assert [engines.pick(name).name for name in ("recorded", "mininet")] == ["guest", "mininet"]
 
 
 @pytest.fixture
@@ -131,6 +117,5 @@ def test_who_asks_for_mininet_is_asked_for_root(student, monkeypatch):
 
 
 def test_the_order_is_guest_mininet_recorded():
-    assert list(engines.ENGINES) == NAMES
     kinds = (GuestEngine, mininet.MininetEngine, RecordedEngine)
-    assert [kind.name for kind in kinds] == NAMES
+    assert [kind.name for kind in kinds] == list(engines.ENGINES) == NAMES

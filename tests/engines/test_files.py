@@ -51,41 +51,33 @@ NAMED_ALIKE = (  # by a student: what netlab would remove from a cache of its ow
 
 @pytest.mark.parametrize("names", [FOREIGN, NAMED_ALIKE, ["engine.json/mine"], ["lock/mine"]])
 @pytest.mark.parametrize("tag", [None, "# made by another program\n"])
-def test_a_folder_without_netlabs_tag_is_not_netlabs(tag, names, tmp_path, monkeypatch):
-    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
-    fill(tmp_path, names)
+def test_a_folder_without_netlabs_tag_is_not_netlabs(tag, names, home):
+    fill(home, names)
     if tag:
-        (tmp_path / cache.TAG).write_text(cache.TAG_TEXT.splitlines(True)[0] + tag)
-    before = sorted(tmp_path.rglob("*"))
+        (home / cache.TAG).write_text(cache.TAG_TEXT.splitlines(True)[0] + tag)
+    before = sorted(home.rglob("*"))
     for use in (store.remove, lambda: store.work_folder().__enter__()):
         with pytest.raises(nl.EngineError, match="other things"):
             use()
     assert "other things" in evidence.save("20260101-000000-1", {"a": "text"})
     UnfinishedSweep(SimpleNamespace(name="guest", digest="0"))
-    assert sorted(tmp_path.rglob("*")) == before and mine(tmp_path) == len(names)
+    assert sorted(home.rglob("*")) == before and mine(home) == len(names)
 
 
-def test_names_that_netlab_does_not_make_stay_beside_an_engine(tmp_path, monkeypatch):
-    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
-    assert cache.own_cache() == tmp_path and (tmp_path / cache.TAG).is_file()
-    fill(tmp_path)
+def test_names_that_netlab_does_not_make_stay_and_the_fifty_newest_of_evidence(home):
+    assert cache.own_cache() == home and (home / cache.TAG).is_file()
+    fill(home)
     for name in ("kernel", "rootfs"):
-        (tmp_path / f"{name}-0123456789ab").mkdir()
-    for number in range(evidence.NEWEST + 5):
-        evidence.save(f"20260101-000000-{number:06d}", {"a": "text"})
-    store.remove()
-    UnfinishedSweep(SimpleNamespace(name="guest", digest="0"))
-    assert mine(tmp_path) == len(FOREIGN) and not (tmp_path / "kernel-0123456789ab").exists()
-
-
-def test_the_fifty_newest_folders_of_evidence_are_kept(tmp_path, monkeypatch):
-    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "new"))
+        (home / f"{name}-0123456789ab").mkdir()
     for number in range(60):
         name = f"20260101-0000{number:02d}-guest"
         evidence.save(name, {"console": "text"})
         os.utime(evidence.folder(name), (number, number))
-    kept = sorted(path.name for path in (tmp_path / "new/evidence").iterdir())
+    kept = sorted(path.name for path in (home / "evidence").iterdir() if path.is_dir())
     assert len(kept) == 50 and kept[-1] == "20260101-000059-guest"
+    store.remove()
+    UnfinishedSweep(SimpleNamespace(name="guest", digest="0"))
+    assert mine(home) == len(FOREIGN) and not (home / "kernel-0123456789ab").exists()
 
 
 def test_the_mode_is_the_umasks_or_that_of_the_old_file(tmp_path):
@@ -133,7 +125,11 @@ def test_only_what_is_old_and_has_the_name_is_pruned(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"bb", "other"}
 
 
-def test_evidence_is_kept_to_the_byte(home):
+def test_evidence_is_kept_to_the_byte_or_not_at_all(home):
+    with full_disk():
+        said = evidence.save("today-1", {"short": "x", "long": "x" * 200})
+    assert said == f"It could not be kept in {home / 'evidence' / 'today-1'}: File too large"
+    assert not (home / "evidence" / "today-1").exists()
     said = evidence.save("today-1", {"a.txt": "naïve \ud800", "b": b"\0\xff"})
     place = home / "evidence" / "today-1"
     assert said == f"Everything it left is in {place}" and evidence.folder("today-1") == place
@@ -141,13 +137,6 @@ def test_evidence_is_kept_to_the_byte(home):
     assert (place / "a.txt").read_text() == "naïve \\ud800"
     assert "could not be kept" in evidence.save("today-1", {"b": "second"})
     assert (place / "b").read_bytes() == b"\0\xff"
-
-
-def test_a_full_disk_is_said_and_nothing_half_is_left(home):
-    with full_disk():
-        said = evidence.save("today-1", {"short": "x", "long": "x" * 200})
-    assert said == f"It could not be kept in {home / 'evidence' / 'today-1'}: File too large"
-    assert not (home / "evidence" / "today-1").exists()
 
 
 def test_a_cache_that_cannot_be_written_does_not_hide_why_the_guest_died(home):

@@ -1,19 +1,16 @@
 """Limits of wall-clock time that netlab sets itself, on a slow machine."""
 
-from typing import ClassVar
-
 import pytest
 
 import netlab as nl
 from netlab.engines.host_speed import wall_s
 from netlab.errors import AlgorithmError, LimitError, SpecificationError
+from tests.running.scripted import Scripted
 
 
-@pytest.mark.parametrize(("text", "expected"), [(None, 30), ("", 30), ("1", 30), ("2.5", 75)])
+@pytest.mark.parametrize(("text", "expected"), [("", 30), ("1", 30), ("2.5", 75)])
 def test_limits_are_multiplied(monkeypatch, text, expected):
-    monkeypatch.delenv("NETLAB_SLOWER", raising=False)
-    if text is not None:
-        monkeypatch.setenv("NETLAB_SLOWER", text)
+    monkeypatch.setenv("NETLAB_SLOWER", text)
     assert wall_s(30) == expected
 
 
@@ -24,17 +21,11 @@ def test_what_is_no_factor_is_refused(monkeypatch, text):
         wall_s(30)
 
 
-class Engine:
-    """One that only tells what limit it was given."""
-
-    name, digest, clocks, at_once = "no engine", "0", ("virtual",), 1
-    about: ClassVar = {"congestion": ()}
+class Engine(Scripted):
+    """Tells only what limit it was given."""
 
     def connect(self, seed, clock, wall_limit_s):
         raise LimitError(f"{wall_limit_s:g}")
-
-    def recall(self, experiment):
-        return None
 
 
 def limit(**given):

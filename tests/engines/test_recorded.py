@@ -105,8 +105,7 @@ def test_what_was_never_recorded_is_refused_with_the_nearest_and_how_to_get_an_e
     with pytest.raises(nl.EngineError, match=r"\n- traffic.0.parallel = 2\n"):
         nl.sweep(cell, parallel=[1, 2, 3], seeds=[2], engine="recorded")
     assert capsys.readouterr().out == ""
-    with pytest.raises(nl.EngineError, match=r"live network.*netlab engine build.*engine import"):
-        nl.Network(PATH, engine="recorded")
+    assert len(list(records[0].glob("*.json.xz"))) == len(list(records[0].iterdir())) == 5
 
 
 def test_a_folder_without_records_is_refused(place):
@@ -181,14 +180,6 @@ def test_sysctls_in_another_order_are_the_same_experiment(records, place):
     assert one == other
     recorded.record(nl.Result(one, records[1].raw, records[1].commands, records[1].provenance))
     assert nl.run(other, engine="recorded").raw == records[1].raw
-
-
-def test_records_are_small_and_lie_one_to_an_experiment(records):
-    folder, ran, _ = records
-    names = [file.name for file in folder.iterdir()]
-    assert len(names) == 5 and all(name.endswith(".json.xz") for name in names)
-    size = (folder / recorded.path_of(EXPERIMENT).name).stat().st_size
-    assert size < min(sum(map(len, ran.raw.values())) / 2, 5_000)
 
 
 def test_recording_again_replaces_what_came_out_differently_or_is_damaged(records, place):

@@ -10,13 +10,7 @@ PLAIN = Topology(
 
 
 class Scripted:
-    """Stands for an engine and for its agent.
-
-    Parameters
-    ----------
-    pieces : iterable of str
-        What a command prints, a message each.
-    """
+    """An engine, and its connection: each command prints these pieces, a message each."""
 
     name, digest, about, clocks, at_once = "scripted", None, {}, ("virtual",), 1
 

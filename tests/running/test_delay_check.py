@@ -63,10 +63,9 @@ def test_what_contradicts_the_network_is_asked_again():
 
 
 def test_silence_refutes_a_network_as_far_as_it_is_improbable():
-    with pytest.raises(EmulationError, match="no answer to 20 pings between h1 and h2"):
-        checked(wan(), SILENT, answered(20))
-    with pytest.raises(EmulationError, match="no answer"):
-        checked(direct("45%"), SILENT)
+    for topology in (wan(), direct("45%")):
+        with pytest.raises(EmulationError, match="no answer to 20 pings between h1 and h2"):
+            checked(topology, SILENT)
     three = Topology(
         direct("0%").hosts,
         links=[Link("h1", "s1", loss="45%", both=True), Link("s1", "h2", loss="45%", both=True)],

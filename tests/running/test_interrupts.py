@@ -35,10 +35,8 @@ def press(monkeypatch):
 @pytest.mark.long
 def test_a_run_ends_at_whatever_question_ctrl_c_comes(press):
     """Set-up, settling, check pings, servers, traffic, counters."""
-    lossy, traffic = (
-        nl.wan("100mbit", "20ms", "1%"),
-        (nl.Iperf3("h1", "h2", time=1), nl.Nstat("h1")),
-    )
+    lossy = nl.wan("100mbit", "20ms", "1%")
+    traffic = nl.Iperf3("h1", "h2", time=1), nl.Nstat("h1")
     questions = press(lambda number, question: False)
     nl.run(lossy, *traffic, engine="guest")
     asked = [question["op"] for question in questions]

@@ -66,11 +66,6 @@ def test_a_sequence_that_messages_cut_in_two_is_not_shown_either(parts, cuts):
     assert "\x1b" not in job.text
 
 
-def test_what_prints_no_escape_sequence_is_kept_as_it_is(network):
-    job = network.run("h1", r"printf '{\"a\": [0, 1]}\r\n\t\a~[31m\n'", echo=False)
-    assert job.text == job.raw == '{"a": [0, 1]}\r\n\t\a~[31m\n'
-
-
 @pytest.mark.parametrize(
     "command",
     ["yes", "trap '' INT; while :; do printf %05000d 1; done", "(trap '' INT; yes) & yes"],

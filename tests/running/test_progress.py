@@ -105,14 +105,17 @@ def test_what_a_cell_shows_in_another_way_is_kept(executed):
         assert [text.strip() for text in texts if text][:1] == ["5"] and lines(seen), other
 
 
+CLICK = """
+shell, kinds = get_ipython(), []; own = shell.get_parent()
+shell.display_pub.register_hook(lambda sent: kinds.append(sent["msg_type"]) or sent)
+shell.set_parent({"header": {"msg_id": "click", "msg_type": "comm_msg"}})
+wait()
+shell.set_parent(own)
+"""
+
+
 def test_a_click_on_a_widget_does_not_clear_the_widget_s_cell(executed):
-    click = "shell, kinds = get_ipython(), []; own = shell.get_parent()\n"
-    click += (
-        "shell.display_pub.register_hook(lambda sent: kinds.append(sent['msg_type']) or sent)\n"
-    )
-    click += "shell.set_parent({'header': {'msg_id': 'click', 'msg_type': 'comm_msg'}})\n"
-    click += "wait()\nshell.set_parent(own)"
-    (*_, kinds), _ = executed(click, "print(*kinds)")
+    (*_, kinds), _ = executed(CLICK, "print(*kinds)")
     assert set(kinds[0].text.split()) == {"display_data", "update_display_data"}
 
 

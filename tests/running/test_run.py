@@ -41,7 +41,6 @@ main()
 def test_the_command_has_4_gb_of_memory_for_a_strangers_experiment(tmp_path):
     experiment = nl.Experiment(PATH, nl.Ping("h1", "h2"))
     (tmp_path / "experiment.json").write_text(experiment.to_json())
-    done = subprocess.run(
-        [sys.executable, "-c", GREEDY], cwd=tmp_path, capture_output=True, text=True
-    )
+    command = [sys.executable, "-c", GREEDY]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 1 and "4 GB" in done.stderr and "Traceback" not in done.stderr

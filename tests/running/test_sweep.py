@@ -82,7 +82,7 @@ def test_a_sweep_has_a_row_per_cell_and_seed_in_the_order_of_its_axes(grid):
         ({"loss": ["0.1%", "200%"], "parallel": [1]}, "200%"),
         ({"loss": [], "parallel": [1]}, "loss"),
         ({"loss": ["1%"], "parallel": [1], "seeds": []}, "seeds"),
-        ({"loss": ["1%"], "parallel": 4}, r"parallel = 4: a list of values, such as \[4\]"),
+        ({"loss": ["1%"], "parallel": 4}, r"parallel = 4: a list"),
         ({"loss": "1%", "parallel": [1]}, r"loss = '1%': a list"),
         ({"loss": ["1%"], "parallel": [1], "seeds": 3}, r"seeds = 3: a list"),
         ({"loss": ["1%"]}, r"lossy takes loss, parallel, and the axes are loss \(missing a req"),
@@ -137,12 +137,9 @@ def test_nothing_is_lost_when_the_process_is_killed(grid, place, number):
         [sys.executable, "-c", INTERRUPTED, place.parent], stderr=subprocess.DEVNULL
     )
     deadline = time.monotonic() + 120
-    while (
-        not (place.exists() and list(place.glob("*.json.xz")))
-        and process.poll() is None
-        and time.monotonic() < deadline
-    ):
+    while not list(place.glob("*.json.xz")) and time.monotonic() < deadline:
         time.sleep(0.01)
+        assert process.poll() is None
     process.send_signal(number)
     assert process.wait(300) != 0, "it was ended before its end"
     kept = len(list(place.glob("*.json.xz")))
@@ -153,9 +150,8 @@ def test_nothing_is_lost_when_the_process_is_killed(grid, place, number):
 
 def test_a_run_that_fails_is_reported_with_its_evidence_and_does_not_end_the_sweep(grid, place):
     def failing(loss, parallel):
-        return lossy(loss, parallel).but(
-            virtual_limit_s=0.5 if (loss, parallel) == ("1%", 1) else None
-        )
+        limit_s = 0.5 if (loss, parallel) == ("1%", 1) else None
+        return lossy(loss, parallel).but(virtual_limit_s=limit_s)
 
     words = r"2 of 8 runs failed.*The first, loss='1%', parallel=1, seed=1:\nCommandError"
     with pytest.warns(UserWarning, match=words) as told:
@@ -215,6 +211,10 @@ def test_what_is_kept_belongs_to_its_engine_and_lasts_a_week(grid, place):
     other = type("Other", (), {"name": "guest", "digest": "0123"})()
     assert UnfinishedSweep(other).find(experiment) is None, "another engine measures other numbers"
     (path,) = place.iterdir()
+    sound = path.read_bytes()
+    path.write_bytes(b"cut off")
+    assert kept.find(experiment) is None, "a damaged one is measured again"
+    path.write_bytes(sound)
     os.utime(path, (0, time.time() - WEEK_S - 1))
     assert UnfinishedSweep(engine).find(experiment) is None and not path.exists()
 
@@ -225,15 +225,6 @@ def test_where_nothing_can_be_kept_it_measures_all_the_same(grid, place):
     with pytest.warns(UserWarning, match=r"cannot be kept in .*will start anew") as told:
         pd.testing.assert_frame_equal(nl.sweep(lossy, **AXES), grid, check_exact=True)
     assert len(told) == 1
-
-
-@pytest.mark.long
-def test_a_damaged_file_of_an_earlier_sweep_is_measured_again(grid, place):
-    engine, experiment = nl.engines.pick("guest"), lossy("0.1%", 1)
-    path = UnfinishedSweep(engine).path(experiment.but(seed=1))
-    path.parent.mkdir()
-    path.write_bytes(b"cut off")
-    pd.testing.assert_frame_equal(nl.sweep(lossy, **AXES), grid, check_exact=True)
 
 
 def test_an_engine_with_a_clock_of_its_own_sets_the_experiments_clock(monkeypatch):

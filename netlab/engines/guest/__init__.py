@@ -1,6 +1,4 @@
-"""The virtual-time guest: a User-Mode Linux kernel, an ordinary process, with Mininet in it and a
-clock of its own.
-"""
+"""The virtual-time guest: a User-Mode Linux kernel with Mininet in it and a clock of its own."""
 
 import math
 import time

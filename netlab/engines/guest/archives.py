@@ -1,7 +1,4 @@
-"""Archives: what a guest's kernel has of files. It maps them into its memory, and opens nothing.
-
-They are tar files in ustar format, sorted by path, so that what is below a folder follows it.
-"""
+"""A guest's files, as archives that its kernel maps into memory: ustar, sorted by path."""
 
 import os
 import stat
@@ -15,9 +12,7 @@ FORMAT = {"format": tarfile.USTAR_FORMAT}
 
 
 def pack(folder, place):
-    """Write everything below a folder to an archive: the same bytes from the same paths, modes,
-    links and contents. An EngineError where a path or a link is too long: 255 and 100 bytes.
-    """
+    """Archive a folder; the same tree gives the same bytes. An EngineError for too long a path."""
     folder = Path(folder)
     found = [path.relative_to(folder) for path in folder.rglob("*")]
     with open(place, "wb") as file, tarfile.open(fileobj=file, mode="w:", **FORMAT) as archive:

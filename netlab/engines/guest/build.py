@@ -1,9 +1,7 @@
-"""Build the guest engine as an ordinary user: a User-Mode Linux kernel and a small Debian root file
-system with Mininet in it.
+"""Build the guest engine, as an ordinary user: a User-Mode Linux kernel and a root file system.
 
-Nothing is installed on the machine. The Debian packages that `engine.lock` names are fetched
-(`packages`) and unpacked (`rootfs`), one of them is the kernel's source; the result goes to the
-cache (`store`).
+The Debian packages of `engine.lock` are fetched (`packages`) and unpacked (`rootfs`); one has the
+kernel's source. The result goes to the cache (`store`); nothing is installed.
 """
 
 import contextlib
@@ -27,9 +25,9 @@ FREE_BYTES = 4 << 30  # the kernel's source and objects, deleted afterwards
 
 
 def build(kernel_source=None, again=False):
-    """Build an engine from the pinned recipe, or another tarball of a kernel's source, and put it
-    in use; -> its `store.Build`. Without `again`, one that somebody has built meanwhile is taken.
-    An EngineError says what is missing or failed, and what to do.
+    """Build an engine from the lock, or from a tarball of a kernel's source, and put it in use.
+
+    Without `again`, one that another process has built meanwhile is taken; -> `store.Build`.
     """
     check_tools()
     with store.work_folder() as folder:

@@ -30,9 +30,7 @@ LOOKS, BETWEEN_LOOKS_S = 20, 0.05
 
 
 class Console:
-    """The file that a guest's kernel and first program print to, read once, by its descriptor: its
-    name might lead elsewhere by then. `signs` are texts that are kept wherever they come.
-    """
+    """What a guest prints, read once, by its descriptor; `signs` are texts that are always kept."""
 
     def __init__(self, descriptor, signs):
         self.descriptor, self.signs = descriptor, [sign.encode() for sign in signs]
@@ -57,10 +55,9 @@ class Console:
 
 
 def lost_a_process(pid, at_rest, console):
-    """Was one of a guest's processes killed from outside? Its kernel notices only when it goes on
-    with the program there, and others may wait for that program for ever.
+    """Was one of a guest's processes killed from outside? Its kernel may never notice.
 
-    `at_rest`: the kernel's `spare_sockets` when all was well, or None; `console` gives its text.
+    `at_rest`: `spare_sockets` when all was well, or None; `console` gives the console's text.
     """
     for _ in range(LOOKS):
         if LOST in console():
@@ -75,9 +72,8 @@ def lost_a_process(pid, at_rest, console):
 def spare_sockets(pid):
     """How many more sockets than child processes a guest's kernel has; None while they change.
 
-    The kernel keeps a socket to each child process, one for each program in the guest. It opens the
-    socket before it starts the process and closes it after it has ended the process: only where
-    somebody else killed one, the number stays larger than at rest.
+    The kernel has a socket to each child from before its start until after its end. The number is
+    larger than at rest only where somebody else has killed a child.
     """
     with contextlib.suppress(OSError):
         children = children_of(pid)

@@ -1,8 +1,6 @@
-"""What a guest's kernel tells and asks this process in the middle of a run: congestion windows and
-queues, and what congestion control is to do.
+"""The parent's end of a guest's hooks: windows and queues are told, congestion control is asked.
 
-The kernel stands still, and virtual time with it, until it has been heard. So a run that is
-watched leaves the bytes of one that is not.
+The kernel and virtual time stand still meanwhile, so that watching changes no byte of a run.
 """
 
 import contextlib
@@ -62,9 +60,7 @@ class HookFailed(Exception):
 
 
 class Hooks:
-    """The parent's end of a guest's hooks. A loop that waits for the guest also waits for
-    `sockets`, and calls `serve` with each that can be read.
-    """
+    """The parent's end of a guest's hooks: wait for `sockets`, call `serve` with those ready."""
 
     def __init__(self):
         self.page = os.memfd_create("netlab-filter")
@@ -84,9 +80,8 @@ class Hooks:
         return dict(zip(names, map(str, numbers), strict=True)), numbers
 
     def watch(self, tell, addresses=(), interfaces=()):
-        """Be told, from now on, of connections that send from these IPv4 addresses, and of every
-        queueing discipline on these interfaces. ``tell(windows, queues)`` gets arrays of `WINDOW`
-        and `QUEUE`, in the order of time, many at once.
+        """From now on, call ``tell(windows, queues)`` with arrays of `WINDOW` and `QUEUE`: of what
+        sends from these IPv4 addresses, and of each discipline on these interfaces.
         """
         for what, names in (("addresses", addresses), ("interfaces", interfaces)):
             if len(names) > MOST:
@@ -104,9 +99,7 @@ class Hooks:
         self.control_socket.close()
 
     def serve(self, ready):
-        """Hear what has come on one of `sockets`. After a `HookFailed` the guest waits for an
-        answer that does not come: it can only be ended.
-        """
+        """Take a message of one of `sockets`. After a `HookFailed` the guest can only be ended."""
         try:
             if self.control and ready is self.control.socket:
                 self.control.hear()
@@ -138,11 +131,10 @@ class Hooks:
 
 
 class Control:
-    """A process that answers for some algorithms, in the order of their names in the kernel; an
-    AlgorithmError where one cannot even be begun.
+    """A process that answers for some algorithms; an AlgorithmError where one cannot be begun.
 
-    The kernel asks it directly, on the socket `kernel`; on its own `socket` it tells what it prints
-    and what has gone wrong. Both take turns on one CPU: handing over to another takes longer.
+    The kernel asks it directly, on the socket `kernel`; its own `socket` tells what it prints and
+    what has gone wrong. It shares the guest's CPU, as another would be slower.
     """
 
     def __init__(self, algorithms, seed, kernel, cpu=None):

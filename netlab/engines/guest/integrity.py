@@ -1,7 +1,6 @@
-"""Are an engine's files those that it was made with?
+"""Check that an engine's files are those that it was made with.
 
-Hashing them takes a second, so it is done only when one of them looks different (mode, size, times)
-from when the hashes were last right.
+They are hashed, which takes a second, only when mode, size or time of one has changed.
 """
 
 import contextlib
@@ -52,10 +51,7 @@ def tree_digest(root):
 
 
 def damage(build, stamp):
-    """What of an engine (`store.Build`) is not as it was made: texts, none where it is sound.
-
-    The file `stamp` has one line, what the files looked like when their hashes were last right.
-    """
+    """What is wrong with an engine (`store.Build`), as texts; the file `stamp` keeps its look."""
     appearance = appearance_of(build)
     with contextlib.suppress(OSError, ValueError):
         if stamp.read_text(encoding="utf-8").partition("\n")[0] == appearance:
@@ -75,9 +71,7 @@ def damage(build, stamp):
 
 
 def appearance_of(build):
-    """Digest of mode, size and times of every file of an engine, and of the digests that they are
-    to have.
-    """
+    """Digest of mode, size and times of an engine's files, and of the digests they should have."""
     looks = [(path, path.stat()) for path in (build.linux, build.shim)]
     looks += [(path, path.lstat()) for path in build.rootfs.rglob("*")]
     found = [

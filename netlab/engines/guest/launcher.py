@@ -203,8 +203,7 @@ def allowed_calls():
 def tests(conditions):
     """Lines that allow a call under these conditions, and else fall through.
 
-    They look at the lower halves of arguments: none of these takes more than 32 bits but
-    sendto's address, whose length must be 0, too.
+    They test the lower 32 bits of arguments: only sendto's address is wider, and its length is 0.
     """
     lines = [(RETURN, 0, 0, ALLOW)]
     for at, bits, values in reversed(conditions):
@@ -227,11 +226,10 @@ def confine_calls():
 def start(
     command, environment, readable, writable, walls, root, user, fixed_layout, cpu, largest_file
 ):
-    """Put up these walls (of `NAMES`), and become a program, which sees these files and folders.
+    """Put up these walls (of `NAMES`) and become a program, which sees these files and folders.
 
-    `root` is an empty folder, `user` the id for the wall "user", `fixed_layout` switches address
-    randomisation off, `cpu` is the one that it uses, `largest_file` [bytes] leaves room for the
-    guest's memory. An OSError where a wall could not be put up.
+    `root` is an empty folder; `user` the id for the wall "user"; `fixed_layout` switches address
+    randomisation off; `largest_file` [byte]. An OSError where a wall cannot be put up.
     """
     if cpu is not None:
         os.sched_setaffinity(0, {cpu})

@@ -82,9 +82,7 @@ def one_cpu():
 
 @cache
 def fixed_layout():
-    """The words before a command that switch address randomisation off; none where the host refuses
-    (then the shim helps).
-    """
+    """The words that switch address randomisation off; none where the host refuses (see shim.c)."""
     words = ["setarch", "-R"]
     return words if subprocess.run([*words, "true"], capture_output=True).returncode == 0 else []
 

@@ -1,6 +1,4 @@
-"""What an engine is made of, for whoever hands it on: a list of its packages that says where their
-licences and their exact sources are, and these sources.
-"""
+"""An engine's bill of materials, with licences and sources, for whoever hands it on."""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -14,8 +12,7 @@ BILL = "engine.cdx.json"
 def bill_of_materials(build):
     """An engine's packages, as a CycloneDX 1.6 document.
 
-    Paths that begin with ``pool/`` are relative to Debian's archive, today or at the moment
-    ``debian:snapshot``; those of licences to the exported file, and to the archive in it.
+    Paths below ``pool/`` are in Debian's archive; those of licences are in the exported file.
     """
     lock = packages.read_lock()
     sources = {(source["name"], source["version"]): source["files"] for source in lock["sources"]}
@@ -73,9 +70,7 @@ def reference(kind, file):
 
 
 def fetch_sources(folder):
-    """Fetch the sources of everything that the lock names, and add what netlab changes and adds;
-    -> how many files, and their bytes. An EngineError names those that cannot be had.
-    """
+    """Fetch the sources of all that the lock names, and netlab's patches; -> files, bytes."""
     own = {folder / path.name: path.read_bytes() for path in store.RECIPE}
     for path, data in own.items():  # a file with other contents stays
         check(path, "FOLDER", begins_as(data.startswith))

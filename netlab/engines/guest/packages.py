@@ -1,6 +1,6 @@
-"""The Debian packages that an engine is made of, as `engine.lock` names them, and how to get them:
-from this machine's mirror, or else from Debian's snapshot archive. A file counts only with the
-SHA-256 that the lock has for it, so it does not matter who hands it out.
+"""Fetch the Debian packages that `engine.lock` names: from the mirror, or the snapshot archive.
+
+A file counts only with the SHA-256 of the lock, so it does not matter who hands it out.
 """
 
 import json
@@ -40,11 +40,10 @@ def read_lock():
 
 
 def fetch(files, folder, snapshot, title, otherwise=IMPORT):
-    """Bring files of Debian's archive, as the lock describes them, into a folder, and leave those
-    that are there already; -> their paths.
+    """Fetch files of Debian's archive into a folder, unless they are there; -> their paths.
 
-    An EngineError names those that cannot be had or have other bytes. `snapshot` is a moment at
-    which the archive had all of them, `title` the progress bar's, `otherwise` what else one can do.
+    `snapshot` is a moment at which the archive had them, `title` the bar's, `otherwise` a remedy.
+    An EngineError names those that cannot be had or have other bytes.
     """
     folder.mkdir(parents=True, exist_ok=True)
     wanted = {folder / Path(file["path"]).name: file for file in files}
@@ -83,9 +82,7 @@ def refusal(missing, reasons):
 
 
 def mirror():
-    """$NETLAB_DEBIAN_MIRROR, or the Debian mirror that this machine's apt uses, or else
-    mmdebstrap's, where that is installed; None where nobody knows one.
-    """
+    """$NETLAB_DEBIAN_MIRROR, or the mirror of this machine's apt, or of mmdebstrap; or None."""
     if site := os.environ.get("NETLAB_DEBIAN_MIRROR"):
         return site.rstrip("/")
     listed = output_of("apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(SITE)")
@@ -115,9 +112,7 @@ def mmdebstrap_mirrors():
 
 
 def snapshot_archive(moment):
-    """Debian's archive as it was then: of $NETLAB_DEBIAN_SNAPSHOT, or where apt would look, or
-    `DEBSNAP` where apt does not know; None where nobody does, or "no" is set.
-    """
+    """$NETLAB_DEBIAN_SNAPSHOT (None for "no"), or apt's, at this moment; or `DEBSNAP`, or None."""
     site = os.environ.get("NETLAB_DEBIAN_SNAPSHOT")
     for kind in ("Override::Origin", "Origin"):
         key = f"Acquire::Snapshots::URI::{kind}::Debian"
@@ -132,9 +127,7 @@ def snapshot_archive(moment):
 
 
 def download(site, files, title):
-    """Fetch files by path, all in one folder, and keep those with the right bytes; -> by path why
-    it did not come.
-    """
+    """Fetch files by path, all in one folder; -> by path, why it did not come."""
     with tempfile.TemporaryDirectory(prefix=".netlab-", dir=next(iter(files)).parent) as fresh:
         parts = {Path(fresh, path.name): file for path, file in files.items()}
         said = asked_of_debsnap(parts, title) if site == DEBSNAP else fetched(site, parts, title)

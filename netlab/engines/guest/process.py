@@ -1,9 +1,7 @@
-"""Start a guest: one process tree that ends with its parent, and whose bytes depend on the seed and
-the engine alone.
+"""Start a guest: processes that end with their parent, and repeat by seed and engine alone.
 
-The kernel mixes its command line into its random numbers, so that line is the same text every time:
-archives (`archives`) named ``r`` (root file system) and ``j`` (job folder) hide every path of the
-host.
+The kernel's command line enters its random numbers, so it has no path of this machine: archives
+named ``r`` (root file system) and ``j`` (job folder) take their place.
 """
 
 import contextlib
@@ -48,8 +46,7 @@ CLEAN_UP_AFTER_PARENT = (
 class Guest:
     """A running guest; a `netlab.engines.protocol.Connection`.
 
-    `build` is a `store.Build`; every random number of the guest's kernel comes from `seed`; `clock`
-    is one of `CLOCKS`. Answers may take `wall_limit_s` in all. [s]
+    It runs a `store.Build` with the random numbers of `seed` and a clock of `CLOCKS`.
     """
 
     booted = None  # the scripts that it boots with; None: an engine's own
@@ -126,9 +123,7 @@ class Guest:
         self.hooks.started()
 
     def ask(self, on_event=ignore, **question):
-        """See `netlab.engines.protocol.Connection.ask`. A GuestError where the guest died, a
-        LimitError where it took more than it may, and was ended.
-        """
+        """As `Connection.ask`; a GuestError where it died, a LimitError where it took too much."""
         if self.process is None and not self.line.interrupted:
             raise GuestError("this guest has been closed")
         try:
@@ -221,9 +216,7 @@ def check_descriptors():
 
 @contextlib.contextmanager
 def cleaned_up_after_parent(folder):
-    """Start a watcher, in a session of its own, that ends the guest and deletes its folder if this
-    process is killed; -> the pipe on which the guest tells it its process group.
-    """
+    """Start a watcher that ends the guest if this process is killed; -> the pipe for its group."""
     watcher_end, guest_end = os.pipe()
     watcher = subprocess.Popen(
         ["sh", "-c", CLEAN_UP_AFTER_PARENT, "netlab-watch", folder],

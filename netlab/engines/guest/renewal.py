@@ -1,6 +1,4 @@
-"""Renew `engine.lock`: apt chooses the packages, in folders of its own, from the mirror, and checks
-Debian's signatures. Whoever builds an engine needs neither.
-"""
+"""Renew `engine.lock`: apt resolves the packages in folders of its own and checks signatures."""
 
 import itertools
 import json
@@ -21,10 +19,10 @@ KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
 def renew(series=None):
-    """Write `engine.lock` anew: the packages of `rootfs.txt`, with all that they depend on, as the
-    mirror has them today, and the newest kernel of a series (such as ``7.2``; None is the lock's).
+    """Write `engine.lock` with the mirror's packages of today and the newest kernel of a series.
 
-    An EngineError where the mirror cannot be reached, has a wrong signature, or lacks a package.
+    The series, such as ``7.2``, is the lock's by default. An EngineError where the mirror cannot be
+    reached, has a wrong signature, or lacks a package.
     """
     requested = store.HERE.joinpath("rootfs.txt").read_text(encoding="utf-8").splitlines()
     requested = sorted(name for name in requested if not name.startswith("#"))
@@ -52,9 +50,7 @@ def text_of(lock):
 
 
 class Apt:
-    """The machine's apt with lists of its own, of the mirror, for a system where nothing is
-    installed.
-    """
+    """This machine's apt, with the mirror's lists in its own folder and no package installed."""
 
     def __init__(self, folder):
         site = packages.mirror()
@@ -92,9 +88,7 @@ class Apt:
         return done.stdout
 
     def moment(self):
-        """A moment at which Debian's snapshot archive has all of this: the day after the newest
-        of the lists was signed. What these name stays in the archive for longer than that.
-        """
+        """When the snapshot archive has all of this: a day after the newest list was signed."""
         texts = [path.read_text(encoding="utf-8") for path in self.lists.glob("*InRelease")]
         dates = [re.search(r"^Date: (.*)", text, re.M)[1] for text in texts]
         signed = max(datetime.strptime(date, "%a, %d %b %Y %H:%M:%S %Z") for date in dates)

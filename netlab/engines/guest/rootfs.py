@@ -1,6 +1,4 @@
-"""The guest's root file system: Debian packages, unpacked but not configured. That needs no root,
-and gives everybody the same tree.
-"""
+"""The guest's root file system: Debian packages, unpacked without root and not configured."""
 
 import contextlib
 import os
@@ -60,9 +58,7 @@ def build_rootfs(folder, packages):
 
 
 def unpack(packages, root):
-    """Unpack package files in the order of their names, but base-files first: it has the links
-    that make /bin, /lib and /sbin parts of /usr, which others must not replace by folders.
-    """
+    """Unpack packages by name, base-files first: its links make /bin, /lib, /sbin parts of /usr."""
     ordered = sorted(packages, key=lambda path: (not path.name.startswith("base-files_"), path))
     extract = 'dpkg-deb --fsys-tarfile "$file" | tar -x --keep-directory-symlink -C "$1"'
     script = f'for file in "${{@:2}}"; do {extract} || exit; echo; done'

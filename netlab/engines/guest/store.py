@@ -101,9 +101,7 @@ class Build:
 
 
 def current():
-    """The engine in use; an EngineError where there is none, it is damaged, or it was built from
-    another recipe than this netlab's.
-    """
+    """The engine in use; an EngineError where there is none, or a damaged or older one."""
     cache = cache_folder()
     path = cache / "engine.json"
     try:
@@ -172,9 +170,7 @@ def sound_kernel(name):
 
 @contextlib.contextmanager
 def work_folder():
-    """A private folder in the cache for making an engine in, for one process at a time; it is
-    deleted afterwards.
-    """
+    """A temporary folder in the cache to make an engine in, for one process at a time."""
     cache = cache_folder()
     try:
         lock = open(own_cache() / "lock", "a")  # noqa: SIM115
@@ -199,9 +195,7 @@ def work_folder():
 
 
 def install(folder, name, digest):
-    """Move a finished part from the work folder to its place in the cache, unless what is there is
-    the same by `digest`, a function of a folder.
-    """
+    """Move a finished part into the cache, unless `digest` of what is there is the same."""
     place = cache_folder() / name
     if place.exists():
         with contextlib.suppress(OSError):

@@ -1,8 +1,7 @@
-"""Hand a built engine to others, in a file or as a wheel, and take over what was handed out: every
-digest in it that can be computed anew is.
+"""Hand a built engine to others, in a file or as a wheel, and take one over once it is checked.
 
-The wheel, ``netlab_engine``, is a package of data that pip installs beside netlab, on machines that
-have no compiler, no apt and no network. Where the cache has no engine, it is unpacked into it.
+The wheel, ``netlab_engine``, is for machines without a compiler, apt or network: it is unpacked
+into a cache that has no engine.
 """
 
 import base64
@@ -40,9 +39,7 @@ XZ_LEVEL = 1  # level 6 makes 30 MB of what is 35 MB here, in five times as long
 
 
 def export(path):
-    """Write the engine in use to one file, with a list of what it is made of (`materials`); an
-    EngineError where there is none or it is damaged, a NetlabError where it cannot be written.
-    """
+    """Write the engine in use, with its bill of materials, to one file; -> `store.Build`."""
     build = store.current()
     with (
         replacing(path, "FILE", begins_as(is_export)) as file,
@@ -72,9 +69,9 @@ def is_export(head):
 
 
 def import_file(path, accept):
-    """Put an engine that was exported elsewhere in use, unless `accept` (of a `store.Build`) raises
-    an EngineError. So does a file that is not a whole engine, was altered, or belongs to another
-    version of netlab: the engine that is in use then stays in use.
+    """Put an exported engine in use, unless `accept` (of a `store.Build`) raises an EngineError.
+
+    An EngineError for a file that is cut, altered or another netlab's; the old engine then stays.
     """
     path = Path(path)
     with store.work_folder() as folder:
@@ -146,9 +143,7 @@ def tar(*words, stdout=subprocess.DEVNULL):
 
 
 def current():
-    """The engine in use; where the cache has none for this netlab, that of the package
-    netlab_engine is put in use. An EngineError where there is neither.
-    """
+    """The engine in use; where there is none for this netlab, that of the package netlab_engine."""
     try:
         return store.current()
     except EngineError:
@@ -184,9 +179,7 @@ def unpack(package):
 
 
 def write_wheel(folder):
-    """Write the engine in use as a wheel to a folder, the same bytes from the same engine; -> its
-    path. Errors as of `export`.
-    """
+    """Write the engine in use as a wheel to a folder, reproducibly; -> its path."""
     build = store.current()
     archive = io.BytesIO()
     with lzma.open(archive, "wb", preset=XZ_LEVEL) as packed:

@@ -39,9 +39,7 @@ def standing():
 
 
 def check_for_strangers():
-    """Refuse to run programs of strangers behind fewer than two walls, unless NETLAB_ONE_WALL is
-    1.
-    """
+    """Refuse to run a stranger's program behind one wall, unless NETLAB_ONE_WALL is 1."""
     if len(standing()) < 2 and os.environ.get("NETLAB_ONE_WALL") != "1":
         missing = "; ".join(f"{name}: {text}" for name, text in here().items() if text)
         raise EngineError(

@@ -1,7 +1,6 @@
-"""What a guest's kernel tells of windows and queues, thinned as it comes, and as text in the end.
+"""Windows and queues as a guest's kernel tells them: thinned as they come, then written as text.
 
-The text is the raw output that `read_windows` and `read_queues` of `netlab.readers` read: a line of
-names, then one line per record.
+`read_windows` and `read_queues` of `netlab.readers` read this raw output: names, then records.
 """
 
 import ipaddress
@@ -24,9 +23,7 @@ OCTETS = np.array([b"%d" % n for n in range(256)])
 
 
 class Thinned:
-    """Records of one kind from one place as they come; of each series, at most a few in each
-    `every_ns`. 0 keeps every record. [ns]
-    """
+    """Records from one place; of each series, a few in each `every_ns` (0: all of them). [ns]"""
 
     def __init__(self, place, every_ns):
         self.place, self.every_ns = place.encode(), every_ns
@@ -108,9 +105,7 @@ def listed(*fields):
 
 
 class WindowRows(Thinned):
-    """Windows: the last of each piece of time; besides, each where a connection's state has
-    changed, or its timer has run out.
-    """
+    """Windows: the last of each piece of time, each change of state, and each timeout."""
 
     columns = (
         "time_s,source,source_port,destination,destination_port,event,state,cwnd,ssthresh,"
@@ -193,9 +188,7 @@ class Watched:
         return list(dict.fromkeys(found))
 
     def tell(self, windows, queues):
-        """Take what the kernel has told (`hooks.Hooks.watch`); a LimitError where that is more than
-        is kept.
-        """
+        """Take what the kernel tells (`hooks.Hooks.watch`); a LimitError where it is too much."""
         told = {"windows": windows, "queues": queues}
         for name, watch in self.watches.items():
             if len(told[watch.kind]):

@@ -1,6 +1,6 @@
-"""What a jail has to run: the Python that runs here with the packages and libraries that netlab
-needs, and netlab, copied to two folders of the cache. They stand alone, down to the C library, so
-that the guest's own may be older or newer. Each has an archive of itself, which a jail sees.
+"""What a jail has to run: this Python with the packages that netlab needs, and netlab.
+
+They are copied to two folders of the cache, down to the C library, and a jail sees their archives.
 """
 
 import contextlib
@@ -35,9 +35,7 @@ OWN = Path(__file__).parents[2]  # netlab
 
 
 def contents():
-    """The two folders: Python and its packages, and netlab. They are made where there are none;
-    those that nobody has used for a week are deleted. An EngineError where they cannot be made.
-    """
+    """The folders of Python and of netlab, made where missing; those unused for a week go."""
     python, own, packages = identities()
     return (
         made(f"jail-python-{python}", lambda to: copy_python(to, packages)),

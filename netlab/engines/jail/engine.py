@@ -1,6 +1,4 @@
-"""The guest engine for experiments of strangers: their congestion controls in Python answer from a
-jail, and not from a process of this machine.
-"""
+"""The guest engine for strangers' experiments: their algorithms answer from a jail."""
 
 import json
 
@@ -18,9 +16,7 @@ MOST_OUTPUT_BYTES = 30_000_000  # of all programs of a network
 
 
 class JailedControl:
-    """Algorithms that answer a guest's kernel from a jail (`control_process`, as it is); an
-    AlgorithmError where one cannot even be begun.
-    """
+    """Runs `control_process` in a jail; an AlgorithmError where an algorithm cannot be begun."""
 
     def __init__(self, algorithms, seed, wall_limit_s):
         self.algorithms = algorithms
@@ -38,9 +34,7 @@ class JailedControl:
         return self.hear(asked, to=KERNEL, until=KERNEL)
 
     def hear(self, *packets, to, until):
-        """Hand over packets; -> the first that comes back on the socket `until`. An AlgorithmError
-        where the algorithm failed, or says what is no answer.
-        """
+        """Hand over packets; -> the first one back on the socket `until`, or an AlgorithmError."""
         try:
             number, packet = self.jail.talk(*packets, to=to)
             while number != until or (until == PARENT and b"ready" not in packet):

@@ -38,8 +38,9 @@ class Jail(Guest):
         return super().archives(build) | opened
 
     def talk(self, *packets, to=1):
-        """Hand packets to the program, wait until it sends one; -> (socket's number, bytes). A
-        GuestError where it or the jail has ended, a LimitError where it sent more than it may.
+        """Hand packets to the program, wait for one; -> (socket's number, bytes).
+
+        A GuestError where the program or the jail has ended, a LimitError where it sent too much.
         """
         answer = self.ask(op="talk", to=to, packets=[one.decode("latin-1") for one in packets])
         if "ended" in answer:

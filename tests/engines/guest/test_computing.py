@@ -42,10 +42,9 @@ def test_in_a_live_network_time_passes_and_it_says_so():
 def report(path, program, options):
     """What a program that is iperf3 reports, on a fresh guest."""
     with nl.Network(path) as net:
+        copy = "cp /usr/bin/iperf3 /tmp/iperf3; cp /usr/bin/iperf3 /tmp/copied"
         for host in ("h1", "h2"):  # hosts share files; the copy costs each the same
-            net.run(
-                host, "cp /usr/bin/iperf3 /tmp/iperf3; cp /usr/bin/iperf3 /tmp/copied", echo=False
-            )
+            net.run(host, copy, echo=False)
         net.start("h2", f"/tmp/{program} -s -1")
         net.sleep(0.5)
         return net.run("h1", f"/tmp/{program} -c 10.0.0.2 {options}", echo=False).text

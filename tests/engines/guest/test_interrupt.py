@@ -1,5 +1,6 @@
 """A run is ended at once from another thread, and by the third Ctrl-C; nothing is left of it."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -48,8 +49,7 @@ def nothing_left(net, tmp_path):
 
     def check():
         for _ in range(50):  # init reaps the last of them
-            left = [p for p in psutil.process_iter() if group(p.pid) == pid and alive(p)]
-            if not left:
+            if not (left := members(pid)):
                 break
             time.sleep(0.1)
         assert left == [] and not folder.exists()
@@ -58,18 +58,14 @@ def nothing_left(net, tmp_path):
     return check
 
 
-def group(pid):
-    try:
-        return os.getpgid(pid)
-    except ProcessLookupError:
-        return None
-
-
-def alive(process):
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+def members(group):
+    """The processes of a group that live."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
 
 
 def ended(net):

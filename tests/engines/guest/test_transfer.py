@@ -151,12 +151,6 @@ def test_a_damaged_engine_is_not_exported(opened, kept, tmp_path):
     assert not list(tmp_path.glob("out*"))
 
 
-def test_a_file_that_cannot_be_written_is_said(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(nl.NetlabError, match=r"cannot be written.*file is not a folder"):
-        transfer.export(tmp_path / "file" / "out.tar.gz")
-
-
 def test_cut_and_foreign_files_are_refused(exported, tmp_path, elsewhere):
     whole = exported.read_bytes()
     middle = len(whole) // 2
@@ -183,11 +177,6 @@ def test_cut_and_foreign_files_are_refused(exported, tmp_path, elsewhere):
 )
 def test_what_a_record_says_is_compared_with_the_files(changes, match, opened, tmp_path, elsewhere):
     refused(packed(opened, tmp_path / "odd.tar", **changes), match, elsewhere)
-
-
-def test_an_altered_engine_is_refused(opened, kept, tmp_path, elsewhere):
-    kept("rootfs-*/root.tar").write_text("mallory\n")
-    refused(packed(opened, tmp_path / "altered.tar"), "altered or damaged", elsewhere)
 
 
 def test_the_kernel_s_name_is_computed_anew(opened, kept, tmp_path, elsewhere):
@@ -291,10 +280,8 @@ def test_a_kernel_that_does_not_start_is_refused_without_advice_on_memory(
         file = packed(opened, tmp_path / f"{number}.tar", kernel_binary=digest)
         done = netlab("engine", "import", file, cache=elsewhere)
         said = " ".join(done.stderr.split())
-        assert done.returncode == 1 and "is not put in use" in said and "Traceback" not in said, (
-            said
-        )
-        assert "engine is damaged" in said and "netlab engine import FILE" in said, said
+        assert done.returncode == 1 and "Traceback" not in said, said
+        assert "is not put in use" in said and "engine is damaged" in said, said
         assert "TMPDIR" not in said and "memory" not in said, said
         assert not list(elsewhere.glob("engine.json"))
         file.unlink()
