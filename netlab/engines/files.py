@@ -18,26 +18,12 @@ HEAD_BYTES = 65_536  # of a file, which tell whose it is
 
 @contextlib.contextmanager
 def replacing(path, option="", ours=None, remedy="name another place"):
-    """A binary file to write to, which takes its place when it is complete; if anything fails, what
-    was there before stays. Its mode is that of the file it replaces, or the umask's.
+    """A binary file to write to, which replaces `path` when it is complete; else nothing changes.
 
-    Parameters
-    ----------
-    path : path
-        Its folder is made, if missing. A folder, a link, a device or a pipe of this name is
-        refused: nothing is ever written through a link.
-    option : str
-        The option of a command that named the path, for messages.
-    ours : callable, optional
-        Of the file that is there, open: is it netlab's, unchanged? If not, it is refused. None: any
-        file is replaced.
-    remedy : str
-        What to do where it cannot be written, for messages.
-
-    Raises
-    ------
-    NetlabError
-        It cannot be written there.
+    Its folder is made, if missing; its mode is that of the file it replaces, or the umask's.
+    `ours` tells of the file that is there, open, whether it is netlab's and unchanged; None: any
+    file is replaced. `option` (that named the path) and `remedy` are for messages. A NetlabError
+    where it cannot be written, or a folder, a link, a device or a pipe has this name.
     """
     path = Path(path)
     with refusals(path, option, remedy):

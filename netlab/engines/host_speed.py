@@ -8,15 +8,10 @@ SLOWEST = 1000
 
 
 def wall_s(seconds):
-    """A limit of wall-clock time of netlab's own, as it is on this machine. [s]
+    """A limit of netlab's own, times the environment variable ``NETLAB_SLOWER`` (1 to 1000). [s]
 
-    The environment variable ``NETLAB_SLOWER`` multiplies it: with 40, netlab waits 40 times as
-    long, as for an engine in an emulated machine. A limit that a user gives is not multiplied.
-
-    Raises
-    ------
-    SpecificationError
-        ``NETLAB_SLOWER`` is not a number from 1 to 1000.
+    With 40, netlab waits 40 times as long, as for an engine in an emulated machine. A limit that a
+    user gives is not multiplied.
     """
     text = os.environ.get("NETLAB_SLOWER") or "1"
     try:

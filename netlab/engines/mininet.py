@@ -78,11 +78,10 @@ class MininetConnection:
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
-        self.line = PipeLine(
-            wall_limit_s, os.dup(self.process.stdin.fileno()), os.dup(self.process.stdout.fileno())
-        )
-        self.process.stdin.close()
-        self.process.stdout.close()
+        ends = self.process.stdin, self.process.stdout
+        self.line = PipeLine(wall_limit_s, *(os.dup(end.fileno()) for end in ends))
+        for end in ends:
+            end.close()
 
     def ask(self, on_event=ignore, **question):
         if self.process is None and not self.line.interrupted:
@@ -125,9 +124,8 @@ class MininetConnection:
         try:
             status = self.process.wait(wall_s(CLOSING_S))
         except subprocess.TimeoutExpired:
-            subprocess.run(
-                as_root("kill", "-KILL", "--", f"-{self.process.pid}"), capture_output=True
-            )
+            kill = as_root("kill", "-KILL", "--", f"-{self.process.pid}")
+            subprocess.run(kill, capture_output=True)
             status = self.process.wait()
         if status < 0 or status > 128:  # killed: the hosts went with it, the switches did not
             for name in os.listdir("/sys/class/net"):

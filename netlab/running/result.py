@@ -68,11 +68,8 @@ class Result:
     def save(self, directory):
         """Write raw output, commands, provenance, and the frames as CSV to a folder; see `load`.
 
-        Raises
-        ------
-        NetlabError
-            It cannot be written; or the folder has another result, or files that somebody changed:
-            then nothing is written.
+        A NetlabError, and nothing is written, where the folder has another result, or files that
+        somebody changed.
         """
         folder = Path(directory)
         texts = {
@@ -113,10 +110,7 @@ NEEDED = {"seed", "clock", "engine", "engine_digest", "kernel", "virtual_s", "wa
 def load(directory):
     """Read what `Result.save` left; the tables are read anew from the raw output.
 
-    Raises
-    ------
-    NetlabError
-        The folder is not one that `Result.save` left: a file is missing, or is not what it was.
+    A NetlabError where a file is missing, or is not what it was.
     """
     folder = Path(directory)
     try:

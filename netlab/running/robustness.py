@@ -46,11 +46,6 @@ def robustness(
         numbers; ``sent again``, the median of a run's retransmitted packets; with `holds`,
         ``holds``, as in "9 of 10". A kernel without a record has no numbers.
 
-    Raises
-    ------
-    SpecificationError, NetlabError
-        As `sweep` raises them.
-
     Examples
     --------
     >>> def duel():

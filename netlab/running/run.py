@@ -99,14 +99,8 @@ def run_on(experiment, engine):
 def carry_out(experiment, net, limit_s):
     """Start every program of the traffic at its time and wait; -> what each printed, by name.
 
-    Raises
-    ------
-    KeyboardInterrupt
-        Somebody pressed Ctrl-C: what was measured until then is no result.
-    CommandError
-        A program failed, or had not ended at the limit.
-    GuestError
-        A program computed for so long that the run would not repeat.
+    Ctrl-C raises KeyboardInterrupt, as half a run is no result; a program that failed or had not
+    ended at the limit a CommandError; one that computed too long to repeat a GuestError.
     """
     programs = [
         (place.start_s, item.output_name(place.flow, program.name), program)

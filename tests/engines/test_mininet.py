@@ -104,17 +104,11 @@ def python(script, *arguments):
 
 def left(machine):
     """What is there of a network: interfaces, processes, folders."""
-    text = machine.run(
-        "pc",
-        "ls -1 /sys/class/net; pgrep -l 'iperf3|ping'; pgrep -f 'agent.p[y] --pipe|mininet:[h]'; ls"
-        " -1d /tmp/netlab-*",
-        echo=False,
-    ).text
-    return [
-        line
-        for line in text.splitlines()
-        if line not in ("lo", "pc-eth0", "sit0") and "No such file" not in line
-    ]
+    processes = "pgrep -l 'iperf3|ping'; pgrep -f 'agent.p[y] --pipe|mininet:[h]'"
+    look = f"ls -1 /sys/class/net; {processes}; ls -1d /tmp/netlab-*"
+    lines = machine.run("pc", look, echo=False).text.splitlines()
+    own = "lo", "pc-eth0", "sit0"
+    return [line for line in lines if line not in own and "No such file" not in line]
 
 
 def test_it_gives_what_the_guest_gives(machine, tmp_path):
@@ -149,15 +143,14 @@ def test_it_gives_what_the_guest_gives(machine, tmp_path):
     assert there.flows.received_bps.between(0, 20e6, inclusive="neither").all()
 
 
-@pytest.mark.parametrize(
-    "kill",
-    [
-        "pkill -INT -f '^[^ ]*ld-linux'",
-        "pkill -KILL -f '^[^ ]*ld-linux'",
-        "pkill -KILL -f 'agent.py --pipe'",
-    ],
-    ids=["Ctrl-C", "kill -9", "kill -9 the agent"],
-)
+KILLS = {
+    "Ctrl-C": "pkill -INT -f '^[^ ]*ld-linux'",
+    "kill -9": "pkill -KILL -f '^[^ ]*ld-linux'",
+    "kill -9 the agent": "pkill -KILL -f 'agent.py --pipe'",
+}
+
+
+@pytest.mark.parametrize("kill", KILLS.values(), ids=KILLS)
 @pytest.mark.long
 def test_nothing_outlives_it(machine, kill):
     job = machine.start("pc", python(LONG))
@@ -206,10 +199,9 @@ def test_it_names_everything_that_is_missing(bare, monkeypatch):
     monkeypatch.setattr(mininet, "as_root", lambda *command: ["false"])
     with pytest.raises(nl.EngineError) as refused:
         MininetEngine()
-    assert "apt-get install bridge-utils ethtool iperf3 iproute2 mininet procps" in str(
-        refused.value
-    )
-    assert "root: run as root" in str(refused.value)
+    said = str(refused.value)
+    assert "apt-get install bridge-utils ethtool iperf3 iproute2 mininet procps" in said
+    assert "root: run as root" in said
 
 
 def test_it_refuses_a_kernel_without_netem(bare, monkeypatch):
@@ -223,10 +215,6 @@ def test_it_refuses_a_kernel_without_netem(bare, monkeypatch):
 
 
 def test_it_has_real_time_only(machine):
-    job = machine.run(
-        "pc",
-        python('import netlab as nl; nl.Network(nl.wan(), clock="virtual", engine="mininet")'),
-        echo=False,
-        limit_s=60,
-    )
+    script = 'import netlab as nl; nl.Network(nl.wan(), clock="virtual", engine="mininet")'
+    job = machine.run("pc", python(script), echo=False, limit_s=60)
     assert "clock = 'virtual': the mininet engine has real" in job.text

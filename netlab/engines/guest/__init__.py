@@ -10,13 +10,8 @@ __all__ = ["GuestEngine"]
 
 
 class GuestEngine:
-    """The engine in the cache, or of the package netlab_engine; or a `store.Build` that
-    is not in use, whose files are not checked. See `netlab.engines.protocol.Engine`.
-
-    Raises
-    ------
-    EngineError
-        There is none, or it is damaged; the message says how to get one.
+    """The engine in the cache, or of the package netlab_engine; an EngineError where it is damaged
+    or there is none. Or a `store.Build` that is not in use, whose files are not checked.
     """
 
     name = "guest"

@@ -153,8 +153,15 @@ def watch_over():
     sys.addaudithook(audit)
 
 
+def given(algorithms):
+    """The messages that hand over algorithms (`Algorithm`): their length as JSON, and pieces."""
+    text = json.dumps([one.model_dump() for one in algorithms]).encode()
+    pieces = (text[first : first + PIECE] for first in range(0, len(text), PIECE))
+    return [str(len(text)).encode(), *pieces]
+
+
 def take(parent):
-    """A text from the parent: its length in a message of its own, then its pieces."""
+    """What the messages of `given` hand over: JSON."""
     length, text = int(parent.recv(100)), b""
     while len(text) < length:
         text += parent.recv(2 * PIECE)

@@ -18,7 +18,7 @@ import numpy as np
 
 from netlab.algorithms import base
 from netlab.engines.guest import control_process
-from netlab.engines.guest.control_process import ANSWER, CALLED, LONGEST_S, PIECE, place
+from netlab.engines.guest.control_process import ANSWER, CALLED, LONGEST_S, place
 from netlab.engines.guest.machine import fixed_layout
 from netlab.engines.host_speed import wall_s
 from netlab.errors import AlgorithmError, SpecificationError
@@ -155,14 +155,12 @@ class Control:
             start_new_session=True,
         )
         its_end.close()
-        text = json.dumps([one.model_dump() for one in algorithms]).encode()
         try:
             with contextlib.suppress(OSError):  # it has ended already; `hear` says why
                 if cpu is not None:
                     os.sched_setaffinity(self.process.pid, {cpu})
-                self.socket.send(str(len(text)).encode())  # see `control_process.take`
-                for first in range(0, len(text), PIECE):
-                    self.socket.send(text[first : first + PIECE])
+                for message in control_process.given(algorithms):
+                    self.socket.send(message)
             while not self.hear():
                 """Until it is ready."""
         except BaseException:

@@ -38,11 +38,8 @@ def findings():
     if version == (4, 4):
         older = "this is gVisor, which the guest does not run on"
     yield judge(version >= (5, 11), "kernel", f"Linux {release}", older)
-    traps, refused = (
-        in_child(seccomp_trap) == -signal.SIGSYS,
-        "refused here: the guest cannot catch",
-    )
-    yield judge(traps, "seccomp filters", "allowed", f"{refused} its programs' system calls")
+    refused = "refused here: the guest cannot catch its programs' system calls"
+    yield judge(in_child(seccomp_trap) == -signal.SIGSYS, "seccomp filters", "allowed", refused)
     layout, fixed = "randomisation cannot be switched off", machine.fixed_layout()
     undone = "randomisation can be switched off" if fixed else f"{layout}; its one effect is undone"
     differ = f"{layout}: results may differ from run to run"
@@ -52,12 +49,9 @@ def findings():
     yield judge(limit >= 512 << 20, "memory", text, f"only {text}; 512 are needed")
     space, needed = resource.getrlimit(resource.RLIMIT_AS)[0], MEMORY_BYTES + (256 << 20)
     unlimited = space == resource.RLIM_INFINITY
-    yield judge(
-        unlimited or space > needed,
-        "address space",
-        "unlimited" if unlimited else f"{space >> 20} MB",
-        f"`ulimit -v` allows {space >> 20} MB; {needed >> 20} are needed",
-    )
+    text = "unlimited" if unlimited else f"{space >> 20} MB"
+    less = f"`ulimit -v` allows {text}; {needed >> 20} are needed"
+    yield judge(unlimited or space > needed, "address space", text, less)
     yield around_guests()
     cpus = len(os.sched_getaffinity(0))
     yield Finding("ok", "CPUs", f"{cpus}; guests at once: {guests_at_once()}")

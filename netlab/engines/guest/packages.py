@@ -207,8 +207,7 @@ def bar(title, total=None):
     return tqdm(
         desc=title,
         total=total,
-        bar_format="{desc:<28} "
-        + ("{percentage:3.0f}%|{bar:30}| {elapsed}" if total else "{elapsed}"),
+        bar_format="{desc:<28} " + "{percentage:3.0f}%|{bar:30}| " * bool(total) + "{elapsed}",
         mininterval=0.1 if sys.stderr.isatty() else 30,
     )
 

@@ -115,9 +115,7 @@ class Apt:
         """The series of kernels that the mirror has, oldest first."""
         names = self.ask("apt-cache", "pkgnames", "linux-source-")
         numbers = re.findall(r"^linux-source-(\d+)\.(\d+)$", names, re.M)
-        return [
-            ".".join(one) for one in sorted(numbers, key=lambda one: (int(one[0]), int(one[1])))
-        ]
+        return [".".join(one) for one in sorted(numbers, key=lambda one: [*map(int, one)])]
 
     def sources(self, chosen):
         """What the lock says of the sources of packages."""

@@ -43,6 +43,7 @@ HOW_TO_GET_ONE = (
     " built elsewhere"
 )
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12}$")]
+SHA256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class About(BaseModel):
@@ -59,6 +60,7 @@ class EngineRecord(BaseModel):
     kernel: Digest
     kernel_binary: Digest
     rootfs: Digest
+    source_sha256: SHA256  # of the kernel's source tarball
     about: About
 
 
@@ -73,17 +75,10 @@ def kernel_id(source_sha256):
 
 
 class Build:
-    """A built engine in a folder, with its ``engine.json``.
+    """A built engine in a folder, with its ``engine.json``: `linux`, `shim`, `archive` are paths.
 
-    Attributes
-    ----------
-    linux, shim, archive : pathlib.Path
-        Kernel binary, preloaded library and root file system.
-    digest : str
-        Of everything that decides a run's bytes; every result carries it.
-    about : dict
-        ``kernel``, ``iperf3``, ``mininet`` (versions), ``congestion`` (the algorithms the kernel
-        has), ``source``.
+    `digest` is of everything that decides a run's bytes; `about` has the versions ``kernel``,
+    ``iperf3`` and ``mininet``, the list ``congestion``, and ``source``.
     """
 
     def __init__(self, folder, record):

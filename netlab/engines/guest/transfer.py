@@ -82,7 +82,8 @@ def import_file(path, accept):
             build = store.Build(folder, record)
             refuse_links_that_lead_out(folder, build)
             kernel, rootfs = build.linux.parent, build.rootfs
-            found = kernel_digest(kernel), tree_digest(rootfs), kernel_id(record)
+            made_of = store.kernel_id(record["source_sha256"])
+            found = kernel_digest(kernel), tree_digest(rootfs), made_of
         except (OSError, ValueError) as error:
             raise EngineError(
                 f"{path} is not an engine that `netlab engine export` wrote, or not all of it:"
@@ -108,13 +109,6 @@ def import_file(path, accept):
         store.install(kernel, kernel.name, kernel_digest)
         store.install(rootfs, rootfs.name, tree_digest)
         return store.use(record)
-
-
-def kernel_id(record):
-    """The name of a kernel that this netlab's recipe makes from the source that a record names."""
-    if "source_sha256" not in record:
-        raise ValueError("it does not name the kernel's source")
-    return store.kernel_id(str(record["source_sha256"]))
 
 
 def refuse_links_that_lead_out(folder, build):
@@ -157,11 +151,11 @@ def unpack(package):
     """Put the engine in a folder of this package in use."""
     try:
         about = store.read_record(package / ABOUT)
-        build = store.Build(package, about)
-        if (about["recipe"], about.get("digest")) != (store.recipe_digest(), build.digest):
+        build, digest = store.Build(package, about), about.get("digest")
+        if (about["recipe"], digest) != (store.recipe_digest(), build.digest):
             raise EngineError(
-                f"it is {about.get('digest')}, made by another version of netlab. Install the wheel"
-                " that came with this one, or remove it (`pip uninstall netlab_engine`)"
+                f"it is {digest}, made by another version of netlab. Install the wheel that came"
+                " with this one, or remove it (`pip uninstall netlab_engine`)"
             )
 
         def accept(found):
@@ -207,9 +201,8 @@ def write_wheel(folder):
         lines.append(f"{path},sha256={digest},{len(data)}\n")
     contents[record] = "".join(lines).encode()
     path = Path(folder, f"{name}-{tag}.whl")
-    with replacing(
-        path, "FOLDER", begins_as(lambda head: head[30:].startswith(PACKAGE.encode()))
-    ) as file:
+    ours = begins_as(lambda head: head[30:].startswith(PACKAGE.encode()))
+    with replacing(path, "FOLDER", ours) as file:
         with zipfile.ZipFile(file, "w") as wheel:
             for member, data in contents.items():
                 wheel.writestr(zipfile.ZipInfo(member), data)  # of 1980, as no date is given

@@ -3,7 +3,7 @@
 import json
 
 from netlab.engines.guest import GuestEngine
-from netlab.engines.guest.control_process import ANSWER, PIECE
+from netlab.engines.guest.control_process import ANSWER, given
 from netlab.engines.guest.hooks import failed_text
 from netlab.engines.guest.process import Guest
 from netlab.engines.jail.process import Jail
@@ -21,10 +21,8 @@ class JailedControl:
     def __init__(self, algorithms, seed, wall_limit_s):
         self.algorithms = algorithms
         self.jail = Jail(PROGRAM, BASE, str(seed), wall_limit_s=wall_limit_s)
-        text = json.dumps([one.model_dump() for one in algorithms]).encode()
-        parts = [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
         try:
-            self.hear(str(len(text)).encode(), *parts, to=PARENT, until=PARENT)
+            self.hear(*given(algorithms), to=PARENT, until=PARENT)
         except BaseException:
             self.jail.close()
             raise

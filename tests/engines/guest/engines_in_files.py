@@ -42,7 +42,7 @@ def packed(folder, path, **changes):
 def small(cache):
     """Make an engine that cannot run, but is sound otherwise, the one in use of a cache."""
     source = {"source_sha256": "ab" * 32}
-    name = transfer.kernel_id(source)
+    name = store.kernel_id(source["source_sha256"])
     kernel, rootfs = cache / f"kernel-{name}", cache / "rootfs"
     for folder in (kernel, rootfs / "etc"):
         folder.mkdir(parents=True)

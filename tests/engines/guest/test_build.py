@@ -12,9 +12,7 @@ from tests.engines.guest import archives
 
 
 def test_a_missing_tool_is_named_with_its_package(monkeypatch):
-    monkeypatch.setattr(
-        build.shutil, "which", lambda tool: None if tool == "flex" else "/usr/bin/" + tool
-    )
+    monkeypatch.setattr(build.shutil, "which", lambda tool: tool != "flex")
     with pytest.raises(EngineError, match=r"needs flex: `sudo apt-get install flex`.*import"):
         build.build()
 

@@ -54,14 +54,6 @@ def cut(path):
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-def lengthen(path):
-    path.write_bytes(path.read_bytes() + b"\0")
-
-
-def make_executable(path):
-    path.chmod(0o755)
-
-
 def relink(path):
     status = path.lstat()
     path.unlink()
@@ -76,8 +68,8 @@ FILES = {
     "a byte of the library": (flip, "kernel-*/shim.so"),
     "no library": (os.unlink, "kernel-*/shim.so"),
     "a byte of the files": (flip, "rootfs-*/root.tar"),
-    "longer files": (lengthen, "rootfs-*/root.tar"),
-    "another mode": (make_executable, "rootfs-*/root.tar"),
+    "longer files": (lambda path: path.open("ab").write(b"\0"), "rootfs-*/root.tar"),
+    "another mode": (lambda path: path.chmod(0o755), "rootfs-*/root.tar"),
     "a link": (relink, "rootfs-*/root.tar"),
     "no files": (os.unlink, "rootfs-*/root.tar"),
 }

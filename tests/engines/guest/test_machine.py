@@ -59,8 +59,8 @@ def test_a_trial_that_cannot_be_undone_happens_in_a_child():
     assert host_checks.in_child(host_checks.seccomp_trap) == -signal.SIGSYS
 
 
-def version_1():
-    yield from {
+LIMITS = {
+    "version 1": {
         "memory/memory.limit_in_bytes": f"{1 << 62}",
         "memory/slurm/job_7/memory.limit_in_bytes": f"{300 << 20}",
         "memory/slurm/job_7/step_0/memory.limit_in_bytes": f"{1 << 62}",
@@ -68,28 +68,27 @@ def version_1():
         "cpu/slurm/job_7/cpu.cfs_period_us": "100000",
         "cpu/slurm/job_7/step_0/cpu.cfs_quota_us": "-1",
         "cpu/slurm/job_7/step_0/cpu.cfs_period_us": "100000",
-    }.items()
-    yield "own", "5:memory:/slurm/job_7/step_0\n4:cpu,cpuacct:/slurm/job_7/step_0\n0::/\n"
+        "own": "5:memory:/slurm/job_7/step_0\n4:cpu,cpuacct:/slurm/job_7/step_0\n0::/\n",
+    },
+    "version 2": {
+        "slurm/job_7/memory.max": f"{300 << 20}\n",
+        "slurm/job_7/step_0/memory.max": "max\n",
+        "slurm/job_7/cpu.max": "100000 100000\n",
+        "slurm/job_7/step_0/cpu.max": "max 100000\n",
+        "slurm/job_8/memory.max": "1000\n",  # somebody else's
+        "own": "0::/slurm/job_7/step_0\n",
+    },
+    "container": {
+        "memory.max": f"{300 << 20}\n",
+        "cpu.max": "100000 100000\n",
+        "own": "0::/../not/to/be/seen\n",
+    },
+}
 
 
-def version_2():
-    yield "slurm/job_7/memory.max", f"{300 << 20}\n"
-    yield "slurm/job_7/step_0/memory.max", "max\n"
-    yield "slurm/job_7/cpu.max", "100000 100000\n"
-    yield "slurm/job_7/step_0/cpu.max", "max 100000\n"
-    yield "slurm/job_8/memory.max", "1000\n"  # somebody else's
-    yield "own", "0::/slurm/job_7/step_0\n"
-
-
-def container():
-    yield "memory.max", f"{300 << 20}\n"
-    yield "cpu.max", "100000 100000\n"
-    yield "own", "0::/../not/to/be/seen\n"
-
-
-@pytest.mark.parametrize("files", [version_1, version_2, container])
+@pytest.mark.parametrize("files", LIMITS.values(), ids=LIMITS)
 def test_the_limits_of_a_container_or_job_count(files, monkeypatch, tmp_path):
-    for name, text in files():
+    for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(host_checks, "CGROUPS", tmp_path)

@@ -64,12 +64,9 @@ def tree(files, tmp_path, monkeypatch):
         if snapshot:
             monkeypatch.setenv("NETLAB_DEBIAN_SNAPSHOT", snapshot)
         fetched = packages.fetch(files, tmp_path / "fetched", SNAPSHOT, "Trial")
-        assert [path.name for path in fetched] == [
-            f"{name}_1.0+a~1-1_amd64.deb" for name in NAMES
-        ], "in the order of the lock"
-        assert sorted(path.name for path in (tmp_path / "fetched").iterdir()) == sorted(
-            path.name for path in fetched
-        ), "and nothing else is left"
+        # in the order of the lock, and nothing else is left
+        assert [path.name for path in fetched] == [f"{name}_1.0+a~1-1_amd64.deb" for name in NAMES]
+        assert {*(tmp_path / "fetched").iterdir()} == {*fetched}
         rootfs.unpack(fetched, tmp_path / "root")
         return tree_digest(tmp_path / "root")
 
@@ -145,10 +142,7 @@ def debsnap(tmp_path, site, monkeypatch):
 
 def test_debsnap_is_asked_where_apt_knows_no_snapshot_archive(site, debsnap, tree, expected):
     """Debian 12's apt, and Ubuntu 22.04's: the mirror has moved on."""
-    with (
-        serve(site, lacks=["cherry"]) as (mirror, _),
-        serve(debsnap.folder) as (address, asked),
-    ):
+    with serve(site, lacks=["cherry"]) as (mirror, _), serve(debsnap.folder) as (address, asked):
         debsnap.use(address)
         assert tree(mirror) == expected
     assert asked[0] == "/mr/binary/cherry/" and asked[-1].startswith("/file/")
@@ -252,13 +246,9 @@ def test_netlab_engine_build_ends_in_words(behaviour, tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"falsified")
     with serve(tmp_path / "site", **{behaviour: ["/pool/"]}) as (mirror, _):
-        done = subprocess.run(
-            [sys.executable, "-m", "netlab", "engine", "build"],
-            capture_output=True,
-            text=True,
-            env=os.environ
-            | {"NETLAB_CACHE": str(tmp_path / "cache"), "NETLAB_DEBIAN_MIRROR": mirror},
-        )
+        own = {"NETLAB_CACHE": str(tmp_path / "cache"), "NETLAB_DEBIAN_MIRROR": mirror}
+        command = [sys.executable, "-m", "netlab", "engine", "build"]
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | own)
     said = " ".join(done.stderr.split())
     assert done.returncode == 1 and "Traceback" not in said, said
     assert "adduser_" in said and "netlab engine import FILE" in said, said

@@ -19,53 +19,6 @@ from netlab.readers.kernel_traces import read_queues, read_windows
 from netlab.running.progress import told
 from netlab.running.run import so_far
 
-PLACES = {"windows": "10.0.0.1", "queues": "s1-eth2"}
-
-
-def records(kind, count=1000):
-    """Of three connections of two hosts, or of three disciplines on two interfaces; random."""
-    rng = np.random.default_rng(1)
-    found = np.zeros(count, {"windows": WINDOW, "queues": QUEUE}[kind])
-    found["now_ns"] = np.sort(rng.integers(0, 10**9, count))
-    if kind == "windows":
-        found["source"], found["source_port"] = 0x0A000001, rng.integers(5001, 5004, count)
-        found["source"][found["source_port"] == 5003] += 1
-        found["cwnd"], found["mss"] = rng.integers(1, 99, count), 1448
-        found["state"] = rng.choice(5, count, p=[0.9, 0.04, 0.01, 0.04, 0.01])
-        found["event"] = rng.random(count) < 0.01
-    else:
-        found["handle"] = rng.integers(1, 4, count) << 16
-        found["interface"] = np.where(found["handle"] == 3 << 16, b"s1-eth1", b"s1-eth2")
-        found["bytes"] = rng.integers(0, 20, count) * 100
-    return found
-
-
-def texts(kind, every_s, sizes, monkeypatch, many):
-    monkeypatch.setattr(watching, "MANY", many)
-    watched = watching.Watched({"own": Watch(kind, PLACES[kind], every_s)})
-    found, first = records(kind), 0
-    for size in sizes:
-        piece = found[first : first + size]
-        both = {one: piece if one == kind else piece[:0] for one in PLACES}
-        watched.tell(both["windows"], both["queues"])
-        first += size
-        if first % 200 == 0:
-            watched.texts(0)  # to look changes nothing
-    assert first >= len(found)
-    return watched.texts(0)["own"]
-
-
-@pytest.mark.parametrize("kind", PLACES)
-@pytest.mark.parametrize("every_s", [0, 0.001, 0.02, 10])
-def test_pieces_make_no_difference(kind, every_s, monkeypatch):
-    at_once = texts(kind, every_s, [1000], monkeypatch, 10**9)
-    for sizes, many in (([1] * 1000, 10), ([40] * 25, 0), ([299] * 4, 500)):
-        assert texts(kind, every_s, sizes, monkeypatch, many) == at_once
-    lines = at_once.count("\n") - 1
-    of_the_place = {"windows": 0x0A000001, "queues": b"s1-eth2"}[kind]
-    own = (records(kind)[{"windows": "source", "queues": "interface"}[kind]] == of_the_place).sum()
-    assert lines == own if every_s == 0 else lines < own
-
 
 def test_what_a_run_tells_can_be_read_while_it_goes_on():
     path = nl.wan("10mbit", "20ms", limit=25_000)
@@ -114,11 +67,14 @@ QUEUE_ROWS = st.lists(st.tuples(STEP, SERIES, st.integers(0, 5)), max_size=60)
 CUTS = st.lists(st.integers(0, 60), max_size=4)
 
 
-def collected(kind, records, cuts, every_ns=EVERY_NS):
-    """What is kept where the records come in pieces."""
+def collected(kind, records, cuts, every_ns=EVERY_NS, many=watching.MANY):
+    """What is kept where the records come in pieces, are thinned so many at once, and are read."""
     kept = kind("0.0.0.0" if kind is watching.WindowRows else "s1-eth2", every_ns)
-    for part in np.split(records, sorted(min(cut, len(records)) for cut in cuts)):
-        kept.add(part)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(watching, "MANY", many)
+        for part in np.split(records, sorted(min(cut, len(records)) for cut in cuts)):
+            kept.add(part)
+            kept.text(0)  # changes nothing
     return [one.tolist() for one in kept.whole()]
 
 
@@ -174,15 +130,18 @@ def test_records_stay_in_order_and_are_themselves(kind, made, rows, cuts):
         places = [everything.index(one) for one in kept]
         assert places == sorted(places) and len(set(places)) == len(places)
     assert collected(kind, records, cuts, 0) == everything
+    at_once = collected(kind, records, [])
+    assert [collected(kind, records, cuts, many=many) for many in (0, 5)] == [at_once] * 2
 
 
-def test_what_is_written_can_be_read():
-    records, held = windows([(5, 1, 0, 0), (5, 2, 4, 1)]), queues([(5, 0x20000, 1500)])
-    records["source"], records["ssthresh"] = 0x0A000001, [watching.INFINITE, 7]
-    records["srtt_us"], records["mss"] = 20_100, 1448
-    watched = watching.Watched(
-        {"w": Watch("windows", "10.0.0.1", 0.0), "q": Watch("queues", "s1-eth2", 0.01)}
-    )
+def test_what_is_written_can_be_read_and_is_of_its_place():
+    records = windows([(5, 1, 0, 0), (5, 2, 4, 1), (5, 3, 0, 0)])
+    held = queues([(5, 0x20000, 1500), (5, 0x20000, 0)])
+    records["source"], records["ssthresh"] = [0x0A000001] * 2 + [0x0A000002], watching.INFINITE
+    records["srtt_us"], records["mss"], records["ssthresh"][1] = 20_100, 1448, 7
+    held["interface"][1] = b"s1-eth1"
+    both = {"w": Watch("windows", "10.0.0.1", 0.0), "q": Watch("queues", "s1-eth2", 0.01)}
+    watched = watching.Watched(both)
     assert watched.places("windows") == ["10.0.0.1"] and watched.places("queues") == ["s1-eth2"]
     watched.tell(records, held)
     texts = watched.texts(5)
@@ -199,8 +158,7 @@ def test_what_is_written_can_be_read():
 @pytest.mark.parametrize("many", [5, 20_000])
 def test_more_than_is_kept_ends_the_run(monkeypatch, many):
     monkeypatch.setattr(watching, "MANY", many)
-    told, none = records("queues", 150), records("windows", 0)
-    told["interface"] = b"s1-eth2"
+    told, none = queues([(1, 0x20000, 0)] * 150), windows([])
     watched = watching.Watched({"q": Watch("queues", "s1-eth2", 0.0)}, 100)
     watched.tell(none, told[:100])
     assert len(read_queues(watched.texts(0)["q"]).queues) == 100

@@ -93,11 +93,8 @@ def seen(tmp_path_factory):
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
-def test_python_in_it_is_ours_and_so_are_its_packages(seen):
+def test_python_in_it_is_ours_and_programs_are_nobody_without_rights(seen):
     assert seen["versions"] == [sys.version, np.__version__, pd.__version__]
-
-
-def test_programs_are_nobody_without_rights(seen):
     assert seen["ids"] == [65534, 65534, [], "1"] and set(seen["rights"]) == {0}
     assert seen["memory"] == "refused"
 
