@@ -4,7 +4,6 @@ measures is added.
 
 import asyncio
 import signal
-import sys
 import threading
 import time
 from pathlib import Path
@@ -19,7 +18,7 @@ import pytest
 import netlab as nl
 from netlab import explore
 from netlab.cli import record_notebooks
-from netlab.explore import plane, shares
+from netlab.explore import duel, plane, shares
 from netlab.explore._explorer import on_interrupt, pace
 from netlab.running.progress import progress, told
 
@@ -264,7 +263,7 @@ def test_a_race_is_of_what_is_chosen():
 
 
 def test_a_race_is_measured_and_drawn_while_it_runs(monkeypatch):
-    monkeypatch.setattr(sys.modules["netlab.explore.race"], "PAUSE_S", 0)
+    monkeypatch.setattr(duel, "PAUSE_S", 0)
     explorer = explore.race(Steady, "cubic", more=[Steady(5)])
     labels = [name for name, _ in explorer.one.options]
     assert labels[-2:] == ["Steady (yours)", "Steady(5) (yours)"] and len(labels) == 10

@@ -10,9 +10,9 @@ from netlab.errors import needs_notebooks
 
 with needs_notebooks():
     from netlab.explore._explorer import Explorer
+    from netlab.explore.duel import race
     from netlab.explore.loss import mathis
     from netlab.explore.plane import aimd
-    from netlab.explore.race import race
     from netlab.explore.shares import fairness
 
 __all__ = ["Explorer", "aimd", "fairness", "mathis", "race"]
