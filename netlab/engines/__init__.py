@@ -41,15 +41,10 @@ NOT_ROOT = (
 
 
 def pick(engine=None):
-    """The engine of this name; None is $NETLAB_ENGINE, or the first that works here: where that is
-    not the guest, a line says so. An `Engine` is taken as it is.
+    """The engine of this name; None: $NETLAB_ENGINE, or the first that works; or an `Engine`.
 
-    Raises
-    ------
-    SpecificationError
-        There is no engine of this name, or this is none.
-    EngineError
-        It does not work here; the message says how to get one.
+    Where the guest does not work, a line says so. A SpecificationError for an unknown name; an
+    EngineError, which says how to get one, where it does not work here.
     """
     if isinstance(engine, Engine) and not isinstance(engine, type):
         return engine

@@ -1,7 +1,7 @@
 """The parent's end of the line to an agent: one question, many events, one answer.
 
-While nobody has asked anything the agent waits in one blocking read. In a guest that read holds the
-whole kernel, so virtual time stands still between two calls of `Line.ask`.
+Between two calls of `Line.ask` the agent waits in one blocking read, which holds a guest's whole
+kernel: virtual time stands still.
 """
 
 import contextlib
@@ -52,12 +52,10 @@ def check_length(data):
 
 
 class Line:
-    """What both kinds of line share: how questions are asked, how long answers may take
-    (`wall_limit_s` in all; the time between two questions does not count), and what Ctrl-C does.
+    """How questions are asked, what Ctrl-C does, and `wall_limit_s` for all answers together. [s]
 
-    A line has ``send(message)``; ``receive(until)``, which gives None where no whole message has
-    come by then; ``send_key(key)``, which the agent hears while something runs, and
-    ``drop_keys()``; ``hang_up()`` and ``end()``.
+    A line has ``send(message)``, ``receive(until)`` (None where no whole message has come by then),
+    ``send_key(key)`` (heard while something runs), ``drop_keys()``, ``hang_up()`` and ``end()``.
     """
 
     def __init__(self, wall_limit_s):
@@ -69,13 +67,10 @@ class Line:
     def ask(self, question, on_event, look=lambda: None):
         """Send a question, hand every event to `on_event`, return the answer.
 
-        Ctrl-C never raises between two messages, which would leave the two ends out of step: the
-        first is passed on as Ctrl-C to what is running, the second as SIGKILL, the third is
-        `interrupt`. Where nothing runs that it could end, it raises KeyboardInterrupt after the
-        answer; so does an exception in `on_event`.
-
-        `look` is called about ten times a second of waiting: it raises `LineDown` where the answer
-        cannot come any more.
+        The first Ctrl-C is passed on to what runs, the second as SIGKILL, the third is `interrupt`.
+        Where it ended nothing, KeyboardInterrupt is raised after the answer, as is an exception of
+        `on_event`: both ends stay in step. `look` is called ten times a second; it may raise
+        `LineDown`.
         """
         if self.interrupted:
             raise Interrupted
@@ -147,10 +142,10 @@ class Line:
 
 
 class GuestLine(Line):
-    """The line to a guest's /dev/netlab: a socket for messages, and a pipe for the keys (Ctrl-C,
-    SIGKILL) that are to reach what runs meanwhile. The guest gets `guest_socket` and `guest_keys`;
-    this side keeps the latter open, too: so it can take back a key, and the guest never sees the
-    end of the pipe. The guest's `hooks` are heard before a message that came later.
+    """The line to a guest's /dev/netlab: a socket for messages, a pipe for keys (Ctrl-C, SIGKILL).
+
+    The guest gets `guest_socket` and `guest_keys`. This side keeps the latter open, to take back a
+    key. What the guest's `hooks` tell is heard before a later message.
     """
 
     def __init__(self, wall_limit_s, hooks):

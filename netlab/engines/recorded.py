@@ -1,10 +1,8 @@
-"""Results of earlier runs, kept in data/: what an experiment left, found again by what the
-experiment is.
+"""Results of earlier runs, found by their experiment.
 
-One file per experiment, ``data/records/<digest of the experiment>.json.xz``: the experiment, the
-commands, the provenance and every program's untouched output. ``NETLAB_RECORD=on`` makes every run
-leave one, and runs even what is asked for as recorded; with ``NETLAB_RECORD=live`` that is read,
-and only what runs anyway leaves one.
+One file each, ``data/records/<digest of the experiment>.json.xz``: the experiment, commands,
+provenance and raw output. ``NETLAB_RECORD=on`` makes every run leave one, and runs even what is
+asked for as recorded; with ``live`` that is read, and only what runs anyway leaves one.
 """
 
 import contextlib

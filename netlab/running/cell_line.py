@@ -18,8 +18,8 @@ def kernel_shell():
 class CellLine:
     """A file for `tqdm` that shows what was written last, as an output of the cell.
 
-    Only all outputs of a cell can be removed: where this line is not the only one, an empty output
-    stays. Where outputs are kept (`%%capture`, a widget for outputs) nothing is shown.
+    Only all outputs of a cell can be removed: beside others, an empty one stays. Where outputs are
+    kept (`%%capture`, a widget for outputs) nothing is shown.
     """
 
     def __init__(self):

@@ -16,11 +16,10 @@ IMPROBABLE = 1e-4  # a network is refused where a correct one would rarely be as
 
 
 def check_delays(topology, run, margin_s):
-    """Ping across every link that emulates a delay or a loss.
+    """Ping across every link that emulates a delay or a loss; an EmulationError where it is wrong.
 
-    `run` takes the name of a host and a command, and returns what the command printed. The best
-    ping may take `margin_s` on top of the links' delays. EmulationError: a round-trip time is not
-    the one asked for, or there is no answer.
+    `run` takes a host's name and a command, and returns what that printed. The best ping may take
+    `margin_s` on top of the links' delays.
     """
     unchecked = [
         (link, forward)

@@ -205,10 +205,9 @@ class Network:
         return job
 
     def start(self, host, command, typed=None):
-        """Start a command on a node and leave it running; -> `Job`.
+        """Start a command on a node, as `run` does, and leave it running; -> `Job`.
 
-        Values and notes as in `run`. `typed` is what a person would type for it, if that differs:
-        `commands` and the job's messages have this.
+        `typed` is what a person would type for it, if that differs, for `commands` and messages.
         """
         return self._begin(host, command, " &", typed)
 

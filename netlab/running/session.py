@@ -11,11 +11,9 @@ OF_A_SIGNAL = (-2, -9, 128 + 2, 128 + 9)  # exit statuses after Ctrl-C and SIGKI
 
 
 class Session:
-    """Sends questions to the agent; keeps the jobs and the clock.
+    """Asks the agent; keeps the jobs, `clock_ns` (virtual time since boot) and `unrepeatable`.
 
     A question that Ctrl-C ends raises KeyboardInterrupt; only `let_run` says so in its answer.
-    `clock_ns` is virtual time since the hosts booted, `unrepeatable` why all this would not happen
-    again like this, or "".
     """
 
     def __init__(self, agent):
@@ -23,10 +21,10 @@ class Session:
         self._most = self._room = getattr(agent, "most_output_bytes", ALL_OUTPUT_LIMIT)
 
     def ask(self, on_tick=ignore, on_output=ignore, **question):
-        """One question to the agent; -> its answer.
+        """Ask the agent one question; -> its answer.
 
-        Meanwhile `on_tick` is told how long it has lasted [virtual s], and `on_output` what a job
-        has printed. A program that prints too much is ended, and the question with it.
+        `on_tick` is told how long it has lasted [virtual s], `on_output` what a job printed. A
+        program that prints too much is ended, and the question with it.
         """
         flooding = []
 

@@ -286,9 +286,8 @@ def serve(kernel, base, algorithms):
 
 
 class Progress:
-    """The question that the algorithm is asked, while `watched`. One that is not answered for
-    `longest_s` ends this process: by a signal, where Python still looks at signals; else by
-    Python's own watchdog.
+    """The question that is asked, while `watched`. After `longest_s` the process ends: by a signal,
+    or by Python's watchdog where Python does not look at signals.
     """
 
     questions, watched = 0, False

@@ -1,9 +1,8 @@
-"""Walls around a guest: what code that runs in its kernel process can reach of this machine.
+"""Walls around a guest: what code in its kernel process can reach of this machine.
 
-Run as a program, this file puts the walls around itself and then becomes the guest's kernel.
-It needs nothing but Python. Each wall works without the others: "files" is landlock(7),
-"namespaces" namespaces(7), "calls" seccomp(2), "user" a user id of its own, where root starts the
-guest (docs/engine.md has what each refuses).
+Run as a program, this file puts the walls around itself and becomes the guest's kernel. It needs
+Python alone. Walls are independent: "files" is landlock(7), "namespaces" namespaces(7), "calls"
+seccomp(2), "user" a user id of its own, where root starts it (see docs/engine.md).
 """
 
 import contextlib

@@ -1,8 +1,7 @@
-"""A jail for programs of strangers: a guest that has Python and netlab, and nothing else.
+"""A jail for strangers' programs: a guest that has Python and netlab, and nothing else.
 
-Whatever runs in it is nobody on a machine of its own: without a network, without a file of this
-machine but the jail's copy of Python, with little memory, and gone afterwards. All that comes out
-are the packets that it sends, one after the other, to whom it asked for.
+A program runs in it as nobody, without network, files of this machine or much memory. Only packets
+come out, to the process that asked for them.
 """
 
 from netlab.engines.jail.engine import JailedEngine

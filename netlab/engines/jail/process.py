@@ -15,9 +15,9 @@ PER_PACKET = 1_000  # that each piece of a text counts for, besides its length
 
 
 class Jail(Guest):
-    """A guest with Python and netlab in it, for one program: a file of the jail, such as
-    ``/run/netlab/netlab/course/grading/runner.py``, with its arguments, and files (texts by name)
-    in the folder in which it starts. An EngineError where fewer than two walls hold.
+    """A guest for one program: a file of the jail, such as
+    ``/run/netlab/netlab/course/grading/runner.py``, with arguments and files (texts by name) in its
+    folder. An EngineError behind fewer than two walls.
     """
 
     booted = (HERE / "warden.py", HERE / "boot.sh", HERE.parent / "agent.py")

@@ -1,10 +1,8 @@
-"""The one script of root in a jail: starts a program as nobody, and carries packets between it and
-the parent.
+"""The root script of a jail: start a program as nobody, carry packets between it and the parent.
 
-Questions over the line: ``start``: ``program, arguments, files``, once; and ``talk``: ``to,
-packets``, for one of the program's two sockets (standard input and output). Its answer is
-``{"from": 0 or 1, "packet": text}`` (bytes as Latin-1), or ``{"ended": status, "said": text}``,
-with what it last wrote to standard error. Needs nothing but Python.
+Questions: ``start``: ``program, arguments, files``, once; ``talk``: ``to, packets``, for a socket
+of the program (0: standard input, 1: output). Answers: ``{"from": socket, "packet": text}`` (bytes
+as Latin-1), or ``{"ended": status, "said": the end of standard error}``. Needs Python alone.
 """
 
 import contextlib
