@@ -75,9 +75,8 @@ def loss_onset(
     SpecificationError
         A value is not allowed, or no link between the hosts has a rate.
     NetlabError
-        Too much is lost while no ping waits in a queue: the path loses at random; even the lowest
-        rate is too much; or the sending host offers less than it was asked to. And what `run`
-        raises.
+        The path loses at random, as no ping waits in a queue; even the lowest rate is too much; the
+        sending host offers less than it was asked to; or what `run` raises.
 
     Notes
     -----

@@ -68,10 +68,8 @@ class Network:
 
     Raises
     ------
-    SpecificationError
-        A value is not allowed; nothing has been started.
-    EngineError
-        No engine works here.
+    SpecificationError, EngineError
+        A value is not allowed, or no engine works here; nothing has been started.
     EmulationError
         It could not be set up, or does not have the delays that were asked for.
 
@@ -175,10 +173,8 @@ class Network:
 
         Raises
         ------
-        SpecificationError
-            A value is not allowed; nothing has been started.
-        CommandError
-            It was ended: at its limit of time, or because it printed too much.
+        SpecificationError, CommandError
+            A value is not allowed, and nothing was started; it took or printed too much.
         KeyboardInterrupt
             Ctrl-C was pressed, but the command ended by itself at that moment.
 

@@ -33,10 +33,8 @@ def run(topology, *traffic, engine=None, **fields):
 
     Raises
     ------
-    SpecificationError
-        Something is not allowed; nothing was started.
-    EngineError, EmulationError
-        No engine works here; the network that came up is not the one asked for.
+    SpecificationError, EngineError, EmulationError
+        A value is not allowed; no engine works here; the network is not the one asked for.
     CommandError, ReadError
         A program failed or printed what cannot be read; the error has the text, and the folder
         where everything lies.
