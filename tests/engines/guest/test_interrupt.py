@@ -129,11 +129,7 @@ def test_interrupts_at_any_moment_leave_nothing(tmp_path, monkeypatch):
 
 
 def test_the_third_ctrl_c_is_an_interrupt_and_no_traceback_of_the_agent(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", PRESS, BUSY],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"TMPDIR": str(tmp_path)},
-    )
+    command, own = [sys.executable, "-c", PRESS, BUSY], os.environ | {"TMPDIR": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=own)
     assert done.stdout.splitlines() == ["interrupted", "closed: True True"], done.stderr
     assert done.stderr == ""

@@ -84,16 +84,11 @@ def test_a_panic_shows_the_end_of_the_console(tmp_path, monkeypatch):
         Network(wan("100mbit", "20ms"))
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param(
-            "python3 -c 'x = [bytearray(1 << 20) for _ in range(2000)]'", marks=pytest.mark.long
-        ),
-        "dd if=/dev/zero of=/tmp/a bs=1M; dd if=/dev/zero of=/root/a bs=1M",
-    ],
-    ids=["a program", "files"],
-)
+GREEDY = "python3 -c 'x = [bytearray(1 << 20) for _ in range(2000)]'"
+FILLS = "dd if=/dev/zero of=/tmp/a bs=1M; dd if=/dev/zero of=/root/a bs=1M"
+
+
+@pytest.mark.parametrize("command", [pytest.param(GREEDY, marks=pytest.mark.long), FILLS])
 def test_running_out_of_memory_is_an_error_that_says_what_to_do(command):
     net = Network(wan("100mbit", "20ms"), wall_limit_s=300)
     with pytest.raises(GuestError, match=r"ran out of memory.*/tmp.*1024 MB.*write less") as ended:
@@ -213,12 +208,8 @@ try:
 except nl.GuestError as error:
     print(error)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(limit), str(held)],
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
+    command = [sys.executable, "-c", code, str(limit), str(held)]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert "ulimit -n" in done.stdout, done.stderr
 
 

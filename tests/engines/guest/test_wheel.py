@@ -183,13 +183,9 @@ def test_two_wheels_and_an_empty_machine_give_the_bytes_of_this_one(elsewhere, t
         (tools / tool).symlink_to(shutil.which(tool))
     code = "import netlab.cli.doctor as doctor; print(doctor.__file__, doctor.reference_run())"
     own = {"PATH": tools, "PYTHONPATH": site, "HOME": tmp_path, "NETLAB_CACHE": elsewhere}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={name: str(path) for name, path in own.items()},
-    )
+    own = {name: str(path) for name, path in own.items()}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=own)
     assert done.returncode == 0, done.stderr
     unpacked, ran = done.stdout.splitlines()
     assert unpacked.endswith(f"of netlab_engine goes to {elsewhere}, once.")
