@@ -104,11 +104,8 @@ def make_package(pool, name, version="1.0+a~1-1", architecture="amd64", fields="
     folder = pool / "main" / name[0] / name
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}_{version}_{architecture}.deb"
-    subprocess.run(
-        ["dpkg-deb", "--root-owner-group", "-Znone", "-b", tree, path],
-        check=True,
-        capture_output=True,
-    )
+    command = ["dpkg-deb", "--root-owner-group", "-Znone", "-b", tree, path]
+    subprocess.run(command, check=True, capture_output=True)
     return path
 
 

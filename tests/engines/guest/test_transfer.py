@@ -20,12 +20,9 @@ from tests.engines.guest.engines_in_files import copied, packed, parts
 
 
 def netlab(*words, cache):
-    return subprocess.run(
-        [sys.executable, "-m", "netlab", *map(str, words)],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"NETLAB_CACHE": str(cache), "NETLAB_PROGRESS": "off"},
-    )
+    command = [sys.executable, "-m", "netlab", *map(str, words)]
+    own = os.environ | {"NETLAB_CACHE": str(cache), "NETLAB_PROGRESS": "off"}
+    return subprocess.run(command, capture_output=True, text=True, env=own)
 
 
 NO_RECORD = [
