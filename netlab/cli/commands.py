@@ -302,6 +302,29 @@ def lock(
 
 
 @engine_app.command()
+def serve(
+    listen: Annotated[
+        str | None, typer.Option(metavar="[HOST:]PORT", help="Serve many, who have NETLAB_TOKEN.")
+    ] = None,
+    at_once: Annotated[int | None, typer.Option(help="Networks; others wait.", min=1)] = None,
+    each: Annotated[int, typer.Option(help="Networks of one address at once.", min=1)] = 2,
+):
+    """Run experiments for netlab on another machine: over standard input and output for the one
+    who starts it, as ssh does.
+    """
+    from netlab.engines import serve
+
+    if listen is None:
+        serve.over_standard_input()
+        return
+    host, _, port = listen.rpartition(":")
+    if not port.isdecimal():
+        raise SpecificationError(f"--listen {listen}: a port such as 7000, or HOST:PORT")
+    with contextlib.suppress(KeyboardInterrupt):
+        serve.listen(host.strip("[]") or "127.0.0.1", int(port), at_once, each)
+
+
+@engine_app.command()
 def remove():
     """Delete the engine from the cache."""
     from netlab.engines.cache import cache_folder

@@ -5,6 +5,7 @@ Modules that start processes are imported when they are used: Python in a browse
 
 import contextlib
 import os
+import re
 
 from netlab.engines import recorded
 from netlab.engines.protocol import Engine
@@ -33,7 +34,14 @@ def new_mininet():
     return MininetEngine()
 
 
+def new_remote(address):
+    with needs_processes():
+        from netlab.engines.remote import remote
+    return remote(address)
+
+
 ENGINES = {"guest": new_guest, "mininet": new_mininet, "recorded": RecordedEngine}
+ADDRESS = re.compile(r"(?s)ssh://[^/\s]+(/\S*)?|tcp://[^/\s]+:[0-9]+|exec:.*\S.*")
 NOT_ROOT = (
     "it runs as root, and netlab asks `sudo` for that only where you ask for it with"
     ' engine="mininet" (or NETLAB_ENGINE=mininet)'
@@ -41,7 +49,8 @@ NOT_ROOT = (
 
 
 def pick(engine=None):
-    """The engine of this name; None: $NETLAB_ENGINE, or the first that works; or an `Engine`.
+    """The engine of this name or address; None: $NETLAB_ENGINE, or the first that works. An
+    `Engine` is taken as it is.
 
     Where the guest does not work, a line says so. A SpecificationError for an unknown name; an
     EngineError, which says how to get one, where it does not work here.
@@ -51,10 +60,13 @@ def pick(engine=None):
     if engine in (None, ""):
         engine = os.environ.get("NETLAB_ENGINE") or None
     if engine is not None:
+        if isinstance(engine, str) and ADDRESS.fullmatch(engine):
+            return new_remote(engine)
         if not isinstance(engine, str) or engine not in ENGINES:
             raise SpecificationError(
-                f"engine = {engine!r}: one of {', '.join(ENGINES)}, None for the first that works,"
-                " or an object that has all that netlab.engines.protocol.Engine names"
+                f"engine = {engine!r}: one of {', '.join(ENGINES)}; an address such as ssh://HOST,"
+                " tcp://HOST:PORT or exec:COMMAND; None for the first that works; or an object that"
+                " has all that netlab.engines.protocol.Engine names"
             )
         # while records are made anew, they are run and not read
         if engine != "recorded" or not recorded.anew():

@@ -7,12 +7,15 @@ from netlab.errors import SpecificationError
 SLOWEST = 1000
 
 
-def wall_s(seconds):
-    """A limit of netlab's own, times the environment variable ``NETLAB_SLOWER`` (1 to 1000). [s]
+def wall_s(seconds, about=()):
+    """A limit of netlab's own, times what `about`, an engine's, says of where that is; otherwise
+    times the environment variable ``NETLAB_SLOWER`` (1 to 1000). [s]
 
     With 40, netlab waits 40 times as long, as for an engine in an emulated machine. A limit that a
     user gives is not multiplied.
     """
+    if "slower" in about:
+        return about["slower"] * seconds
     text = os.environ.get("NETLAB_SLOWER") or "1"
     try:
         factor = float(text)

@@ -86,9 +86,9 @@ class Network:
             )
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 1 << 63:
             raise SpecificationError(f"seed = {seed!r}: a whole number from 0 to 2**63 - 1")
-        wall_limit_s = wall_s(3600) if wall_limit_s is None else wall_limit_s
-        check_seconds("wall_limit_s", wall_limit_s)
         self.engine = engines.pick(engine)
+        wall_limit_s = wall_s(3600, self.engine.about) if wall_limit_s is None else wall_limit_s
+        check_seconds("wall_limit_s", wall_limit_s)
         clock = self.engine.clocks[0] if clock is None else clock
         if clock not in self.engine.clocks:
             raise SpecificationError(

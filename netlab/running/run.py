@@ -66,7 +66,9 @@ def run_on(experiment, engine):
     if (record := engine.recall(experiment)) is not None:
         return Result(experiment, *record)
     limit_s = experiment.virtual_limit_s or experiment.duration_s
-    wall_limit_s = experiment.wall_limit_s or min(wall_s(120 + 30 * limit_s), LONGEST_S)
+    wall_limit_s = experiment.wall_limit_s or min(
+        wall_s(120 + 30 * limit_s, engine.about), LONGEST_S
+    )
     with Network(
         experiment.topology,
         experiment.seed,

@@ -4,6 +4,7 @@
 """
 
 import ipaddress
+import threading
 
 import numpy as np
 
@@ -176,7 +177,7 @@ class Watched:
     """All that a guest is asked to tell: `watches` by the name of the output."""
 
     def __init__(self, watches, most_records=MOST_RECORDS):
-        self.watches, self.most_records = watches, most_records
+        self.watches, self.most_records, self.lock = watches, most_records, threading.Lock()
         self.collected = {
             name: KINDS[kind](place, round(1e9 * every_s))
             for name, (kind, place, every_s) in watches.items()
@@ -190,9 +191,10 @@ class Watched:
     def tell(self, windows, queues):
         """Take what the kernel tells (`hooks.Hooks.watch`); a LimitError where it is too much."""
         told = {"windows": windows, "queues": queues}
-        for name, watch in self.watches.items():
-            if len(told[watch.kind]):
-                self.collected[name].add(told[watch.kind])
+        with self.lock:
+            for name, watch in self.watches.items():
+                if len(told[watch.kind]):
+                    self.collected[name].add(told[watch.kind])
         if sum(map(len, self.collected.values())) > self.most_records:
             raise LimitError(
                 f"more than {self.most_records:,} windows and changes of queues were to be kept:"
@@ -201,5 +203,6 @@ class Watched:
             )
 
     def texts(self, began_ns):
-        """By the name of the output: its text, with times from `began_ns`."""
-        return {name: found.text(began_ns) for name, found in self.collected.items()}
+        """By the name of the output: its text, with times from `began_ns`. Any thread may ask."""
+        with self.lock:
+            return {name: found.text(began_ns) for name, found in self.collected.items()}

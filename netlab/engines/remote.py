@@ -1,0 +1,202 @@
+"""An engine at the other end of a line: netlab here, its guests on another machine.
+
+A line carries messages in both directions, each a line of JSON; `netlab.engines.serve` is its other
+end. It has one network at a time, and another when that is closed.
+
+=========================================  =====================================================
+here                                       there
+=========================================  =====================================================
+``{"hello": {protocol, netlab, token}}``   ``{"done", name, digest, about, clocks, at_once}``
+``{"connect": [seed, clock, limit_s]}``    ``{"event": {"waiting": place}}``, then ``{"done"}``
+``{"ask": question}``                      ``{"event": ...}``, then ``{"done", **answer}``
+``{"key": "I"}``, while that is asked      nothing
+``{"watch": {name: watch}}``               ``{"done", "answer": bool}``
+``{"watched": began_ns}``, at any time     ``{"watched": {name: text}}``
+``{"answer_by": [algorithms, seed]}``      ``{"done"}``
+``{"close": true}``                        ``{"done"}``
+=========================================  =====================================================
+
+In place of an answer there may be ``{"done", "raise": error}``, and ``{"printed": text}`` at any
+time. Either end ends the network by ending the line.
+"""
+
+import functools
+import math
+import os
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+from netlab import errors
+from netlab.engines import evidence
+from netlab.engines.agent_line import Interrupted, LineDown, OutOfTime
+from netlab.engines.protocol import ignore
+from netlab.engines.remote_line import HELLO_S, open_line
+
+PROTOCOL = 1
+LATER_S = 60  # the other end's own limit comes first
+
+
+def raised(told):
+    """The error that the other end has told of; what it kept of it is kept here, too."""
+    kind = getattr(errors, str(told.get("kind")), None)
+    known = isinstance(kind, type) and issubclass(kind, errors.NetlabError)
+    error = (kind if known else errors.EngineError)(str(told.get("text")))
+    vars(error).update(told.get("fields", {}))
+    if kept := told.get("kept"):
+        name = f"{time.strftime('%Y%m%d-%H%M%S')}-remote-{os.urandom(4).hex()}"
+        plain = {file: text for file, text in kept["files"].items() if Path(file).name == file}
+        evidence.save(name, plain)
+        error.evidence = evidence.folder(name)
+        error.args = (str(error).replace(kept["place"], str(error.evidence)),)
+    return error
+
+
+class RemoteConnection:
+    """A network at the other end of a line; a `netlab.engines.protocol.Connection`."""
+
+    def __init__(self, engine, seed, clock, wall_limit_s):
+        self.engine, self.closed = engine, False
+        self.line = engine.take_line()
+        try:
+            self._call(self._place, connect=[seed, clock, wall_limit_s])
+        except BaseException:
+            self.line.close()
+            raise
+        self.line.wall_limit_s, self.line.wall_s = wall_limit_s + LATER_S, 0.0
+
+    def _place(self, event):
+        print(f"{self.engine.address}: place {event['waiting']} in the queue", flush=True)
+
+    def _call(self, on_event=ignore, **what):
+        if self.closed or (self.line.closed and not self.line.interrupted):
+            raise errors.GuestError("this network has been closed")
+        return self.engine.ask(self.line, what, on_event)
+
+    def ask(self, on_event=ignore, **question):
+        return self._call(on_event, ask=question)
+
+    def send_key(self, key):
+        self.line.send_key(key)
+
+    def interrupt(self):
+        self.line.interrupt()
+
+    def watch(self, watches):
+        return self._call(watch={name: list(one) for name, one in watches.items()})["answer"]
+
+    def watched(self, began_ns):
+        try:
+            return self.line.watched(began_ns)
+        except LineDown:
+            raise errors.GuestError(f"{self.engine.address} has gone. {self.line.why()}") from None
+
+    def answer_by(self, algorithms, seed):
+        self._call(answer_by=[[one.model_dump() for one in algorithms], seed])
+
+    def close(self):
+        """End the network; the line is kept for the next one."""
+        if not self.closed and not self.line.closed:
+            try:
+                self.engine.ask(self.line, {"close": True})
+                self.engine.idle.append(self.line)
+            except errors.NetlabError:
+                self.line.close()
+            except KeyboardInterrupt:
+                self.line.close()
+                raise
+            finally:
+                self.closed = True
+
+
+class RemoteEngine:
+    """The engine at an address. ``ssh://HOST``, with user, port and path of ``netlab`` where they
+    are needed: ``ssh://ada@lab.example.org:2222/opt/netlab/bin/netlab``. ``tcp://HOST:PORT``,
+    whose token is in the environment variable NETLAB_TOKEN. ``exec:COMMAND``: any program that
+    speaks as ``netlab engine serve`` does, over its standard input and output. See
+    `netlab.engines.protocol.Engine`.
+
+    Raises
+    ------
+    EngineError
+        Nobody answers there, or it is another netlab; the message says what to do.
+    """
+
+    def __init__(self, address):
+        self.address, self.idle, self.digest = address, [], None
+        self.idle.append(self.new_line())
+
+    def new_line(self):
+        line = open_line(self.address)
+        line.wall_limit_s = HELLO_S
+        token = os.environ.get("NETLAB_TOKEN", "") if self.address.startswith("tcp:") else ""
+        hello = {"protocol": PROTOCOL, "netlab": version("netlab"), "token": token}
+        told = self.ask(line, {"hello": hello})
+        if self.digest not in (None, told["digest"]):
+            line.close()
+            raise errors.EngineError(
+                f"{self.address} has another engine than before: {told['digest']}, and not"
+                f" {self.digest}. Its results would be others; restart Python to use it"
+            )
+        self.name, self.digest, self.about = told["name"], told["digest"], told["about"]
+        self.clocks, self.at_once = tuple(told["clocks"]), told["at_once"]
+        return line
+
+    def __repr__(self):
+        about = f"Linux {self.about['kernel']}, iperf3 {self.about['iperf3']}"
+        return f"<RemoteEngine {self.address} {self.digest}: {about}>"
+
+    def __reduce__(self):
+        return remote, (self.address,)
+
+    def ask(self, line, question, on_event=ignore):
+        """One question on one of its lines; -> its answer. After an error the line is closed."""
+        try:
+            told = line.ask(question, on_event)
+        except Interrupted:
+            line.close()
+            raise KeyboardInterrupt from None
+        except OutOfTime as error:
+            line.close()
+            raise errors.LimitError(f"{self.address} {error}") from None
+        except LineDown as error:
+            why = f"{error} {line.why()}".strip()
+            line.close()
+            if "hello" in question:
+                raise errors.EngineError(
+                    f"{self.address}: no netlab engine answers there. {why}\nThere,"
+                    " `netlab engine serve` must run, of the same netlab as here"
+                ) from None
+            raise errors.GuestError(f"{self.address} has gone, and the network. {why}") from None
+        if "raise" in told:
+            line.close()
+            raise raised(told["raise"])
+        return told
+
+    def take_line(self):
+        """A line without a network: one that is idle and still there, or a new one."""
+        while self.idle:
+            line = self.idle.pop()
+            if line.came.empty():  # not even its end has come
+                break
+            line.close()
+        else:
+            line = self.new_line()
+        line.wall_limit_s = math.inf  # it may wait in a queue
+        return line
+
+    def connect(self, seed, clock, wall_limit_s):
+        return RemoteConnection(self, seed, clock, wall_limit_s)
+
+    def recall(self, experiment):
+        """None: this engine keeps no results."""
+
+
+def remote(address):
+    """The engine at an address, whose idle lines this process keeps."""
+    return _remote(address, os.getpid())
+
+
+@functools.cache
+def _remote(address, process):
+    return RemoteEngine(address)

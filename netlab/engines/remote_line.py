@@ -1,0 +1,167 @@
+"""The lines to an engine elsewhere: over a program's standard input and output, or over TCP."""
+
+import contextlib
+import json
+import math
+import os
+import queue
+import shlex
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections import deque
+
+from netlab.engines.agent_line import LOOK_S, Line, LineDown, TooMuch, message
+from netlab.errors import EngineError
+
+HELLO_S = 60  # that the other end may take to say who it is
+CLOSING_S = 10  # that a program may take to end
+MOST_BYTES = 512 << 20  # of one message; the longest are windows
+
+
+class StreamLine(Line):
+    """A line over two binary files. A thread reads the one and a thread writes the other, so that
+    it works where only sockets can be waited for, and a key never comes inside a message.
+    """
+
+    def __init__(self, reader, writer):
+        super().__init__(math.inf)
+        self.came, self.held, self.to_send = queue.SimpleQueue(), deque(), queue.SimpleQueue()
+        for target in (self._read, self._write):
+            threading.Thread(target=target, args=(reader, writer), daemon=True).start()
+
+    def _read(self, reader, _):
+        with contextlib.suppress(OSError, ValueError):  # closed by `end`
+            while data := reader.readline(MOST_BYTES):
+                self.came.put(data)
+        self.came.put(None)
+
+    def _write(self, _, writer):
+        with contextlib.suppress(OSError, ValueError):
+            while (data := self.to_send.get()) is not None:
+                writer.write(data)
+                writer.flush()
+        with contextlib.suppress(OSError):
+            writer.close()
+
+    def send(self, message):
+        self.to_send.put(json.dumps(message).encode() + b"\n")
+
+    def receive(self, until):
+        if self.held:
+            return self.held.popleft()
+        found = self._next(until)
+        return None if found is None or "watched" in found else found
+
+    def _next(self, until):
+        try:
+            data = self.came.get(timeout=max(0, until - time.monotonic()))
+        except queue.Empty:
+            return None
+        if data is None:
+            self.came.put(None)
+            raise LineDown
+        if not data.endswith(b"\n"):
+            raise TooMuch("it sent a message without an end")
+        found = message(data)
+        if "printed" in found:
+            print(found["printed"], end="", flush=True)
+            return None
+        return found.get("event", found)
+
+    def watched(self, began_ns):
+        """What has been observed, also while something else is asked."""
+        self.send({"watched": began_ns})
+        while not self.interrupted:
+            found = self._next(time.monotonic() + LOOK_S)
+            if found and "watched" in found:
+                return found["watched"]
+            if found:
+                self.held.append(found)
+        raise LineDown
+
+    def send_key(self, key):
+        if not self.closed:
+            self.send({"key": key})
+
+    def drop_keys(self):
+        """Nothing to do: the other end passes over keys while nothing is asked."""
+
+    def why(self):
+        """Why it has ended, as far as this end knows."""
+        return ""
+
+
+class ProgramLine(StreamLine):
+    """The line to a program that is started here, over its standard input and output."""
+
+    def __init__(self, command):
+        self.said = tempfile.TemporaryFile()  # noqa: SIM115
+        try:
+            self.program = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.said,
+                start_new_session=True,  # Jupyter's interrupt goes to the whole process group
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            )
+        except OSError as error:
+            self.said.close()
+            raise EngineError(f"{command[0]} cannot be started: {error.strerror}") from None
+        super().__init__(self.program.stdout, self.program.stdin)
+
+    def why(self):
+        self.said.seek(0)
+        return self.said.read().decode(errors="replace").strip()[-1000:]
+
+    def hang_up(self):
+        self.program.terminate()
+
+    def end(self):
+        self.to_send.put(None)  # and the program sees the end of its input
+        try:
+            self.program.wait(CLOSING_S)
+        except subprocess.TimeoutExpired:
+            self.program.kill()
+            self.program.wait()
+        self.said.close()
+
+
+class SocketLine(StreamLine):
+    """The line to a server that listens."""
+
+    def __init__(self, host, port):
+        try:
+            self.socket = socket.create_connection((host, port), timeout=HELLO_S)
+        except OSError as error:
+            raise EngineError(f"nobody answers there: {error}") from None
+        self.socket.settimeout(None)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        super().__init__(self.socket.makefile("rb"), self.socket.makefile("wb"))
+
+    def hang_up(self):
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+
+    def end(self):
+        self.hang_up()
+        self.to_send.put(None)
+        self.socket.close()
+
+
+def open_line(address):
+    """A line to an address, as `RemoteEngine` has it."""
+    kind, _, rest = address.partition(":")
+    if kind == "exec":
+        return ProgramLine(shlex.split(rest, posix=os.name == "posix"))
+    place, _, path = rest.removeprefix("//").partition("/")
+    if kind == "ssh":
+        options = ["-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15"]
+        there = shlex.quote(f"/{path}") if path else "netlab"
+        return ProgramLine(["ssh", *options, f"ssh://{place}", f"{there} engine serve"])
+    host, _, port = place.rpartition(":")
+    return SocketLine(host.strip("[]"), int(port))

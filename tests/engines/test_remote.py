@@ -1,0 +1,278 @@
+"""An engine at the other end of a line gives what it gives here, and leaves nothing there."""
+
+import contextlib
+import math
+import os
+import shlex
+import signal
+import socket
+import sys
+import threading
+import time
+from importlib.metadata import version
+
+import psutil
+import pytest
+
+import netlab as nl
+from netlab.engines import remote_line, serve
+from netlab.engines.agent_line import PipeLine
+from netlab.engines.remote import RemoteEngine
+
+SERVE = f"exec:{shlex.quote(sys.executable)} -m netlab engine serve"
+PATH = nl.wan("100mbit", "20ms", "1%")
+
+
+class Loud(nl.algorithms.Reno):
+    """Reno, which says so, and may fail."""
+
+    def __init__(self, losses=1000):
+        self.losses = losses
+
+    def on_loss(self, tcp):
+        super().on_loss(tcp)
+        print("loss at", tcp.cwnd)
+        self.losses -= 1
+        if not self.losses:
+            raise ValueError("too many")
+
+
+@pytest.fixture(scope="module")
+def there():
+    engine = RemoteEngine(SERVE)
+    yield engine
+    for line in engine.idle:
+        line.close()
+
+
+def guests():
+    """Kernels of guests that this process, or one that it has started, has started."""
+    return [one for one in psutil.Process().children(recursive=True) if one.name() == "linux"]
+
+
+def test_it_says_what_the_engine_here_says(there):
+    here = nl.engines.pick("guest")
+    assert (there.name, there.digest, there.clocks) == (here.name, here.digest, here.clocks)
+    assert there.about == here.about | {"slower": 1} and there.at_once == here.at_once
+
+
+@pytest.mark.parametrize(
+    "traffic",
+    [
+        [nl.Iperf3("h1", "h2", parallel=2, time=2), nl.Ping("h3", "h4", count=3)],
+        [nl.Iperf3("h1", "h2", time=2), nl.Windows("h1"), nl.Queue("s1", "s2")],
+        [nl.Iperf3("h1", "h2", congestion=Loud, time=2)],
+    ],
+    ids=["streams", "observers", "an algorithm"],
+)
+def test_a_run_has_the_same_bytes(traffic, there, capsys):
+    here, printed = nl.run(PATH, *traffic, engine="guest", seed=5), capsys.readouterr().out
+    elsewhere = nl.run(PATH, *traffic, engine=there, seed=5)
+    assert elsewhere.raw == here.raw and elsewhere.commands == here.commands
+    assert capsys.readouterr().out == printed
+    assert {**elsewhere.provenance, "wall_s": 0} == {**here.provenance, "wall_s": 0}
+
+
+def test_a_line_has_one_network_after_the_other_and_several_at_once(there):
+    with nl.Network(PATH, engine=there) as first, nl.Network(PATH, engine=there) as second:
+        assert len(guests()) == 2
+        texts = [one.run("h1", "ping -c 1 10.0.0.2", echo=False).text for one in (first, second)]
+        assert texts[0] == texts[1] and not there.idle
+    assert len(there.idle) == 2 and guests() == []
+    kept = there.idle[-1]
+    with nl.Network(PATH, engine=there) as third:
+        assert third._agent.line is kept
+    grid = nl.sweep(
+        lambda n: nl.Experiment(PATH, nl.Ping("h1", "h2", count=n)), n=[1], engine=there
+    )
+    assert len(grid) == 1
+
+
+def test_ctrl_c_ends_what_runs_and_keeps_the_network(there):
+    with nl.Network(PATH, engine=there) as net:
+        threading.Timer(1, signal.raise_signal, [signal.SIGINT]).start()
+        job = net.run("h1", "ping -i 100 10.0.0.2 > /dev/null; sleep 1000000", echo=False)
+        assert job.status == 130 and net.run("h1", "echo on", echo=False).text == "on\n"
+        threading.Timer(1, net.interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            net.run("h1", "while :; do :; done", echo=False)
+    assert guests() == []
+
+
+def test_an_error_comes_as_it_was_with_what_was_kept(there):
+    with pytest.raises(nl.AlgorithmError, match=r"(?s)Loud\(losses=2\) failed.*too many"):
+        nl.run(PATH, nl.Iperf3("h1", "h2", congestion=Loud(losses=2), time=5), engine=there)
+    net = nl.Network(PATH, engine=there)
+    (kernel,) = guests()
+    kernel.kill()
+    with pytest.raises(nl.GuestError, match=r"the guest died") as died:
+        net.run("h1", "true")
+    assert died.value.console and [one.name for one in died.value.evidence.iterdir()] == ["console"]
+    assert str(died.value.evidence) in str(died.value)
+
+
+@pytest.mark.parametrize("who", ["here", "there"])
+def test_a_line_that_breaks_ends_the_network_on_both_sides(there, who):
+    net = nl.Network(PATH, engine=there)
+    program = net._agent.line.program
+    if who == "there":
+        program.kill()
+    else:
+        threading.Timer(0.5, program.stdin.close).start()
+    with pytest.raises(nl.GuestError, match=r"has gone"):
+        net.run("h1", "sleep 1000000; while :; do :; done", echo=False)
+    until = time.monotonic() + 10
+    while guests() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert guests() == []
+    net.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("exec:/nowhere/netlab", "/nowhere/netlab cannot be started: No such file"),
+        ("exec:echo {}", "no netlab engine answers there"),
+        ("exec:bash -c 'echo I am somebody else >&2; exit 3'", "I am somebody else"),
+        ("tcp://127.0.0.1:1", "nobody answers there"),
+    ],
+)
+def test_who_is_no_engine_is_named(address, words):
+    with pytest.raises(nl.EngineError, match=words):
+        nl.engines.pick(address)
+
+
+class Nothing:
+    """Stands for an engine, and for its networks: every question waits until it is told to go."""
+
+    name, digest, about, clocks, at_once = "guest", "0" * 12, {"kernel": "0"}, ("virtual",), 1
+
+    def __init__(self):
+        self.may_go, self.running = threading.Event(), 0
+
+    def connect(self, *_):
+        self.running += 1
+        return self
+
+    def ask(self, on_event, op):
+        on_event({"tick": 1})
+        self.may_go.wait(10)
+        return {"clock_ns": 1}
+
+    def interrupt(self):
+        self.may_go.set()
+
+    def close(self):
+        self.running -= 1
+
+
+@contextlib.contextmanager
+def served(token=None, places=None, engine=None):
+    """The client's end of a line to a server in this process."""
+    ends = socket.socketpair()
+    line = remote_line.StreamLine(ends[0].makefile("rb"), ends[0].makefile("wb"))
+    there = PipeLine(math.inf, ends[1].fileno(), ends[1].fileno())
+    client = serve.Client(there, engine or Nothing(), places or serve.Places(1), "ada", token)
+    thread = threading.Thread(target=client.serve)
+    thread.start()
+    try:
+        yield lambda **what: line.ask(what, lambda event: None)
+    finally:
+        ends[0].shutdown(socket.SHUT_RDWR)
+        thread.join(10)
+        assert not thread.is_alive()
+        for end in ends:
+            end.close()
+
+
+HELLO = {"protocol": 1, "netlab": version("netlab"), "token": "right"}
+
+
+def test_who_has_not_the_token_is_told_nothing():
+    with served("right") as ask:
+        assert "says nothing" not in ask(connect=[1, "virtual", 5])["raise"]["text"]
+    for wrong in ({"token": "wrong"}, {"protocol": 2}, {"netlab": "0.0"}):
+        with served("right") as ask:
+            answer = ask(hello=HELLO | wrong)
+            assert answer.keys() == {"raise"} and "right" not in answer["raise"]["text"]
+            assert "raise" in ask(connect=[1, "virtual", 5])
+    with served("right") as ask:
+        assert ask(hello=HELLO)["digest"] == Nothing.digest
+        assert ask(connect=[1, "virtual", 5]) == {}
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"ask": {"op": "up"}},  # nothing is connected
+        {"connect": [1, "sundial", 5]},
+        {"connect": [[], "virtual", 5]},
+        {"close": 1, "connect": 1},
+        {"evil": 1},
+        {"watch": {"a": ["windows"]}},
+    ],
+)
+def test_what_makes_no_sense_is_an_error_and_the_line_goes_on(what):
+    with served() as ask:
+        assert ask(hello=HELLO)["name"] == "guest"
+        assert ask(**what)["raise"]["kind"] in ("EngineError", "SpecificationError")
+        assert ask(connect=[1, "virtual", 5]) == {} and ask(close=True) == {}
+
+
+def test_so_many_at_once_and_of_each_client_so_many():
+    places, order = serve.Places(2, each=1), []
+
+    def take(client, until):
+        def tell(event):
+            order.append((client, event["waiting"]))
+
+        with places.one(client, tell, lambda: None):
+            order.append((client, 0))
+            until.wait(10)
+
+    events = [threading.Event() for _ in range(4)]
+    threads = []
+    for client, event in zip(["ada", "ada", "bob", "cy"], events, strict=True):
+        threads.append(threading.Thread(target=take, args=(client, event)))
+        threads[-1].start()
+        time.sleep(0.1)
+    assert order == [("ada", 0), ("ada", 1), ("bob", 0), ("cy", 2)]
+    for event in events:
+        event.set()
+    for thread in threads:
+        thread.join(10)
+    assert order[4:] and {one for one in order if not one[1]} == {("ada", 0), ("bob", 0), ("cy", 0)}
+    assert places.taken == places.waiting == []
+
+
+def test_who_waits_may_give_up():
+    engine = Nothing()
+    places = serve.Places(1)
+    with served(places=places, engine=engine) as first, served(places=places, engine=engine) as ask:
+        first(hello=HELLO), ask(hello=HELLO), first(connect=[1, "virtual", 5])
+        threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+        with pytest.raises(KeyboardInterrupt):
+            ask(connect=[1, "virtual", 5])
+        assert engine.running == 1 and places.waiting == []
+        first(close=True)
+        assert ask(connect=[1, "virtual", 5]) == {}
+    assert engine.running == 0 and places.taken == []
+
+
+def test_a_server_for_many_needs_a_token(monkeypatch):
+    monkeypatch.delenv("NETLAB_TOKEN", raising=False)
+    with pytest.raises(nl.SpecificationError, match=r"NETLAB_TOKEN is not set"):
+        serve.listen("0.0.0.0", 0)
+
+
+def test_the_address_of_ssh_is_no_option_and_no_shell(monkeypatch):
+    asked = []
+    monkeypatch.setattr(remote_line, "ProgramLine", asked.append)
+    for address in ("ssh://lab", "ssh://-oProxyCommand=x", "ssh://a@b:22/opt/x;y/netlab"):
+        remote_line.open_line(address)
+    assert [one[-2:] for one in asked] == [
+        ["ssh://lab", "netlab engine serve"],
+        ["ssh://-oProxyCommand=x", "netlab engine serve"],
+        ["ssh://a@b:22", "'/opt/x;y/netlab' engine serve"],
+    ]
+    assert os.environ.get("NETLAB_TOKEN") is None
