@@ -352,6 +352,7 @@ def sending(server, *options):
         yield client
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_both_with_their_totals(serve):
     server = serve("-i", "0.1")
     with sending(server, "-i", "0.1", "--timeout", "5") as client:

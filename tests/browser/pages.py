@@ -81,7 +81,7 @@ def server(kind, folder):
         for how in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
                 os.killpg(process.pid, how)
-                process.wait(20)
+                process.wait(5)
 
 
 @contextlib.contextmanager

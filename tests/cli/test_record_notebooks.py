@@ -112,6 +112,7 @@ def test_without_notebooks_it_says_so(record, place):
     assert "no folder notebooks here" in record()[0]
 
 
+@pytest.mark.long
 def test_it_stores_what_cells_showed(record, place):
     show = [
         "import sys; print('one'); sys.stdout.flush(); print('two')",

@@ -294,6 +294,7 @@ def gradebook(folder):
     return Gradebook(f"sqlite:///{folder / 'gradebook.db'}")
 
 
+@pytest.mark.long
 def test_marks_in_nbgrader_and_what_people_mark_there(in_nbgrader):
     rows = exported(in_nbgrader)
     totals = {name: (float(row["raw_score"]), 10.5) for name, row in rows.items()}
@@ -331,6 +332,7 @@ def test_the_set_is_recorded_as_nbgrader_records_it(in_nbgrader, tmp_path):
     assert cells[0] == cells[1]
 
 
+@pytest.mark.long
 def test_nbgraders_feedback_shows_the_marks_and_nothing_hostile_runs(in_nbgrader, tmp_path):
     problem_set.of_nbgrader(in_nbgrader, "generate_feedback", "ps0")
     page = (in_nbgrader / "feedback" / "eve" / "ps0" / "ps0.html").read_text()

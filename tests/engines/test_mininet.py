@@ -111,6 +111,7 @@ def left(machine):
     return [line for line in lines if line not in own and "No such file" not in line]
 
 
+@pytest.mark.long
 def test_it_gives_what_the_guest_gives(machine, tmp_path):
     job = machine.run(
         "pc",

@@ -75,6 +75,7 @@ def test_in_a_notebook_a_line_is_updated_and_nothing_of_it_is_stored(executed):
     assert not [one for cell in seen for _, one in cell if one.get("name") == "stderr"]
 
 
+@pytest.mark.long
 def test_what_is_captured_is_kept(executed):
     capture = "%%capture cap {}\ndisplay('mine')\nprint('printed')\nwait()"
     show = "[one.data for one in cap.outputs], cap.stdout"
@@ -119,6 +120,7 @@ def test_a_click_on_a_widget_does_not_clear_the_widget_s_cell(executed):
     assert set(kinds[0].text.split()) == {"display_data", "update_display_data"}
 
 
+@pytest.mark.long
 def test_bars_of_threads_leave_each_other_and_later_cells_alone(executed):
     start = "for name in 'ab':\n    threading.Thread(target=wait, args=(name, 3)).start()\n"
     start += "time.sleep(1.7)"

@@ -13,6 +13,7 @@ def test_a_window_that_the_kernel_refuses_is_an_error_with_a_remedy():
         nl.run(nl.wan("100mbit", pairs=1), nl.Iperf3("h1", "h2", time=1, window="200mb"))
 
 
+@pytest.mark.long
 def test_every_algorithm_of_the_kernel_fills_a_link_and_is_named_in_the_flow():
     def alone(congestion):
         test = nl.Iperf3("h1", "h2", time=3, congestion=congestion)

@@ -31,6 +31,7 @@ def test_tables_of_other_traffic_are_empty_and_have_their_columns(pinged, tmp_pa
     assert nl.load(tmp_path).pings.equals(pinged.pings)
 
 
+@pytest.mark.long
 def test_a_sweep_keeps_the_runs_in_which_every_answer_was_lost():
     def lossy(loss):
         return nl.Experiment(nl.wan("100mbit", "20ms", loss=loss), nl.Ping("h1", "h2", count=1))

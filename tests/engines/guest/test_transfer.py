@@ -83,6 +83,7 @@ def refused(file, match, cache):
     return str(error.value)
 
 
+@pytest.mark.long
 def test_an_exported_engine_is_the_same_engine_elsewhere(exported, elsewhere, monkeypatch):
     with pytest.raises(nl.EngineError, match=r"no engine in .*netlab engine build.*engine import"):
         store.current()
