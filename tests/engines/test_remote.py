@@ -21,6 +21,7 @@ from netlab.engines.remote import RemoteEngine
 
 SERVE = f"exec:{shlex.quote(sys.executable)} -m netlab engine serve"
 PATH = nl.wan("100mbit", "20ms", "1%")
+BUSY = "ping -i 0.001 10.0.0.2 > /dev/null"  # ten minutes of it take one
 
 
 class Loud(nl.algorithms.Reno):
@@ -91,23 +92,24 @@ def test_a_line_has_one_network_after_the_other_and_several_at_once(there):
 def test_ctrl_c_ends_what_runs_and_keeps_the_network(there):
     with nl.Network(PATH, engine=there) as net:
         threading.Timer(1, signal.raise_signal, [signal.SIGINT]).start()
-        job = net.run("h1", "ping -i 100 10.0.0.2 > /dev/null; sleep 1000000", echo=False)
-        assert job.status == 130 and net.run("h1", "echo on", echo=False).text == "on\n"
+        job = net.run("h1", BUSY, echo=False)
+        assert job.status == 0 and net.clock < 600  # ping ends well at Ctrl-C
+        assert net.run("h1", "echo on", echo=False).text == "on\n"
         threading.Timer(1, net.interrupt).start()
         with pytest.raises(KeyboardInterrupt):
-            net.run("h1", "while :; do :; done", echo=False)
+            net.run("h1", BUSY, echo=False)
     assert guests() == []
 
 
 def test_an_error_comes_as_it_was_with_what_was_kept(there):
-    with pytest.raises(nl.AlgorithmError, match=r"(?s)Loud\(losses=2\) failed.*too many"):
+    with pytest.raises(nl.AlgorithmError, match=r"(?s)Loud\(2\) failed.*too many"):
         nl.run(PATH, nl.Iperf3("h1", "h2", congestion=Loud(losses=2), time=5), engine=there)
     net = nl.Network(PATH, engine=there)
     (kernel,) = guests()
     kernel.kill()
     with pytest.raises(nl.GuestError, match=r"the guest died") as died:
         net.run("h1", "true")
-    assert died.value.console and [one.name for one in died.value.evidence.iterdir()] == ["console"]
+    assert [one.name for one in died.value.evidence.iterdir()] == ["console"]
     assert str(died.value.evidence) in str(died.value)
 
 
@@ -120,7 +122,7 @@ def test_a_line_that_breaks_ends_the_network_on_both_sides(there, who):
     else:
         threading.Timer(0.5, program.stdin.close).start()
     with pytest.raises(nl.GuestError, match=r"has gone"):
-        net.run("h1", "sleep 1000000; while :; do :; done", echo=False)
+        net.run("h1", BUSY, echo=False)
     until = time.monotonic() + 10
     while guests() and time.monotonic() < until:
         time.sleep(0.1)
