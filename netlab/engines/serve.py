@@ -81,10 +81,12 @@ class Places:
 
 
 class Client:
-    """Whom a line serves: a network at a time. One who must have a `token` is a stranger."""
+    """Whom a line serves: a network at a time. One who must have a `token` is a stranger; `cut`
+    ends the line, so that `serve` ends.
+    """
 
-    def __init__(self, line, engine, places, name="", token=None):
-        self.line, self.engine, self.places = line, engine, places
+    def __init__(self, line, engine, places, name="", token=None, cut=lambda: None):
+        self.line, self.engine, self.places, self.cut = line, engine, places, cut
         self.name, self.token, self.known = name, token, token is None
         self.lock, self.guest, self.work = threading.Lock(), None, None
         # a question is being carried out; the line has ended; it waits for no place any more
@@ -102,6 +104,7 @@ class Client:
 
     def hang_up(self):
         self.gone = True
+        self.cut()
         if guest := self.guest:
             guest.interrupt()
 
@@ -244,6 +247,20 @@ def over_standard_input():
         client.serve()
 
 
+def serve_socket(wire, engine, places, name, token):
+    """Serve a stranger until the connection ends, and close it."""
+
+    def cut():
+        with contextlib.suppress(OSError):
+            wire.shutdown(socket.SHUT_RDWR)
+
+    with wire:
+        wire.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        wire.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SEND_S, 0))
+        line = PipeLine(math.inf, wire.fileno(), wire.fileno())
+        Client(line, engine, places, name, token, cut).serve()
+
+
 def listen(host, port, at_once=None, each=2):
     """Serve everybody who has the token, until this process ends."""
     from netlab.engines.jail.engine import JailedEngine
@@ -259,9 +276,7 @@ def listen(host, port, at_once=None, each=2):
 
     def one(wire, address):
         try:
-            with wire:
-                line = PipeLine(math.inf, wire.fileno(), wire.fileno())
-                Client(line, engine, places, address, token).serve()
+            serve_socket(wire, engine, places, address, token)
         finally:
             lines.release()
 
@@ -274,6 +289,4 @@ def listen(host, port, at_once=None, each=2):
                 wire.close()
                 continue
             wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            wire.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            wire.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SEND_S, 0))
             threading.Thread(target=one, args=(wire, address[0]), daemon=True).start()

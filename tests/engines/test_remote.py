@@ -1,6 +1,7 @@
 """An engine at the other end of a line gives what it gives here, and leaves nothing there."""
 
 import contextlib
+import json
 import math
 import os
 import shlex
@@ -158,6 +159,8 @@ class Nothing:
 
     def ask(self, on_event, op):
         on_event({"tick": 1})
+        while op == "flood" and not self.may_go.is_set():
+            on_event({"out": "x" * 100_000})
         self.may_go.wait(10)
         return {"clock_ns": 1}
 
@@ -259,6 +262,46 @@ def test_who_waits_may_give_up():
         first(close=True)
         assert ask(connect=[1, "virtual", 5]) == {}
     assert engine.running == 0 and places.taken == []
+
+
+CONVERSATION = [
+    {"hello": HELLO},
+    {"connect": [1, "virtual", 5]},
+    {"ask": {"op": "wait"}},
+]
+HOSTILE = {
+    "it ends": b"",
+    "no JSON": b"{\n",
+    "no object": b"[1]\n",
+    "deep": b"[" * 100_000 + b"\n",
+    "no end": b"a" * (20 << 20),
+    "nothing is watched": b'{"watched": []}\n',
+    "two at a time": b'{"ask": {"op": "wait"}}\n' * 2,
+    "it reads nothing": b'{"ask": {"op": "flood"}}\n',
+}
+
+
+@pytest.mark.parametrize("stage", range(len(CONVERSATION) + 1))
+@pytest.mark.parametrize("sent", HOSTILE.values(), ids=HOSTILE)
+def test_whoever_misbehaves_leaves_the_place_to_others(sent, stage, monkeypatch):
+    monkeypatch.setattr(serve, "HELLO_S", 1)
+    monkeypatch.setattr(serve, "SEND_S", 1)
+    engine, places = Nothing(), serve.Places(1)
+    here, there = socket.socketpair()
+    arguments = there, engine, places, "eve", "right"
+    thread = threading.Thread(target=serve.serve_socket, args=arguments, daemon=True)
+    thread.start()
+    for message in CONVERSATION[:stage]:
+        here.sendall(json.dumps(message).encode() + b"\n")
+        if "ask" not in message:
+            assert b"done" in here.recv(1 << 16)
+    with contextlib.suppress(OSError):  # it hangs up before all is sent
+        here.sendall(sent)
+    if "flood" not in str(sent) or stage != 2:
+        here.close()
+    thread.join(20)
+    assert not thread.is_alive() and engine.running == 0 and places.taken == places.waiting == []
+    here.close()
 
 
 def test_a_server_for_many_needs_a_token(monkeypatch):
