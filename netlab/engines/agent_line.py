@@ -84,6 +84,7 @@ class Line:
             else:
                 self.send_key("I" if pressed == 1 else "K")
 
+        self.drop_keys()  # one that came after the last answer
         in_main = threading.current_thread() is threading.main_thread()
         before = signal.signal(signal.SIGINT, press) if in_main else None
         asked = time.monotonic()
@@ -201,7 +202,7 @@ class GuestLine(Line):
 
     def drop_keys(self):
         """Take back a key that came too late: the agent would read it in the next question."""
-        with contextlib.suppress(BlockingIOError):
+        with contextlib.suppress(OSError):  # there is none
             os.read(self.guest_keys, 64)
 
     def hang_up(self):

@@ -1,8 +1,8 @@
 """The other end of `netlab.engines.remote`: guests of this machine, for netlab on another.
 
-Over standard input and output it serves whoever has started it, as that user. Where it listens it
-serves many, who bring programs of their own: these are run in jails, at most so many at once, and
-the others wait in a queue.
+Over standard input and output it serves the one client that started it, as that user. Where it
+listens, it serves many: their algorithms in Python run in jails, a limited number of networks run
+at once, and the others wait in a queue.
 """
 
 import contextlib
@@ -237,7 +237,7 @@ class Printed:
 
 
 def over_standard_input():
-    """Serve whoever has started this process."""
+    """Serve one client over standard input and output, until it closes them."""
     to_client = os.dup(1)
     os.dup2(2, 1)  # whatever else is printed
     line = PipeLine(math.inf, to_client, os.dup(0))

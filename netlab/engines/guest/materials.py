@@ -1,4 +1,4 @@
-"""An engine's bill of materials, with licences and sources, for whoever hands it on."""
+"""What an engine consists of: packages, their licences, and where their sources are."""
 
 from pathlib import Path
 from urllib.parse import quote
