@@ -22,6 +22,7 @@ def own_solution(assignment, student, secret=None):
         The id is not valid, or a cell of the solution fails.
     """
     notebook, student = assignment.solution(), ids.normalised(student)
+    notebook["metadata"].pop("kernelspec", None)  # it is run with this Python
     for raw, cell in zip(notebook["cells"], assignment.cells, strict=True):
         if cell.id == f"{assignment.name}-name":
             raw["source"] = f"student = {student!r}"

@@ -141,8 +141,9 @@ def stranger(student, folder="."):
 
 def course(folder):
     """The secret and the roster of a folder's course.json; None for what is not there."""
-    file = Path(folder, COURSE).absolute()
+    file = Path(folder, COURSE)
     try:
+        file = file.absolute()  # no such folder where it has been removed
         told = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None, None

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from netlab.cli.commands import app
 from netlab.course import adapters
-from netlab.course.adapters import autograder, nbgrader
-from netlab.course.grading import marking
+from netlab.course.adapters import autograder, nbgrader, results
+from netlab.course.grading import marking, report
 from netlab.course.grading.work import CLASS, filed
 from netlab.course.sets import source
 from netlab.course.texts import as_csv
@@ -51,7 +51,7 @@ TOLD = "Something was handed in twice under your id"
 EVERYBODY = [
     marks("ada", (3, 3.5), "The window.", reason="all automatic answers are right"),
     marks("bob", (1.5, 0.875), "No idea.", ["cell copied", "number of ada: share"], notices=[TOLD]),
-    marks("eve", (0, 0.1), HOSTILE, [HOSTILE], HOSTILE, HOSTILE),
+    marks("Eve", (0, 0.1), HOSTILE, [HOSTILE], HOSTILE, HOSTILE),
     marks("=cmd|' /C calc'!A0", (0.3, 2.625), "", hint="close"),
     marks("none", (0, 0), flags=["unreadable"], reason="no notebook", answers=False),
 ]
@@ -267,7 +267,7 @@ def test_an_id_that_nbgrader_cannot_have_is_named_and_the_others_are_there(work,
     with pytest.raises(NetlabError, match=r"1 of 5 students'.*\n- =cmd.*cannot have the id"):
         export("nbgrader", work, tmp_path / "new", "--course", str(problem_set_of(tmp_path)))
     there = sorted(path.name for path in (tmp_path / "new" / "autograded").iterdir())
-    assert there == ["ada", "bob", "eve", "none"]
+    assert there == ["Eve", "ada", "bob", "none"]
 
 
 def test_one_students_failure_is_a_line_and_the_others_are_written():
@@ -282,6 +282,36 @@ def test_one_students_failure_is_a_line_and_the_others_are_written():
         adapters.for_each(EVERYBODY, write)
     assert "- bob: " in str(caught.value) and "/home" not in str(caught.value)
     assert len(written) == len(EVERYBODY) - 1
+
+
+def test_pages_run_nothing_that_a_student_wrote(tmp_path):
+    report.feedback(EVERYBODY, tmp_path)
+    for page in tmp_path.rglob("*.html"):
+        text = page.read_text()
+        assert "<script" not in text and "\x1b" not in text
+    assert "&lt;script&gt;" in (tmp_path / "feedback" / f"{filed('Eve')}.html").read_text()
+
+
+@pytest.mark.parametrize("to", ["gradescope", "otter"])
+def test_an_export_goes_on_after_a_student_who_fails(to, work, tmp_path, monkeypatch):
+    plain = results.write
+
+    def write(to, one, *rest):
+        if one["student"] == "bob":
+            raise TypeError
+        plain(to, one, *rest)
+
+    monkeypatch.setattr(results, "write", write)
+    with pytest.raises(NetlabError, match=r"(?s)1 of 5 students' marks.*- bob: TypeError"):
+        export(to, work, tmp_path / "out")
+    assert len(list((tmp_path / "out").glob("*"))) >= len(EVERYBODY) - 1
+
+
+@pytest.mark.parametrize("points", [10**400, float("nan"), -1, "3"])
+def test_marks_that_cannot_be_are_refused(points, work, tmp_path):
+    keep(work, [EVERYBODY[0] | {"points": points}])
+    with pytest.raises(NetlabError, match="has no marks"):
+        export("table", work, tmp_path / "marks.csv")
 
 
 def problem_set_of(folder):
@@ -335,7 +365,7 @@ def test_the_set_is_recorded_as_nbgrader_records_it(in_nbgrader, tmp_path):
 @pytest.mark.long
 def test_nbgraders_feedback_shows_the_marks_and_nothing_hostile_runs(in_nbgrader, tmp_path):
     problem_set.of_nbgrader(in_nbgrader, "generate_feedback", "ps0")
-    page = (in_nbgrader / "feedback" / "eve" / "ps0" / "ps0.html").read_text()
+    page = (in_nbgrader / "feedback" / "Eve" / "ps0" / "ps0.html").read_text()
     assert "Score: 0.1 / 10.5" in page and TOLD not in page
     assert TOLD in (in_nbgrader / "feedback" / "bob" / "ps0" / "ps0.html").read_text()
     assert "bdp_bytes: wrong." in page

@@ -245,6 +245,7 @@ def test_pages_and_table_are_written_whatever_the_names(graded, tmp_path):
     pages = [one.read_text() for one in (tmp_path / "feedback").iterdir()]
     assert len(pages) == len(everybody)
     assert not any(secret in page for page in pages for secret in (CANARY, ENVIRONMENT))
+    assert not any("<script" in page for page in pages)
 
 
 def test_nothing_outside_has_changed(graded):

@@ -15,7 +15,7 @@ import pytest
 
 from netlab.course import adapters, invented, own_numbers
 from netlab.course.adapters import results
-from netlab.course.grading import report
+from netlab.course.grading import marking, report
 from netlab.course.grading.batch import Batch
 from netlab.course.grading.work import filed, held
 from netlab.course.own_numbers import SECRET, parameters
@@ -328,6 +328,41 @@ def test_a_folder_of_somebody_elses_is_no_place_for_marks(name, tmp_path):
     with pytest.raises(NetlabError, match=f"--work .*{name}"), held(tmp_path):
         pass
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_no_marks_are_exported_of_a_grading_that_did_not_end(tmp_path, monkeypatch):
+    """With workers that only write marks; those in class.json are compared with neighbours'."""
+    path, submitted, work = small.write(tmp_path), tmp_path / "submitted", tmp_path / "work"
+    assignment, points = source.read(path), 1
+    notebook = assignment.solution()
+
+    def one(batch, student, place, key, failure=None):
+        if points is None:
+            raise KeyboardInterrupt
+        marks = marking.without_marks(student, assignment, "late", key) | {"named": "ada"}
+        batch.place("marks", student).write_text(json.dumps(marks | {"key": None}))
+
+    monkeypatch.setattr(Batch, "one", one)
+    monkeypatch.setattr(Batch, "references", lambda *_: {})
+    for student in ("ada", "bob"):
+        hand_in(submitted, student, notebook)
+    Batch(path, submitted, work).grade()
+    kept = adapters.read(work, assignment.name)
+    assert [one["flags"] for one in kept] == [["late"], ["late", "copied name: ada"]]
+    points = None
+    with pytest.raises(KeyboardInterrupt):
+        Batch(path, submitted, work).grade()
+    with pytest.raises(NetlabError, match=r"no marks in it: give what .* left when it ended"):
+        adapters.read(work, assignment.name)
+
+
+@pytest.mark.parametrize("text", ["[]", "5", "null", '"x"', "{", "[" * 100_000])
+def test_damaged_marks_are_as_none(text, tmp_path):
+    batch = Batch(small.write(tmp_path), tmp_path / "submitted", tmp_path / "work")
+    place = batch.place("marks", "ada")
+    place.parent.mkdir(parents=True)
+    place.write_text(text)
+    assert batch.kept("marks", "ada") == {}
 
 
 def test_one_grader_at_a_time_works_in_a_folder(tmp_path):

@@ -310,6 +310,7 @@ class Fails(Mine):
             unit="byte",
             call=[4],
         ),
+        (lambda value: value, 1, "", {"call": {"value": 1}}, "right", 1, "for this example"),
         # algorithms, phase by phase
         *rows(
             nl.algorithms.Reno,
@@ -347,6 +348,9 @@ def test_networks_are_compared_by_what_flows_may_expect():
     assert "rate_bps from h1 to h2" in found.hint and "rtt_s" not in found.hint
     hosts = [nl.Host("h1", "10.0.0.1/8"), nl.Host("h2", "10.0.0.2/8")]
     link = nl.wan("10mbit", "20ms").links[1].but(a="h1", b="h2")
+    strangers = [hosts[0], nl.Host("h3", "10.0.0.3/8")]  # no path to h2, which is not there
+    apart = {"no h2": form(nl.Topology(hosts=strangers, links=[link.but(b="h3")]))}
+    assert compare(other, right, PAIRS | {"mistakes": apart}).hint == found.hint
     line = nl.Topology(hosts=hosts, links=[link])  # without the switches
     assert compare(form(line), right, PAIRS).verdict == "right"
     assert check(nl.wan("10mbit"), nl.wan("10mbit")).verdict == "right"

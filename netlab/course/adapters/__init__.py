@@ -50,7 +50,7 @@ def read(work, assignment, say=lambda text: None):
     except FileNotFoundError:
         why = f"no marks in it: give what `netlab course grade {assignment}` left when it ended"
         raise NetlabError(f"{work} has {why}") from None
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
         right = False
     if not right:
         raise NetlabError(f"{path} has no marks: remove the file, and grade the class again")

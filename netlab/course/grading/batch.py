@@ -66,6 +66,7 @@ class Batch:
         students = self.students()
         parameters(self.assignment.name, "anybody", SECRET)  # a broken table is no student's fault
         with held(self.work):
+            (self.work / CLASS).unlink(missing_ok=True)  # until the end there is no export
             handed_in = {student: self.taken(student) for student in students}
             todo = [one for one in students if not self.done(one, handed_in[one])]
             with ThreadPoolExecutor(self.jobs) as pool:
@@ -127,9 +128,10 @@ class Batch:
 
     def kept(self, what, student):
         """What is kept of a student's as JSON; {} for nothing, or a damaged file."""
-        with contextlib.suppress(OSError, ValueError):
-            return json.loads(self.place(what, student).read_text(encoding="utf-8"))
-        return {}
+        found = {}
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            found = json.loads(self.place(what, student).read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
 
     def references(self, students, pool):
         """Work out the solutions that are lacking; -> by student, why that failed twice."""

@@ -92,6 +92,7 @@ def named(student, cell, folder):
     """The id that the first cell names, in one spelling or "", and the findings on it."""
     if not student:
         return "", [submitted.name_missing(cell)] * (student == "")
+    known = ""
     try:
         known = ids.normalised(student)
         if not stranger(known, folder):
@@ -99,7 +100,7 @@ def named(student, cell, folder):
         text = f"{printable(student)}: {NO_SUCH_ID}, and run all cells."
         return known, [Finding("no such id", cell, text)]
     except SpecificationError as error:
-        return "", [Finding("no student id", cell, printable(str(error)))]
+        return known, [Finding("no student id", cell, printable(str(error)))]
 
 
 def changed_since(checksums):

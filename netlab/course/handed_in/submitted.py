@@ -84,7 +84,7 @@ def read(data):
 
 
 def parsed(data):
-    """The JSON object in a file's bytes. A NetlabError where it is too large, too deep or no JSON."""
+    """The JSON object in a file's bytes. A NetlabError: it is too large, too deep or no JSON."""
     if len(data) > LARGEST_BYTES or data.count(b"[") + data.count(b"{") > MOST_LISTS:
         raise NetlabError(
             f"the submission has {len(data) / 1e6:.0f} MB, or more lists than any notebook needs;"
