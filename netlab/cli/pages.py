@@ -141,6 +141,8 @@ class Renderer(IPythonRenderer):
                 file = (beside / name).resolve()  # wherever links lead
                 if file.is_file() and file.is_relative_to(beside):
                     return super()._src_to_base64(name)
+        if re.match("(?!data:|https?:|attachment:)[a-z][a-z0-9+.-]*:", src, re.I):
+            self.warn(f"its image {src[:200]} is no file beside the notebook, and is left out")
         return None  # it stays as it is, and `harmless` takes it out
 
 

@@ -1,4 +1,7 @@
-"""How evenly flows share a link: Jain's index, shares, both over time, and fair allocations."""
+"""How evenly flows share a link: Jain's index, shares, both over time, and fair allocations.
+
+The unit of a result ends the first sentence of its function.
+"""
 
 from netlab.fairness.allocation import max_min
 from netlab.fairness.evolution import convergence_s, index_over_time, over_time

@@ -37,7 +37,12 @@ def jain_index(throughputs):
 
 
 def shares(throughputs):
-    """Each flow's share of the sum of all throughputs, which are as for `jain_index`. [1]
+    """Each flow's share of the sum of all throughputs. [1]
+
+    Parameters
+    ----------
+    throughputs : 1-D array or Series
+        As for `jain_index`. A Series gives a Series with the same index.
 
     Notes
     -----

@@ -8,11 +8,18 @@ from netlab.models.loss import MATHIS_C, mathis_bps
 
 
 def bandwidth_delay_product_bytes(rate_bps, rtt_s):
-    """Data in flight that keeps a path full: the slowest link's rate times the empty RTT. [byte]
+    """Data in flight that keeps a path full. [byte]
+
+    Parameters
+    ----------
+    rate_bps : float or array
+        Rate of the path's slowest link, above 0. [bit/s]
+    rtt_s : float or array
+        Round-trip time without queueing, at least 0. [s]
 
     Notes
     -----
-    :math:`BDP = R \\cdot RTT / 8`; the RTT may be 0. A window of this size fills the path; a larger
+    :math:`BDP = R \\cdot RTT / 8`. A window of this size fills the path; a larger
     one fills the bottleneck's queue, too. Linux counts its bookkeeping in a socket's buffer, so the
     labs set the maximum of the buffers to twice the BDP.
     """
@@ -81,7 +88,8 @@ def sawtooth_utilisation(queue_bytes, rate_bps, rtt_s, beta=0.5):
     queue_bytes : float or array
         What the queue before the bottleneck holds, at least 0. [byte]
     rate_bps, rtt_s : float or array
-        The bottleneck's rate, and the round-trip time while its queue is empty. [bit/s, s]
+        The bottleneck's rate, headers included, and the round-trip time while its queue is empty;
+        above 0. [bit/s, s]
     beta : as in `aimd_bps` [1]
 
     Notes
@@ -183,7 +191,7 @@ def _least(mss_bytes, rtt_s, loss, rate_bps, window_bytes, c, streams, frame_byt
 
 
 def streams_needed(bps, mss_bytes, rtt_s, loss=0, window_bytes=np.inf, c=1.0):
-    """Lowest number of streams that reach a rate, if loss and its window limit each stream. [1]
+    """Lowest number of streams, a whole one, that reaches a rate; loss and windows limit them. [1]
 
     Parameters
     ----------

@@ -241,8 +241,8 @@ def padhye_simple_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.in
         p\\,(1 + 32 p^2)}\\right)
 
     The first term of the denominator alone gives `mathis_bps` with :math:`C = \\sqrt{3/(2b)}`; the
-    second is the time spent in timeouts. Holds where the full model holds, which it approximates in
-    section II of the same paper.
+    second is the time spent in timeouts. It is the approximate model of section II of the
+    same paper, and holds where `padhye_bps` does.
     """
     mss, rtt, p, rto, b, wm, k = _arguments(mss_bytes, rtt_s, loss, rto_s, b, window_bytes, streams)
     waiting = rto * np.minimum(1, 3 * np.sqrt(3 * b * p / 8)) * p * (1 + 32 * p**2)

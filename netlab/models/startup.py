@@ -50,7 +50,8 @@ def transfer_s(size_bytes, rate_bps, mss_bytes, rtt_s, initial_segments=10, stre
         Size of the file, which all streams carry in equal parts, above 0. [byte]
     rate_bps : float or array
         Payload that the path carries, see `goodput_bps`, above 0; may be infinity. [bit/s]
-    mss_bytes, rtt_s, initial_segments, streams : as in `slow_start_s`; the RTT without queueing
+    mss_bytes, rtt_s, initial_segments, streams : as in `slow_start_s` [byte, s, segment, 1]
+        The RTT is that without queueing.
 
     Notes
     -----

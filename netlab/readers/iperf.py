@@ -23,7 +23,8 @@ class IperfOutput(StreamsOutput):
     streams : DataFrame
         One row per stream, with the columns of `Iperf3Output`, but without ``congestion``, windows
         and round-trip times; besides ``port`` (the client's, which both sides' texts have) and
-        ``out_of_order``. ``retransmits`` are known with ``-e``.
+        ``out_of_order``. ``packets`` are counted by the receiver, or else by the sender;
+        ``retransmits`` are known with ``-e``.
     intervals : DataFrame
         One row per stream and report of ``-i``: the same names, without the bytes.
     meta : dict

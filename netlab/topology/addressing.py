@@ -41,7 +41,8 @@ def check_address(text):
             )
     if subnet.prefixlen < 31 and found.ip in (subnet.network_address, subnet.broadcast_address):
         meaning = "the subnet itself" if found.ip == subnet.network_address else "everybody in it"
-        raise ValueError(f"it means {meaning}: a node's lies between {subnet[1]} and {subnet[-2]}")
+        between = f"{subnet[1]} and {subnet[-2]}"
+        raise ValueError(f"it means {meaning}: a node's address lies between {between}")
     return text
 
 

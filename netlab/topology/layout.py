@@ -58,9 +58,9 @@ def _queue_word(link):
     return f"queue {link.queue_packets}" if link.queue_packets else (link.qdisc or "").split(" ")[0]
 
 
-def _scaled(value, units):
-    unit = next((unit for unit, scale in units.items() if value >= scale), [*units][-1])
-    return f"{value / units[unit]:g} {unit}"
+def _scaled(value, scales):
+    unit = next((unit for unit, scale in scales.items() if value >= scale), [*scales][-1])
+    return f"{value / scales[unit]:g} {unit}"
 
 
 def _spine(topology):

@@ -170,7 +170,7 @@ class Link(Description):
 
     def _check_tclink(self, given):
         if not (self.rate and self.both):
-            raise self._wrong("it needs a rate and both = True, as Mininet's has them", "tclink")
+            raise self._wrong("it needs a rate and both = True, as Mininet's TCLink does", "tclink")
         takes = "TCLink takes rate (bw), delay, loss and queue_packets (max_queue_size) only"
         for name in ["qdisc"] * bool(self.qdisc) + given:
             raise self._wrong(f"{takes}; leave one of them out", name, "tclink")

@@ -182,7 +182,7 @@ class Traffic(Description):
             experiment.topology.host(name, f"{type(self).__name__}.{field}")
 
     def check_engine(self, about):
-        """Refuse, by a `SpecificationError`, what an engine lacks that says `about` of itself."""
+        """Refuse, by a `SpecificationError`, what an engine lacks; `about` describes it."""
 
     def programs(self, place):
         """The programs to run, a list of `Program`."""

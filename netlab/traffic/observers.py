@@ -55,7 +55,7 @@ class Windows(Observer):
     src : str
         Name of the host.
     every : str, optional
-        Keep the last row of each connection in such a time, such as ``"10ms"``, and each in which
+        Keep the last row of each connection per such time, as in ``"10ms"``, and each in which
         its state changes or its timer runs out. None keeps every ACK, which may be 10,000 rows per
         second at 100 Mbit/s.
 
@@ -116,7 +116,7 @@ class Queue(Observer):
     src, dst : str
         Names of two nodes with a link between them: src's interface to dst.
     every : str, optional
-        Keep one row per discipline in such a time: the one that holds most. None keeps every packet
+        Keep one row per discipline per such time: the one that holds most. None keeps every packet
         that comes or goes, which may be a million rows per second at 10 Gbit/s.
 
     Notes

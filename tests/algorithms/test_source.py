@@ -218,6 +218,11 @@ def test_a_constant_means_the_same_where_it_is_executed(value):
     assert back == value and type(back) is type(value)
 
 
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, -0.0])
+def test_a_float_without_a_literal_is_the_same(value):
+    assert repr(eval(literal(value))) == repr(value)
+
+
 def test_an_experiment_is_the_same_however_its_algorithm_is_written():
     first, second = (
         nl.Experiment(PATH, nl.Iperf3("h1", "h2", congestion=one))

@@ -94,7 +94,11 @@ def test_a_formula_that_cannot_be_drawn_is_shown_as_it_is_typed(tmp_path, formul
 
 
 @pytest.mark.parametrize(
-    "source", ["none.png", "attachment:none.png", "images", "/etc/hostname", "http://a.invalid/b"]
+    "source",
+    [
+        *("none.png", "attachment:none.png", "images", "/etc/hostname", "http://a.invalid/b"),
+        *("file:///etc/hostname", "FTP://a.invalid/b", "javascript:alert(1)"),
+    ],
 )
 @pytest.mark.parametrize("text", ["![a lab]({})", '<img alt="a lab" src="{}">'])
 def test_an_image_that_is_not_there_is_left_out_and_said(tmp_path, source, text):

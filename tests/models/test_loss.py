@@ -69,6 +69,10 @@ def test_what_highspeed_tcp_starts_from():
     assert loss == approx(10.0 ** -np.arange(2, 11), rel=0.01)
 
 
+def test_what_needs_no_loss_at_all_may_lose_everything():
+    assert affordable_loss(1, MSS, 0.02) == 1
+
+
 @given(rtts, losses, counts, st.floats(0.5, 2))
 def test_affordable_loss_inverts_mathis(rtt, loss, k, c):
     rate = mathis_bps(MSS, rtt, loss, c, k)
