@@ -14,6 +14,7 @@ with needs_notebooks():
     import nbformat
     from traitlets.config import Config
 
+LONGEST_FOLDER = 60  # characters: those of a socket's whole path are at most 107
 QUIET = {"NETLAB_PROGRESS": "off", "PLOTLY_RENDERER": "plotly_mimetype"}
 
 
@@ -50,7 +51,8 @@ def execute(notebook, name, folder, **environment):
     Errors begin with `name`.
     """
     failed = []  # numbers of cells
-    with tempfile.TemporaryDirectory(prefix="netlab-") as own:
+    short = None if len(tempfile.gettempdir()) < LONGEST_FOLDER else "/tmp"
+    with tempfile.TemporaryDirectory(prefix="netlab-", dir=short) as own:
         # sockets in a folder that nobody else can open, in place of ports of this machine
         kernel = {"transport": "ipc", "connection_file": f"{own}/kernel.json"}
         client = nbclient.NotebookClient(

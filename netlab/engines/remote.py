@@ -6,7 +6,7 @@ end. It has one network at a time, and another when that is closed.
 =========================================  =====================================================
 here                                       there
 =========================================  =====================================================
-``{"hello": {protocol, netlab, token}}``   ``{"done", name, digest, about, clocks, at_once}``
+``{"hello": {protocol, netlab, ...}}``     ``{"done", name, digest, about, clocks, at_once}``
 ``{"connect": [seed, clock, limit_s]}``    ``{"event": {"waiting": place}}``, then ``{"done"}``
 ``{"ask": question}``                      ``{"event": ...}``, then ``{"done", **answer}``
 ``{"key": "I"}``, while that is asked      nothing
@@ -116,22 +116,29 @@ class RemoteEngine:
     speaks as ``netlab engine serve`` does, over its standard input and output. See
     `netlab.engines.protocol.Engine`.
 
+    With `jailed`, algorithms in Python run in a jail there, and what they print is not shown; on a
+    server for many they always do.
+
     Raises
     ------
     EngineError
         Nobody answers there, or it is another netlab; the message says what to do.
     """
 
-    def __init__(self, address):
-        self.address, self.idle, self.digest = address, [], None
+    def __init__(self, address, jailed=False):
+        self.address, self.jailed, self.idle, self.digest = address, jailed, [], None
         self.idle.append(self.new_line())
 
     def new_line(self):
         line = open_line(self.address)
         line.wall_limit_s = HELLO_S
-        token = os.environ.get("NETLAB_TOKEN", "") if self.address.startswith("tcp:") else ""
-        hello = {"protocol": PROTOCOL, "netlab": version("netlab"), "token": token}
+        hello = {"protocol": PROTOCOL, "netlab": version("netlab"), "jailed": self.jailed}
+        if self.address.startswith("tcp:"):
+            hello["token"] = os.environ.get("NETLAB_TOKEN", "")
         told = self.ask(line, {"hello": hello})
+        if not {"name", "digest", "about", "clocks", "at_once"} <= told.keys():
+            line.close()
+            raise errors.EngineError(f"{self.address}: what answers there is no netlab engine")
         if self.digest not in (None, told["digest"]):
             line.close()
             raise errors.EngineError(
@@ -147,7 +154,7 @@ class RemoteEngine:
         return f"<RemoteEngine {self.address} {self.digest}: {about}>"
 
     def __reduce__(self):
-        return remote, (self.address,)
+        return remote, (self.address, self.jailed)
 
     def ask(self, line, question, on_event=ignore):
         """One question on one of its lines; -> its answer. After an error the line is closed."""
@@ -192,11 +199,11 @@ class RemoteEngine:
         """None: this engine keeps no results."""
 
 
-def remote(address):
+def remote(address, jailed=False):
     """The engine at an address, whose idle lines this process keeps."""
-    return _remote(address, os.getpid())
+    return _remote(address, jailed, os.getpid())
 
 
 @functools.cache
-def _remote(address, process):
-    return RemoteEngine(address)
+def _remote(address, jailed, process):
+    return RemoteEngine(address, jailed)

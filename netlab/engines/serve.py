@@ -20,6 +20,7 @@ from netlab.algorithms.source import Algorithm
 from netlab.engines import host_speed
 from netlab.engines.agent_line import LineDown, PipeLine
 from netlab.engines.guest import GuestEngine
+from netlab.engines.jail import JailedEngine
 from netlab.engines.protocol import Watch
 from netlab.engines.remote import PROTOCOL
 from netlab.errors import EngineError, NetlabError, SpecificationError
@@ -27,6 +28,7 @@ from netlab.errors import EngineError, NetlabError, SpecificationError
 HELLO_S = 10  # that a client may take to say who it is
 IDLE_S = 600  # without a question; then a line ends, of a stranger also where it has a network
 MOST_WALL_S = 3600  # of a stranger's network
+MOST_WATCHES = 200
 MOST_LINES = 500  # of strangers, at a time
 SEND_S = 30  # that a stranger may take to read what it is told
 LOOPBACK = "127.0.0.1", "::1", "localhost"
@@ -126,7 +128,9 @@ class Client:
             self.end()
 
     def hear(self, what):
-        if key := what.get("key"):
+        if "key" in what:
+            if (key := what["key"]) not in ("I", "K"):
+                raise LineDown("there is no such key")
             if self.guest and self.busy:
                 self.guest.send_key(key)
             self.given_up = not self.guest  # it waits for a place
@@ -166,6 +170,8 @@ class Client:
                 f" with {value.get('protocol')}: install the same on both"
             )
         self.known = True
+        if value.get("jailed"):
+            self.engine = JailedEngine()
         engine = self.engine
         about = engine.about | {"slower": host_speed.wall_s(1)}
         told = {"name": engine.name, "digest": engine.digest, "about": about}
@@ -177,8 +183,12 @@ class Client:
             raise SpecificationError(f"clock = {clock!r}: one of {', '.join(self.engine.clocks)}")
         self.given_up = False
         self.place.enter_context(self.places.one(self.name, self.tell, self.gives_up))
-        limit_s = float(wall_limit_s) if self.token is None else min(wall_limit_s, MOST_WALL_S)
-        self.guest = self.engine.connect(int(seed), clock, limit_s)
+        if type(seed) is not int or not 0 <= seed < 1 << 63 or not wall_limit_s > 0:
+            raise SpecificationError(
+                f"seed = {seed!r}, wall_limit_s = {wall_limit_s!r}: not allowed"
+            )
+        limit_s = wall_limit_s if self.token is None else min(wall_limit_s, MOST_WALL_S)
+        self.guest = self.engine.connect(seed, clock, float(limit_s))
         if self.gone:
             raise EngineError("nobody waits for it")
         return {}
@@ -191,6 +201,8 @@ class Client:
         return self.guest.ask(lambda event: self.tell(event=event), **value)
 
     def do_watch(self, value):
+        if len(value) > MOST_WATCHES:
+            raise SpecificationError(f"{len(value)} watches, and at most {MOST_WATCHES}")
         return {"answer": self.guest.watch({name: Watch(*one) for name, one in value.items()})}
 
     def do_answer_by(self, value):
@@ -263,8 +275,6 @@ def serve_socket(wire, engine, places, name, token):
 
 def listen(host, port, at_once=None, each=2):
     """Serve everybody who has the token, until this process ends."""
-    from netlab.engines.jail.engine import JailedEngine
-
     token = os.environ.get("NETLAB_TOKEN", "")
     if not token and host not in LOOPBACK:
         raise SpecificationError(

@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -75,6 +76,17 @@ def test_a_run_has_the_same_bytes(traffic, there, capsys):
     assert {**elsewhere.provenance, "wall_s": 0} == {**here.provenance, "wall_s": 0}
 
 
+def test_an_algorithm_runs_in_a_jail_there_where_that_is_asked_for(there, capsys, tmp_path):
+    experiment = nl.Experiment(PATH, nl.Iperf3("h1", "h2", congestion=Loud, time=1))
+    plain = nl.run(experiment, engine=there)
+    assert "loss at" in capsys.readouterr().out
+    (tmp_path / "experiment.json").write_text(experiment.to_json())
+    command = ["-m", "netlab", "run", "experiment.json", "--engine", SERVE, "-o", "out"]
+    done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and "loss at" not in done.stdout, done.stderr
+    assert nl.load(tmp_path / "out").raw == plain.raw
+
+
 def test_a_line_has_one_network_after_the_other_and_several_at_once(there):
     with nl.Network(PATH, engine=there) as first, nl.Network(PATH, engine=there) as second:
         assert len(guests()) == 2
@@ -136,6 +148,7 @@ def test_a_line_that_breaks_ends_the_network_on_both_sides(there, who):
     [
         ("exec:/nowhere/netlab", "/nowhere/netlab cannot be started: No such file"),
         ("exec:echo {}", "no netlab engine answers there"),
+        ("exec:echo '{\"done\": true}'", "what answers there is no netlab engine"),
         ("exec:bash -c 'echo I am somebody else >&2; exit 3'", "I am somebody else"),
         ("tcp://127.0.0.1:1", "nobody answers there"),
     ],
@@ -212,6 +225,9 @@ def test_who_has_not_the_token_is_told_nothing():
         {"ask": {"op": "up"}},  # nothing is connected
         {"connect": [1, "sundial", 5]},
         {"connect": [[], "virtual", 5]},
+        {"connect": [1, "virtual", math.nan]},
+        {"connect": [1 << 63, "virtual", 5]},
+        {"connect": [1, "virtual", "5"]},
         {"close": 1, "connect": 1},
         {"evil": 1},
         {"watch": {"a": ["windows"]}},
@@ -275,6 +291,7 @@ HOSTILE = {
     "no object": b"[1]\n",
     "deep": b"[" * 100_000 + b"\n",
     "no end": b"a" * (20 << 20),
+    "no key": b'{"key": "III"}\n',
     "nothing is watched": b'{"watched": []}\n',
     "two at a time": b'{"ask": {"op": "wait"}}\n' * 2,
     "it reads nothing": b'{"ask": {"op": "flood"}}\n',

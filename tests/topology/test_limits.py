@@ -38,7 +38,7 @@ ADDRESSES = {
     "10.0.0.1/255.0.0.0": "1 to 32",
     "10.0.0.300/8": "1 to 32",
     "::1/8": "1 to 32",
-    "10.0.0.0/8": "the subnet itself: a node's lies between 10.0.0.1 and 10.255.255.254",
+    "10.0.0.0/8": "the subnet itself: a node's address lies between 10.0.0.1 and 10.255.255.254",
     "10.0.0.255/24": "means everybody",
 }
 SHARED = ["net.core.rmem_max", "net.core.default_qdisc", "net.ipv4.tcp_mem", "kernel.hostname"]
