@@ -316,6 +316,7 @@ def serve(
     """Run experiments for netlab on another machine: over standard input and output for the one
     who starts it, as ssh does.
     """
+    from netlab.engines import listen as listening
     from netlab.engines import serve
 
     if listen is None:
@@ -325,7 +326,7 @@ def serve(
     if not port.isdecimal():
         raise SpecificationError(f"--listen {listen}: a port such as 7000, or HOST:PORT")
     with contextlib.suppress(KeyboardInterrupt):
-        serve.listen(host.strip("[]") or "127.0.0.1", int(port), at_once, each)
+        listening.listen(host.strip("[]") or "127.0.0.1", int(port), at_once, each)
 
 
 @engine_app.command()

@@ -156,7 +156,8 @@ class GuestLine(Line):
         for end in (self.socket, self.guest_socket):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.guest_keys, self.keys = os.pipe()
-        os.set_blocking(self.guest_keys, False)
+        for end in (self.guest_keys, self.keys):
+            os.set_blocking(end, False)
         self.begun = bytearray()  # the pieces so far of a message that has not come whole
 
     def send(self, message):
@@ -196,7 +197,7 @@ class GuestLine(Line):
                 return message(data)
 
     def send_key(self, key):
-        with self.lock:
+        with self.lock, contextlib.suppress(BlockingIOError):  # it has thousands already
             if not self.closed:
                 os.write(self.keys, key.encode())
 

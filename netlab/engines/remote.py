@@ -23,9 +23,9 @@ time. Either end ends the network by ending the line.
 import functools
 import math
 import os
+import re
 import time
 from importlib.metadata import version
-from pathlib import Path
 
 from netlab import errors
 from netlab.engines import evidence
@@ -34,22 +34,31 @@ from netlab.engines.protocol import ignore
 from netlab.engines.remote_line import HELLO_S, open_line
 
 PROTOCOL = 1
+ABOUT = ("kernel", "iperf3", "mininet", "congestion")
+# what reading a message raises that is not as it should be
+NONSENSE = LookupError, TypeError, ValueError, AttributeError
+MOST_KEPT = 10  # files of an error
+CLOSE_S = 30  # that the other end may take to end a network
 LATER_S = 60  # the other end's own limit comes first
 
 
 def raised(told):
     """The error that the other end has told of; what it kept of it is kept here, too."""
-    kind = getattr(errors, str(told.get("kind")), None)
-    known = isinstance(kind, type) and issubclass(kind, errors.NetlabError)
-    error = (kind if known else errors.EngineError)(str(told.get("text")))
-    vars(error).update(told.get("fields", {}))
-    if kept := told.get("kept"):
-        name = f"{time.strftime('%Y%m%d-%H%M%S')}-remote-{os.urandom(4).hex()}"
-        plain = {file: text for file, text in kept["files"].items() if Path(file).name == file}
-        evidence.save(name, plain)
-        error.evidence = evidence.folder(name)
-        error.args = (str(error).replace(kept["place"], str(error.evidence)),)
-    return error
+    try:
+        kind = getattr(errors, str(told["kind"]), None)
+        known = isinstance(kind, type) and issubclass(kind, errors.NetlabError)
+        error = (kind if known else errors.EngineError)(str(told["text"]))
+        vars(error).update(told["fields"])
+        if kept := told.get("kept"):
+            name = f"{time.strftime('%Y%m%d-%H%M%S')}-remote-{os.urandom(4).hex()}"
+            files = [*kept["files"].items()][:MOST_KEPT]
+            plain = {file: str(text) for file, text in files if re.fullmatch(r"[\w-]+", file)}
+            evidence.save(name, plain)
+            error.evidence = evidence.folder(name)
+            error.args = (str(error).replace(kept["place"], str(error.evidence)),)
+        return error
+    except NONSENSE:
+        return errors.EngineError(f"the other end has failed, and sent no error: {told!a:.500}")
 
 
 class RemoteConnection:
@@ -66,7 +75,8 @@ class RemoteConnection:
         self.line.wall_limit_s, self.line.wall_s = wall_limit_s + LATER_S, 0.0
 
     def _place(self, event):
-        print(f"{self.engine.address}: place {event['waiting']} in the queue", flush=True)
+        if isinstance(place := event.get("waiting"), int):
+            print(f"{self.engine.address}: place {place} in the queue", flush=True)
 
     def _call(self, on_event=ignore, **what):
         if self.closed or (self.line.closed and not self.line.interrupted):
@@ -74,7 +84,14 @@ class RemoteConnection:
         return self.engine.ask(self.line, what, on_event)
 
     def ask(self, on_event=ignore, **question):
-        return self._call(on_event, ask=question)
+        answer = self._call(on_event, ask=question)
+        if not isinstance(answer.get("clock_ns"), int):
+            raise self._nonsense()
+        return answer
+
+    def _nonsense(self):
+        self.line.close()
+        return errors.EngineError(f"{self.engine.address} answered what no engine answers")
 
     def send_key(self, key):
         self.line.send_key(key)
@@ -83,11 +100,14 @@ class RemoteConnection:
         self.line.interrupt()
 
     def watch(self, watches):
-        return self._call(watch={name: list(one) for name, one in watches.items()})["answer"]
+        return bool(self._call(watch={name: list(one) for name, one in watches.items()})["answer"])
 
     def watched(self, began_ns):
         try:
-            return self.line.watched(began_ns)
+            found = self.line.watched(began_ns)
+            if not isinstance(found, dict):
+                raise self._nonsense()
+            return found
         except LineDown:
             raise errors.GuestError(f"{self.engine.address} has gone. {self.line.why()}") from None
 
@@ -96,7 +116,10 @@ class RemoteConnection:
 
     def close(self):
         """End the network; the line is kept for the next one."""
-        if not self.closed and not self.line.closed:
+        if self.line.interrupted:
+            self.line.close()
+        elif not self.closed and not self.line.closed:
+            self.line.wall_limit_s = self.line.wall_s + CLOSE_S
             try:
                 self.engine.ask(self.line, {"close": True})
                 self.engine.idle.append(self.line)
@@ -105,8 +128,7 @@ class RemoteConnection:
             except KeyboardInterrupt:
                 self.line.close()
                 raise
-            finally:
-                self.closed = True
+        self.closed = True
 
 
 class RemoteEngine:
@@ -127,27 +149,41 @@ class RemoteEngine:
 
     def __init__(self, address, jailed=False):
         self.address, self.jailed, self.idle, self.digest = address, jailed, [], None
+        self.process = os.getpid()
         self.idle.append(self.new_line())
 
     def new_line(self):
+        """A line whose other end has said who it is."""
         line = open_line(self.address)
+        try:
+            self.greet(line)
+        except BaseException:
+            line.close()
+            raise
+        line.begun = True
+        return line
+
+    def greet(self, line):
         line.wall_limit_s = HELLO_S
         hello = {"protocol": PROTOCOL, "netlab": version("netlab"), "jailed": self.jailed}
         if self.address.startswith("tcp:"):
             hello["token"] = os.environ.get("NETLAB_TOKEN", "")
         told = self.ask(line, {"hello": hello})
-        if not {"name", "digest", "about", "clocks", "at_once"} <= told.keys():
-            line.close()
-            raise errors.EngineError(f"{self.address}: what answers there is no netlab engine")
-        if self.digest not in (None, told["digest"]):
-            line.close()
+        try:
+            digest, about = str(told["digest"]), {**told["about"]}
+            name, clocks = str(told["name"]), tuple(map(str, told["clocks"]))
+            at_once, _ = int(told["at_once"]), (clocks[0], *(about[key] for key in ABOUT))
+        except NONSENSE:
             raise errors.EngineError(
-                f"{self.address} has another engine than before: {told['digest']}, and not"
-                f" {self.digest}. Its results would be others; restart Python to use it"
+                f"{self.address}: what answers there is no netlab engine"
+            ) from None
+        if self.digest not in (None, digest):
+            raise errors.EngineError(
+                f"{self.address} has another engine than before: {digest}, and not {self.digest}."
+                " Its results would be others; restart Python to use it"
             )
-        self.name, self.digest, self.about = told["name"], told["digest"], told["about"]
-        self.clocks, self.at_once = tuple(told["clocks"]), told["at_once"]
-        return line
+        self.name, self.digest, self.about = name, digest, about
+        self.clocks, self.at_once = clocks, at_once
 
     def __repr__(self):
         about = f"Linux {self.about['kernel']}, iperf3 {self.about['iperf3']}"
@@ -165,6 +201,10 @@ class RemoteEngine:
             raise KeyboardInterrupt from None
         except OutOfTime as error:
             line.close()
+            if "hello" in question:
+                raise errors.EngineError(
+                    f"{self.address}: nothing was heard from there within {HELLO_S} seconds"
+                ) from None
             raise errors.LimitError(f"{self.address} {error}") from None
         except LineDown as error:
             why = f"{error} {line.why()}".strip()
@@ -176,12 +216,16 @@ class RemoteEngine:
                 ) from None
             raise errors.GuestError(f"{self.address} has gone, and the network. {why}") from None
         if "raise" in told:
-            line.close()
-            raise raised(told["raise"])
+            error = raised(told["raise"])
+            if not isinstance(error, errors.SpecificationError):  # the network is still up
+                line.close()
+            raise error
         return told
 
     def take_line(self):
         """A line without a network: one that is idle and still there, or a new one."""
+        if self.process != os.getpid():  # a fork has no threads for its parent's lines
+            self.idle, self.process = [], os.getpid()
         while self.idle:
             line = self.idle.pop()
             if line.came.empty():  # not even its end has come

@@ -11,14 +11,14 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections import deque
 
 from netlab.engines.agent_line import LOOK_S, Line, LineDown, TooMuch, message
 from netlab.errors import EngineError
 
 HELLO_S = 60  # that the other end may take to say who it is
 CLOSING_S = 10  # that a program may take to end
-MOST_BYTES = 512 << 20  # of one message; the longest are windows
+MOST_BYTES = 256 << 20  # of one message; the longest are windows
+MOST_WAITING = 1000  # messages that have come and were not taken
 
 
 class StreamLine(Line):
@@ -28,15 +28,35 @@ class StreamLine(Line):
 
     def __init__(self, reader, writer):
         super().__init__(math.inf)
-        self.came, self.held, self.to_send = queue.SimpleQueue(), deque(), queue.SimpleQueue()
+        self.begun = False  # the other end has said who it is
+        self.came, self.answers = queue.Queue(MOST_WAITING), queue.SimpleQueue()
+        self.to_send = queue.SimpleQueue()
         for target in (self._read, self._write):
             threading.Thread(target=target, args=(reader, writer), daemon=True).start()
 
     def _read(self, reader, _):
+        """Take messages; at the end, or where one cannot be read, the `LineDown` that says so."""
+        end = LineDown()
         with contextlib.suppress(OSError, ValueError):  # closed by `end`
             while data := reader.readline(MOST_BYTES):
-                self.came.put(data)
-        self.came.put(None)
+                try:
+                    if not data.endswith(b"\n"):
+                        raise TooMuch("it sent a message without an end")
+                    found = message(data)
+                except LineDown as error:
+                    end = error
+                    break
+                if "watched" in found:
+                    self.answers.put(found["watched"])
+                else:
+                    self._keep(found)
+        self.answers.put(end)
+        self._keep(end)
+
+    def _keep(self, found):
+        while not self.closed:
+            with contextlib.suppress(queue.Full):
+                return self.came.put(found, timeout=1)
 
     def _write(self, _, writer):
         with contextlib.suppress(OSError, ValueError):
@@ -50,40 +70,39 @@ class StreamLine(Line):
         self.to_send.put(json.dumps(message).encode() + b"\n")
 
     def receive(self, until):
-        if self.held:
-            return self.held.popleft()
-        found = self._next(until)
-        return None if found is None or "watched" in found else found
-
-    def _next(self, until):
         try:
-            data = self.came.get(timeout=max(0, until - time.monotonic()))
+            found = self.came.get(timeout=max(0, until - time.monotonic()))
         except queue.Empty:
             return None
-        if data is None:
-            self.came.put(None)
-            raise LineDown
-        if not data.endswith(b"\n"):
-            raise TooMuch("it sent a message without an end")
-        found = message(data)
+        if isinstance(found, LineDown):
+            self._keep(found)
+            raise found
         if "printed" in found:
-            print(found["printed"], end="", flush=True)
+            print(
+                str(found["printed"]).replace("\x1b", "\N{SYMBOL FOR ESCAPE}"), end="", flush=True
+            )
             return None
-        return found.get("event", found)
+        event = found.get("event", found)
+        if not isinstance(event, dict):
+            raise LineDown("it sent what no engine sends")
+        return event
 
     def watched(self, began_ns):
-        """What has been observed, also while something else is asked."""
+        """What has been observed. Any thread may ask, also while something else is asked."""
         self.send({"watched": began_ns})
-        while not self.interrupted:
-            found = self._next(time.monotonic() + LOOK_S)
-            if found and "watched" in found:
-                return found["watched"]
-            if found:
-                self.held.append(found)
+        while not (self.interrupted or self.closed):
+            with contextlib.suppress(queue.Empty):
+                found = self.answers.get(timeout=LOOK_S)
+                if isinstance(found, LineDown):
+                    self.answers.put(found)
+                    raise found
+                return found
         raise LineDown
 
     def send_key(self, key):
-        if not self.closed:
+        if not self.begun:
+            self.interrupt()
+        elif not self.closed:
             self.send({"key": key})
 
     def drop_keys(self):
@@ -98,7 +117,7 @@ class ProgramLine(StreamLine):
     """The line to a program that is started here, over its standard input and output."""
 
     def __init__(self, command):
-        self.said = tempfile.TemporaryFile()  # noqa: SIM115
+        self.said, self.last = tempfile.TemporaryFile(), ""  # noqa: SIM115
         try:
             self.program = subprocess.Popen(
                 command,
@@ -110,12 +129,15 @@ class ProgramLine(StreamLine):
             )
         except OSError as error:
             self.said.close()
-            raise EngineError(f"{command[0]} cannot be started: {error.strerror}") from None
+            name = command if isinstance(command, str) else command[0]
+            raise EngineError(f"{name} cannot be started: {error.strerror}") from None
         super().__init__(self.program.stdout, self.program.stdin)
 
     def why(self):
-        self.said.seek(0)
-        return self.said.read().decode(errors="replace").strip()[-1000:]
+        if not self.said.closed:
+            self.said.seek(0)
+            self.last = self.said.read().decode(errors="replace").strip()[-1000:]
+        return self.last
 
     def hang_up(self):
         self.program.terminate()
@@ -127,6 +149,7 @@ class ProgramLine(StreamLine):
         except subprocess.TimeoutExpired:
             self.program.kill()
             self.program.wait()
+        self.why()
         self.said.close()
 
 
@@ -136,8 +159,8 @@ class SocketLine(StreamLine):
     def __init__(self, host, port):
         try:
             self.socket = socket.create_connection((host, port), timeout=HELLO_S)
-        except OSError as error:
-            raise EngineError(f"nobody answers there: {error}") from None
+        except (OSError, OverflowError, UnicodeError) as error:
+            raise EngineError(f"{host}:{port}: nobody answers there: {error}") from None
         self.socket.settimeout(None)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -154,10 +177,13 @@ class SocketLine(StreamLine):
 
 
 def open_line(address):
-    """A line to an address, as `RemoteEngine` has it."""
+    """A line to an address, as `netlab.engines.remote.RemoteEngine` has it."""
     kind, _, rest = address.partition(":")
     if kind == "exec":
-        return ProgramLine(shlex.split(rest, posix=os.name == "posix"))
+        try:
+            return ProgramLine(shlex.split(rest) if os.name == "posix" else rest)
+        except ValueError as error:
+            raise EngineError(f"{address}: no command that a shell could read: {error}") from None
     place, _, path = rest.removeprefix("//").partition("/")
     if kind == "ssh":
         options = ["-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15"]

@@ -17,8 +17,9 @@ import psutil
 import pytest
 
 import netlab as nl
-from netlab.engines import remote_line, serve
-from netlab.engines.agent_line import PipeLine
+from netlab.engines import listen, remote_line, serve
+from netlab.engines.agent_line import LineDown
+from netlab.engines.places import Places
 from netlab.engines.remote import RemoteEngine
 
 SERVE = f"exec:{shlex.quote(sys.executable)} -m netlab engine serve"
@@ -187,33 +188,33 @@ class Nothing:
 @contextlib.contextmanager
 def served(token=None, places=None, engine=None):
     """The client's end of a line to a server in this process."""
-    ends = socket.socketpair()
-    line = remote_line.StreamLine(ends[0].makefile("rb"), ends[0].makefile("wb"))
-    there = PipeLine(math.inf, ends[1].fileno(), ends[1].fileno())
-    client = serve.Client(there, engine or Nothing(), places or serve.Places(1), "ada", token)
-    thread = threading.Thread(target=client.serve)
+    here, there = socket.socketpair()
+    line = remote_line.StreamLine(here.makefile("rb"), here.makefile("wb"))
+    line.begun = True
+    arguments = there, engine or Nothing(), places or Places(1), "ada", token
+    thread = threading.Thread(target=listen.serve_socket, args=arguments)
     thread.start()
     try:
         yield lambda **what: line.ask(what, lambda event: None)
     finally:
-        ends[0].shutdown(socket.SHUT_RDWR)
+        here.shutdown(socket.SHUT_RDWR)
         thread.join(10)
         assert not thread.is_alive()
-        for end in ends:
-            end.close()
+        here.close()
 
 
 HELLO = {"protocol": 1, "netlab": version("netlab"), "token": "right"}
 
 
-def test_who_has_not_the_token_is_told_nothing():
-    with served("right") as ask:
-        assert "says nothing" not in ask(connect=[1, "virtual", 5])["raise"]["text"]
+def test_who_has_not_the_token_is_told_nothing_and_may_not_try_again():
+    first = {"connect": [1, "virtual", 5]}
     for wrong in ({"token": "wrong"}, {"protocol": 2}, {"netlab": "0.0"}):
-        with served("right") as ask:
-            answer = ask(hello=HELLO | wrong)
-            assert answer.keys() == {"raise"} and "right" not in answer["raise"]["text"]
-            assert "raise" in ask(connect=[1, "virtual", 5])
+        for what in (first, {"hello": HELLO | wrong}):
+            with served("right") as ask:
+                answer = ask(**what)
+                assert answer.keys() == {"raise"} and "right" not in answer["raise"]["text"]
+                with pytest.raises(LineDown):
+                    ask(hello=HELLO)
     with served("right") as ask:
         assert ask(hello=HELLO)["digest"] == Nothing.digest
         assert ask(connect=[1, "virtual", 5]) == {}
@@ -241,11 +242,11 @@ def test_what_makes_no_sense_is_an_error_and_the_line_goes_on(what):
 
 
 def test_so_many_at_once_and_of_each_client_so_many():
-    places, order = serve.Places(2, each=1), []
+    places, order = Places(2, each=1), []
 
     def take(client, until):
-        def tell(event):
-            order.append((client, event["waiting"]))
+        def tell(place):
+            order.append((client, place))
 
         with places.one(client, tell, lambda: None):
             order.append((client, 0))
@@ -268,7 +269,7 @@ def test_so_many_at_once_and_of_each_client_so_many():
 
 def test_who_waits_may_give_up():
     engine = Nothing()
-    places = serve.Places(1)
+    places = Places(1)
     with served(places=places, engine=engine) as first, served(places=places, engine=engine) as ask:
         first(hello=HELLO), ask(hello=HELLO), first(connect=[1, "virtual", 5])
         threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
@@ -302,11 +303,11 @@ HOSTILE = {
 @pytest.mark.parametrize("sent", HOSTILE.values(), ids=HOSTILE)
 def test_whoever_misbehaves_leaves_the_place_to_others(sent, stage, monkeypatch):
     monkeypatch.setattr(serve, "HELLO_S", 1)
-    monkeypatch.setattr(serve, "SEND_S", 1)
-    engine, places = Nothing(), serve.Places(1)
+    monkeypatch.setattr(listen, "SEND_S", 1)
+    engine, places = Nothing(), Places(1)
     here, there = socket.socketpair()
     arguments = there, engine, places, "eve", "right"
-    thread = threading.Thread(target=serve.serve_socket, args=arguments, daemon=True)
+    thread = threading.Thread(target=listen.serve_socket, args=arguments, daemon=True)
     thread.start()
     for message in CONVERSATION[:stage]:
         here.sendall(json.dumps(message).encode() + b"\n")
@@ -324,7 +325,7 @@ def test_whoever_misbehaves_leaves_the_place_to_others(sent, stage, monkeypatch)
 def test_a_server_for_many_needs_a_token(monkeypatch):
     monkeypatch.delenv("NETLAB_TOKEN", raising=False)
     with pytest.raises(nl.SpecificationError, match=r"NETLAB_TOKEN is not set"):
-        serve.listen("0.0.0.0", 0)
+        listen.listen("0.0.0.0", 0)
 
 
 def test_the_address_of_ssh_is_no_option_and_no_shell(monkeypatch):

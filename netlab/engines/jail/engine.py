@@ -16,16 +16,15 @@ MOST_OUTPUT_BYTES = 30_000_000  # of all programs of a network
 
 
 class JailedControl:
-    """Runs `control_process` in a jail; an AlgorithmError where an algorithm cannot be begun."""
+    """Runs `control_process` in a jail; an AlgorithmError where an algorithm fails."""
 
     def __init__(self, algorithms, seed, wall_limit_s):
         self.algorithms = algorithms
         self.jail = Jail(PROGRAM, BASE, str(seed), wall_limit_s=wall_limit_s)
-        try:
-            self.hear(*given(algorithms), to=PARENT, until=PARENT)
-        except BaseException:
-            self.jail.close()
-            raise
+
+    def begin(self):
+        """Hand over the algorithms, and wait until they can answer."""
+        self.hear(*given(self.algorithms), to=PARENT, until=PARENT)
 
     def answer(self, asked):
         """What the kernel is told (the bytes of `control_process.ANSWER`)."""
@@ -63,13 +62,20 @@ class JailedControl:
 class JailedGuest(Guest):
     """A guest whose algorithms are in a jail, and which prints and tells less."""
 
+    control = None
     most_output_bytes = MOST_OUTPUT_BYTES
     most_records = MOST_OUTPUT_BYTES // 60  # bytes of each, as text
 
     def answer_by(self, algorithms, seed):
-        control = JailedControl(algorithms, seed, self.line.wall_limit_s)
-        self.cleanup.callback(control.jail.close)
-        self.hooks.answer = control.answer
+        self.control = JailedControl(algorithms, seed, self.line.wall_limit_s)
+        self.cleanup.callback(self.control.jail.close)
+        self.control.begin()
+        self.hooks.answer = self.control.answer
+
+    def interrupt(self):
+        super().interrupt()
+        if self.control:
+            self.control.jail.interrupt()
 
 
 class JailedEngine(GuestEngine):

@@ -1,0 +1,115 @@
+"""A server for many clients, who are strangers: their algorithms in Python run in jails, a limited
+number of networks run at once, and the others wait in a queue.
+"""
+
+import contextlib
+import os
+import resource
+import socket
+import sys
+import threading
+import time
+from collections import Counter
+
+from netlab.engines import evidence
+from netlab.engines.guest import walls
+from netlab.engines.jail import JailedEngine
+from netlab.engines.places import Places
+from netlab.engines.serve import Client
+from netlab.engines.served_line import ServedLine
+from netlab.errors import SpecificationError
+
+SEND_S = 30  # that a stranger may take to read a message
+MOST_LINES, MOST_UNKNOWN = 200, 20  # of strangers; of an address, before they have said hello
+LOOPBACK = "127.0.0.1", "::1", "localhost"
+
+
+def serve_socket(wire, engine, places, name, token, welcome=lambda: None):
+    """Serve a stranger until the connection ends, and close it."""
+
+    def cut():
+        with contextlib.suppress(OSError):
+            wire.shutdown(socket.SHUT_RDWR)
+
+    with wire:
+        wire.setblocking(False)
+        line = ServedLine(wire.fileno(), wire.fileno(), send_s=SEND_S)
+        Client(line, engine, places, name, token, cut, welcome).serve()
+
+
+class Door:
+    """Lets strangers in, a limited number: of an address, few that have not said hello."""
+
+    def __init__(self, engine, places, token):
+        self.serving, self.lock = (engine, places), threading.Lock()
+        self.token, self.lines, self.unknown = token, 0, Counter()
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        self.most = min(MOST_LINES, files // 4 if files > 0 else MOST_LINES)
+
+    def enter(self, wire, address):
+        """Serve a connection in a thread of its own, or close it."""
+        with self.lock:
+            if self.lines >= self.most or self.unknown[address] >= MOST_UNKNOWN:
+                wire.close()
+                return
+            self.lines += 1
+            self.unknown[address] += 1
+        try:
+            threading.Thread(target=self.serve, args=(wire, address), daemon=True).start()
+        except RuntimeError:  # no more threads
+            wire.close()
+            self.left(address, known=False)
+
+    def serve(self, wire, address):
+        known = []
+
+        def welcome():
+            known.append(True)
+            with self.lock:
+                self.unknown -= Counter([address])
+
+        try:
+            with contextlib.suppress(OSError):
+                wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                wire.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                serve_socket(wire, *self.serving, address, self.token, welcome)
+        finally:
+            self.left(address, known)
+
+    def left(self, address, known):
+        with self.lock:
+            self.lines -= 1
+            if not known:
+                self.unknown -= Counter([address])
+
+
+def listen(host, port, at_once=None, each=2):
+    """Serve everybody who has the token, until this process ends. An EngineError where fewer than
+    two walls stand around guests.
+    """
+    token = os.environ.get("NETLAB_TOKEN", "")
+    if not token and host not in LOOPBACK:
+        raise SpecificationError(
+            "NETLAB_TOKEN is not set: whoever reaches this server could use it. Give it a long"
+            " random text, and the same to everybody who may"
+        )
+    walls.check_for_strangers()
+    evidence.keep_none()
+    engine = JailedEngine()
+    places = Places(at_once or engine.at_once, each)
+    door = Door(engine, places, token)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        server = socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        raise SpecificationError(f"--listen: {host} port {port}: {error}") from None
+    with server:
+        print(f"{engine!r} for {places.at_once} at once, on {host} port {server.getsockname()[1]}")
+        sys.stdout.flush()
+        while True:
+            try:
+                wire, address = server.accept()
+            except OSError:  # no more descriptors, for now
+                time.sleep(0.1)
+                continue
+            door.enter(wire, address[0])

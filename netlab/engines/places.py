@@ -1,0 +1,58 @@
+"""How many networks a server runs at once, and who is next."""
+
+import contextlib
+import math
+import threading
+from collections import Counter
+
+
+class Places:
+    """Places for so many networks, and for so many of each client; others wait in a queue."""
+
+    def __init__(self, at_once, each=math.inf):
+        self.at_once, self.each, self.waiting, self.taken = at_once, each, [], []
+        self.changed = threading.Condition()
+
+    @contextlib.contextmanager
+    def one(self, client, tell, gives_up):
+        """Within it, a network has its place. ``tell(n)`` hears the place in the queue;
+        ``gives_up()`` raises an exception where nobody waits for it any more.
+        """
+        me, told = (object(), client), None
+        with self.changed:
+            self.waiting.append(me)
+        try:
+            while place := self._take(me):
+                gives_up()
+                if place != told:
+                    tell(place)  # may take long: nobody else waits for it
+                    told = place
+                with self.changed:
+                    self.changed.wait(1)
+        except BaseException:
+            with self.changed:
+                self.waiting.remove(me)
+                self.changed.notify_all()
+            raise
+        try:
+            yield
+        finally:
+            with self.changed:
+                self.taken.remove(client)
+                self.changed.notify_all()
+
+    def _take(self, me):
+        """Take a place where it is this one's turn; else which in the queue it is, from 1."""
+        with self.changed:
+            free, counts = self.at_once - len(self.taken), Counter(self.taken)
+            before = self.waiting.index(me)
+            for _, client in self.waiting[: before + 1]:
+                may = free > 0 and counts[client] < self.each
+                free -= may
+                counts[client] += may
+            if not may:
+                return before + 1
+            self.waiting.remove(me)
+            self.taken.append(me[1])
+            self.changed.notify_all()
+            return 0

@@ -1,0 +1,57 @@
+"""A server's end of the line to a client (`netlab.engines.remote_line` is the client's)."""
+
+import contextlib
+import json
+import math
+import os
+import select
+import threading
+import time
+
+from netlab.engines.agent_line import LineDown, message
+
+PIECE = 1 << 16
+
+
+class ServedLine:
+    """Messages, a line of JSON each, over two descriptors. `LineDown` where one from the client has
+    more than `most_bytes`, or one to it is not taken within `send_s`. [s]
+    """
+
+    def __init__(self, to_client, from_client, most_bytes=math.inf, send_s=math.inf):
+        self.to_client, self.from_client = to_client, from_client
+        self.most_bytes, self.send_s = most_bytes, send_s
+        self.read, self.lock = bytearray(), threading.Lock()
+
+    def receive(self, until):
+        """The next message; None where no whole one has come by then, `LineDown` at the end."""
+        while (end := self.read.find(b"\n")) < 0 and len(self.read) <= self.most_bytes:
+            if not ready(self.from_client, select.POLLIN, until):
+                return None
+            piece = os.read(self.from_client, PIECE)
+            if not piece:
+                raise LineDown
+            self.read += piece
+        if not 0 <= end <= self.most_bytes:
+            raise LineDown("it sent too long a message")
+        text, self.read = self.read[:end], self.read[end + 1 :]
+        return message(text)
+
+    def send(self, told):
+        """Send a message, whole."""
+        until = time.monotonic() + self.send_s
+        data = memoryview(json.dumps(told).encode() + b"\n")
+        with self.lock:
+            while data:
+                if not ready(self.to_client, select.POLLOUT, until):
+                    raise LineDown("it does not read")
+                with contextlib.suppress(BlockingIOError):
+                    data = data[os.write(self.to_client, data[:PIECE]) :]
+
+
+def ready(descriptor, what, until):
+    """Wait until a descriptor can be read or written; False where it cannot be by then."""
+    waiting = select.poll()
+    waiting.register(descriptor, what)
+    left_s = until - time.monotonic()
+    return bool(waiting.poll(None if left_s == math.inf else max(0, 1000 * left_s)))
