@@ -72,7 +72,7 @@ class Door:
             with contextlib.suppress(OSError):
                 wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 wire.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-                serve_socket(wire, *self.serving, address, self.token, welcome)
+            serve_socket(wire, *self.serving, address, self.token, welcome)
         finally:
             self.left(address, known)
 

@@ -19,6 +19,7 @@ import pytest
 import netlab as nl
 from netlab.engines import listen, remote_line, serve
 from netlab.engines.agent_line import LineDown
+from netlab.engines.jail import JailedEngine
 from netlab.engines.places import Places
 from netlab.engines.remote import RemoteEngine
 
@@ -159,6 +160,70 @@ def test_who_is_no_engine_is_named(address, words):
         nl.engines.pick(address)
 
 
+def test_ctrl_c_ends_a_wait_for_an_answer_to_hello():
+    before = psutil.Process().children()
+    threading.Timer(1, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        RemoteEngine("exec:sleep 1000")
+    assert psutil.Process().children() == before
+
+
+def test_a_network_that_was_interrupted_is_closed_quietly(there):
+    with nl.Network(PATH, engine=there) as net:
+        net.interrupt()
+    assert guests() == []
+
+
+def test_another_thread_may_ask_what_has_been_observed(there):
+    experiment = nl.Experiment(PATH, nl.Iperf3("h1", "h2", time=1), nl.Windows("h1"))
+    (name, watch), *_ = [
+        (item.output_name(place.flow, program.name), program.watch)
+        for item, place in experiment.places
+        for program in item.programs(place)
+        if program.watch
+    ]
+    with nl.Network(PATH, engine=there) as net:
+        assert net.watch({name: watch})
+        texts = []
+        thread = threading.Thread(target=lambda: texts.append(net.watched(0)))
+        threading.Timer(0.3, thread.start).start()
+        net.run("h1", "timeout 30 " + BUSY, echo=False)
+        thread.join(10)
+    assert texts and texts[0].keys() == {name}
+
+
+SAYS = {"name": "guest", "digest": "0" * 12, "clocks": ["virtual"], "at_once": 1, "done": True}
+KNOWS = {"kernel": "0", "iperf3": "0", "mininet": "0", "congestion": []}
+FAILED = {"kind": "GuestError", "text": "", "fields": {}}
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [SAYS],  # without `about`
+        [SAYS | {"about": "x"}],
+        [SAYS | {"about": {}}],
+        [SAYS | {"about": KNOWS, "clocks": []}],
+        [SAYS | {"about": KNOWS, "at_once": "many"}],
+        [{"done": True, "raise": "x"}],
+        [{"event": 5}],
+        ["text"],
+        [SAYS | {"about": KNOWS}, {"event": {"place": 1}}, {"done": True}, {"done": True}],
+        [SAYS | {"about": KNOWS}, {"done": True, "raise": {"kind": "Exception"}}],
+        [SAYS | {"about": KNOWS}, {"done": True, "raise": FAILED | {"fields": [1]}}],
+        [SAYS | {"about": KNOWS}, {"done": True, "raise": FAILED | {"kept": []}}],
+        [SAYS | {"about": KNOWS}, {"done": True, "raise": FAILED | {"kept": {"files": {"\0": 1}}}}],
+    ],
+)
+def test_what_no_engine_says_is_an_error_of_netlabs(answers, tmp_path):
+    (tmp_path / "says.py").write_text(
+        f"import sys, json\nfor one in {answers!r}:\n"
+        "    print(json.dumps(one), flush=True)\nsys.stdin.read()"
+    )
+    with pytest.raises(nl.NetlabError):
+        nl.run(PATH, nl.Ping("h1", "h2"), engine=f"exec:{sys.executable} {tmp_path}/says.py")
+
+
 class Nothing:
     """Stands for an engine, and for its networks: every question waits until it is told to go."""
 
@@ -177,6 +242,9 @@ class Nothing:
             on_event({"out": "x" * 100_000})
         self.may_go.wait(10)
         return {"clock_ns": 1}
+
+    def answer_by(self, algorithms, seed):
+        """There are none."""
 
     def interrupt(self):
         self.may_go.set()
@@ -320,6 +388,114 @@ def test_whoever_misbehaves_leaves_the_place_to_others(sent, stage, monkeypatch)
     thread.join(20)
     assert not thread.is_alive() and engine.running == 0 and places.taken == places.waiting == []
     here.close()
+
+
+class Raw:
+    """A stranger's socket, and what serves it."""
+
+    def __init__(self, engine, places, name="eve", token="right"):
+        self.here, there = socket.socketpair()
+        arguments = there, engine, places, name, token
+        self.thread = threading.Thread(target=listen.serve_socket, args=arguments, daemon=True)
+        self.thread.start()
+
+    def send(self, data):
+        data = data if isinstance(data, bytes) else json.dumps(data).encode() + b"\n"
+        with contextlib.suppress(OSError):
+            self.here.sendall(data)
+
+    def ask(self, what):
+        self.send(what)
+        return self.here.recv(1 << 16)
+
+    def ended(self, within_s):
+        self.thread.join(within_s)
+        return not self.thread.is_alive()
+
+
+def test_nobody_waits_for_a_client_that_does_not_read():
+    engine, places = Nothing(), Places(1)
+    with served(places=places, engine=engine) as honest:
+        honest(hello=HELLO), honest(connect=[1, "virtual", 5])
+        slow = Raw(engine, places)
+        slow.ask({"hello": HELLO})
+        slow.here.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+        for _ in range(20):  # names are not echoed at length
+            slow.send({"A" * 100_000: 1})
+        slow.send({"connect": [1, "virtual", 5]})
+        assert honest(close=True) == {}
+        slow.here.close()
+        assert honest(connect=[1, "virtual", 5]) == {} and slow.ended(20)
+
+
+@pytest.mark.parametrize("sent", [b'{"key": "I"}\n', b"a", b"[", {"hello": HELLO | {"token": "?"}}])
+def test_who_does_not_say_hello_in_time_is_cut_off_whatever_is_sent(sent, monkeypatch):
+    monkeypatch.setattr(serve, "HELLO_S", 1)
+    raw, began = Raw(Nothing(), Places(1)), time.monotonic()
+    while not raw.ended(0.2):
+        raw.send(sent)
+        assert time.monotonic() - began < 5
+    raw.here.close()
+
+
+def test_a_strangers_network_has_an_end_however_busy_it_is(monkeypatch):
+    monkeypatch.setattr(serve, "MOST_WALL_S", 1)
+    engine, places = Nothing(), Places(1)
+    engine.may_go.set()
+    raw = Raw(engine, places)
+    raw.ask({"hello": HELLO}), raw.ask({"connect": [1, "virtual", 1e9]})
+    while not raw.ended(0.1):
+        raw.send({"ask": {"op": "sleep"}})
+    assert engine.running == 0 and places.taken == []
+    raw.here.close()
+
+
+def test_of_an_address_few_come_in_before_they_say_hello(monkeypatch):
+    monkeypatch.setattr(listen, "MOST_UNKNOWN", 2)
+    door = listen.Door(Nothing(), Places(1), "right")
+    ends = [socket.socketpair() for _ in range(4)]
+    for address, (_, there) in zip("aaab", ends, strict=True):
+        door.enter(there, address)
+    assert [there.fileno() == -1 for _, there in ends] == [False, False, True, False]
+    first = ends[0][0]
+    first.sendall(json.dumps({"hello": HELLO}).encode() + b"\n")
+    assert b"done" in first.recv(1 << 16)
+    assert door.unknown == {"a": 1, "b": 1} and door.lines == 3
+    for here, _ in ends:
+        here.close()
+    until = time.monotonic() + 10
+    while door.lines and time.monotonic() < until:
+        time.sleep(0.05)
+    assert door.lines == 0 and not door.unknown.total()
+
+
+def test_a_storm_of_keys_leaves_nothing():
+    engine, places = JailedEngine(), Places(1)
+    raw = Raw(engine, places)
+    raw.ask({"hello": HELLO})
+    assert b"done" in raw.ask({"connect": [1, "virtual", 60]})
+    up = {"op": "up", "hosts": [["pc", "10.0.0.1/8"]], "switches": [], "links": []}
+    raw.send({"ask": up | {"setup": [["pc", "while :; do :; done"]]}})
+    for _ in range(200):
+        raw.send(b'{"key": "I"}\n' * 400)
+    raw.here.close()
+    assert raw.ended(20) and places.taken == [] and guests() == []
+
+
+def test_a_network_has_its_algorithms_once_and_their_jail_ends_with_the_line():
+    engine, places = JailedEngine(), Places(1)
+    raw = Raw(engine, places)
+    raw.ask({"hello": HELLO}), raw.ask({"connect": [1, "virtual", 60]})
+    endless = "while True: pass\nclass A(CongestionControl): pass"
+    algorithm = {"name": "A", "parameters": {}, "source": endless}
+    raw.send({"answer_by": [[algorithm], 1]})
+    time.sleep(2)
+    raw.here.close()
+    assert raw.ended(20) and places.taken == [] and guests() == []
+    with served("right", places, Nothing()) as ask:
+        ask(hello=HELLO), ask(connect=[1, "virtual", 5])
+        assert ask(answer_by=[[], 1]) == {}
+        assert "has its algorithms already" in ask(answer_by=[[], 1])["raise"]["text"]
 
 
 def test_a_server_for_many_needs_a_token(monkeypatch):

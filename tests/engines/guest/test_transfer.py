@@ -177,6 +177,11 @@ def test_what_a_record_says_is_compared_with_the_files(changes, match, opened, t
     refused(packed(opened, tmp_path / "odd.tar", **changes), match, elsewhere)
 
 
+def test_an_altered_engine_is_refused(opened, kept, tmp_path, elsewhere):
+    kept("rootfs-*/root.tar").write_text("mallory\n")
+    refused(packed(opened, tmp_path / "altered.tar"), "altered or damaged", elsewhere)
+
+
 def with_members(opened, path, *members):
     """An archive of an engine with more members, or others in place of its own."""
     names = {member.name for member in members}
