@@ -1,5 +1,5 @@
 """Jain's index: the published example and the four properties of Jain, Chiu and Hawe (1984);
-shares; max-min fairness.
+shares; harm; max-min and alpha-fair allocations.
 """
 
 from fractions import Fraction
@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from pytest import approx
 
 from netlab.fairness import (
+    alpha_fair,
     convergence_s,
+    harm,
     index_over_time,
     jain_index,
     max_min,
@@ -266,6 +268,70 @@ def test_max_min_agrees_with_exact_arithmetic(network):
     assert max_min(links, routes, demands).tolist() == approx([*map(float, rates.values())])
 
 
+# alpha-fair allocations
+
+
+@pytest.mark.parametrize("alpha", [0.25, 0.5, 1, 2, 8])
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_a_flow_across_a_parking_lot(n, alpha):
+    # Mo and Walrand (2000): 1 / (1 + n^(1/alpha)); proportional fairness (Kelly 1998): 1 / (1 + n)
+    routes = {"long": range(n)} | {f"short {link}": [link] for link in range(n)}
+    rates = alpha_fair(
+        dict.fromkeys(range(n), 30e6), {f: [*way] for f, way in routes.items()}, alpha
+    )
+    assert rates["long"] == approx(30e6 / (1 + n ** (1 / alpha)), rel=1e-6)
+    assert rates.drop("long").tolist() == approx([30e6 - rates["long"]] * n)
+
+
+@given(networks(), st.sampled_from([0.25, 1, 2, 8]), st.lists(st.floats(0, 1), min_size=8))
+def test_no_other_allocation_is_better(network, alpha, wishes):
+    # the condition for the largest sum of a concave utility: no allowed step has a positive slope
+    links, routes, _ = network
+    rates = alpha_fair(links, routes, alpha)
+    for link, capacity in links.items():
+        load = sum(rate for flow, rate in rates.items() if link in routes[flow])
+        assert load <= capacity * (1 + 1e-8)
+    wished = {flow: wish + 1e-9 for flow, wish in zip(routes, wishes, strict=False)}
+    load = {link: sum(wished[f] for f in routes if link in routes[f]) for link in links}
+    scale = min(links[link] / load[link] for link in links if load[link])
+    for other in (max_min(links, routes), pd.Series(wished) * scale):
+        assert ((other - rates) / rates.max() * (rates / rates.max()) ** -alpha).sum() <= 1e-6
+
+
+def test_alpha_fairness_approaches_max_min_and_leaves_idle_links_alone():
+    links = {"narrow": 1.0, "wide": 9.0, "unused": INF, "endless": INF}
+    routes = {"both": ["narrow", "wide", "endless"], "one": ["wide"]}
+    for alpha in (0.25, 1, 8):
+        assert alpha_fair(links, routes, alpha).tolist() == approx([1, 8])
+    links["narrow"] = 9.0
+    gaps = [abs(alpha_fair(links, routes, alpha) - 4.5).max() for alpha in (0.5, 1, 2, 8)]
+    assert gaps == approx([0] * 4, abs=1e-6)
+
+
+# harm
+
+
+def test_harm_where_more_is_better_and_where_less_is():
+    # two who share a link evenly do each other a harm of a half
+    assert harm(10e6, 5e6, "more") == 0.5 and type(harm(10, 5, "more")) is float
+    assert harm(10, 10, "more") == harm(0.02, 0.02, "less") == harm(0, 0, "less") == 0
+    assert harm(10, 0, "more") == harm(0, 0.01, "less") == 1
+    assert harm(0.02, 0.08, "less") == approx(0.75)
+    assert harm(10, 12, "more") == approx(-0.2) and harm(4, 2, "less") == -1
+    assert np.isnan(harm(NAN, 1, "more")) and np.isnan(harm(1, NAN, "less"))
+    runs = pd.Series([5, 8, 0], index=["a", "b", "c"])
+    pd.testing.assert_series_equal(harm(10, runs, "more"), 1 - runs / 10)
+    assert harm([0, 0, 2], [0, 1, 4], "less").tolist() == [0, 1, 0.5]
+
+
+@given(st.floats(1e-6, 1e12), st.floats(0, 1), st.floats(1e-3, 1e3))
+def test_harm_has_no_unit_and_is_what_is_lost(solo, part, unit):
+    assert harm(solo * unit, solo * part * unit, "more") == approx(1 - part, abs=1e-9)
+    # of a time, what it loses of its inverse: a delay that doubles is half the speed
+    if part > 1e-3:
+        assert harm(solo, solo / part, "less") == approx(1 - part, abs=1e-9)
+
+
 # what is refused
 
 NAN, INF = float("nan"), float("inf")
@@ -326,6 +392,16 @@ REFUSED += [
     ((max_min, ONE, {"a": ["L1", "L1"]}), "'a' must have a list of links, each once"),
     ((max_min, ONE, A, {"a": 0}), "demands: 'a' must be a number above 0, not 0"),
     ((max_min, ONE, A, {"b": 1}), "demands: 'b' is not among the flows 'a'"),
+    ((alpha_fair, ONE, {"a": []}), "'a' passes no finite link"),
+    *(
+        ((alpha_fair, ONE, A, alpha), "alpha must be a number from 0.25 to 8")
+        for alpha in (0, 0.2, 9, NAN, "1", [1])
+    ),
+    ((harm, 1, 1, "higher"), "better must be 'more' or 'less', not 'higher'"),
+    ((harm, 0, 1, "more"), "solo must be above 0"),
+    ((harm, "1mbit", 1, "more"), "solo must be numbers"),
+    ((harm, 1, [-1], "less"), "contested must be numbers of at least 0"),
+    ((harm, pd.Series([1, 2]), pd.Series([1, 2], [1, 2]), "more"), "the same index"),
 ]
 
 

@@ -12,7 +12,8 @@ unit of a result ends the first sentence. Arguments of one name mean the same in
 - Other laws of loss: `aimd_bps` (any increase and decrease), `cubic_bps` (the default of Linux),
   `padhye_bps` and `padhye_simple_bps` (Reno with timeouts).
 - Several streams: `parallel_bps` (equal ones, until the link is full), `hacker_bps` (that differ),
-  `altman_bps` (on a link without a queue), `rtt_shares` (of different RTTs).
+  `altman_bps` (on a link without a queue), `rtt_shares` (of different RTTs),
+  `bbr_share` (of BBR beside Reno or CUBIC).
 - The path: `bandwidth_delay_product_bytes`, `sawtooth_utilisation` (of a link with a short queue).
 - The inverse: `affordable_loss`, `streams_needed`.
 - Time: `slow_start_s`, `transfer_s`; `slow_start_trace` and `aimd_trace` give a window over time,
@@ -53,14 +54,14 @@ from netlab.models.on_frames import (
     mathis_random,
     padhye,
 )  # fmt: skip
-from netlab.models.parallel import altman_bps, hacker_bps, parallel_bps, rtt_shares
+from netlab.models.parallel import altman_bps, bbr_share, hacker_bps, parallel_bps, rtt_shares
 from netlab.models.startup import aimd_trace, slow_start_s, slow_start_trace, transfer_s
 
 __all__ = [
     "MATHIS_C", "MATHIS_MOST_LOSS", "Fit", "Model", "affordable_loss", "aimd_bps", "aimd_trace",
-    "altman_bps", "bandwidth_delay_product_bytes", "buffer_limited_bps", "cubic", "cubic_bps",
-    "fit_constant", "goodput_bps", "hacker_bps", "limited_bps", "limiting", "log_error", "mathis",
-    "mathis_bps", "mathis_labs", "mathis_random", "padhye", "padhye_bps", "padhye_simple_bps",
-    "parallel_bps", "rtt_shares", "sawtooth_utilisation", "slow_start_s", "slow_start_trace",
-    "streams_needed", "transfer_s",
+    "altman_bps", "bandwidth_delay_product_bytes", "bbr_share", "buffer_limited_bps", "cubic",
+    "cubic_bps", "fit_constant", "goodput_bps", "hacker_bps", "limited_bps", "limiting",
+    "log_error", "mathis", "mathis_bps", "mathis_labs", "mathis_random", "padhye", "padhye_bps",
+    "padhye_simple_bps", "parallel_bps", "rtt_shares", "sawtooth_utilisation", "slow_start_s",
+    "slow_start_trace", "streams_needed", "transfer_s",
 ]  # fmt: skip

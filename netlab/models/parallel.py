@@ -1,4 +1,4 @@
-"""Parallel connections: their total throughput, and how they share one link."""
+"""Connections that share one link: their total throughput, and the share of each."""
 
 import numpy as np
 
@@ -135,3 +135,58 @@ def rtt_shares(rtt_s, streams=1, exponent=1.0):
     weights = k * rtt ** -within("exponent", exponent, least=0)
     total = np.sum(np.asarray(weights), axis=-1, keepdims=True)
     return unwrapped(weights / np.broadcast_to(total, np.shape(weights)))
+
+
+def bbr_share(queue_bytes, rate_bps, rtt_s, flows=1, packet_bytes=1514):
+    """Share of a link that BBR's first version takes from Reno or CUBIC, after Ware et al. [1]
+
+    Parameters
+    ----------
+    queue_bytes : float or array
+        Of the bottleneck, above 0, in bytes of whole packets. [byte]
+    rate_bps, rtt_s : as in `bandwidth_delay_product_bytes` [bit/s, s]
+    flows : int or array
+        BBR flows, at least 1; the number of the others does not matter. [1]
+    packet_bytes : float or array
+        Of a whole packet, above 0. [byte]
+
+    Returns
+    -------
+    float or array
+        Of all BBR flows together; 1 for queues below one bandwidth-delay product, where the model
+        leaves the others nothing.
+
+    Notes
+    -----
+    With a queue of q packets, X bandwidth-delay products, and N flows, the others' part of it is
+
+    .. math:: p = \\tfrac{1}{2} - \\tfrac{1}{2X} - \\tfrac{4N}{q}
+
+    since BBR keeps two bandwidth-delay products in flight, with the RTT of its last ProbeRTT, in
+    which each of its flows leaves four packets and the others' part of the queue stands. Once in
+    10 s a ProbeRTT leaves the link to the others, until the queue is empty, and 200 ms and a round
+    trip longer:
+
+    .. math:: s = (1 - p) \\left(1 - \\frac{X\\,RTT + 0.2\\,\\text{s} + RTT}{10\\,\\text{s}}\\right)
+
+    Holds for flows of one RTT that fill the link for minutes, behind a queue that drops at its
+    tail. Where the ProbeRTT takes 10 s or more, the share is 0.
+
+    References
+    ----------
+    R. Ware, M. K. Mukerjee, S. Seshan, J. Sherry, "Modeling BBR's interactions with loss-based
+    congestion control", IMC 2019.
+
+    Examples
+    --------
+    >>> bdp_bytes = 100e6 / 8 * 0.020
+    >>> bbr_share(bdp_bytes * np.array([1, 4, 16]), 100e6, 0.020).round(2)
+    array([0.98, 0.61, 0.5 ])
+    """
+    queue, rtt = within("queue_bytes", queue_bytes, above=0), within("rtt_s", rtt_s, above=0)
+    packet = within("packet_bytes", packet_bytes, above=0)
+    n = within("flows", flows, least=1, whole=True)
+    drained_s = 8 * queue / within("rate_bps", rate_bps, above=0)
+    others = 0.5 - rtt / (2 * drained_s) - 4 * n * packet / queue
+    probing = np.minimum((drained_s + 0.2 + rtt) / 10, 1)
+    return unwrapped((1 - np.maximum(others, 0)) * (1 - probing))

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import pandas as pd
 
 from netlab.errors import SpecificationError
-from netlab.fairness import max_min
+from netlab.fairness import alpha_fair, max_min
 from netlab.topology.qdisc import rate_limits_bps
 from netlab.topology.topology import Topology
 
 COLUMNS = [
     "flow", "src", "dst", "streams", "rtt_s", "bottleneck", "rate_bps", "queue_bytes", "split_bps",
-    "max_min_bps",
+    "max_min_bps", "proportional_bps",
 ]  # fmt: skip
 
 
@@ -33,10 +33,11 @@ def expected(topology, *flows):
         One row per flow: ``flow`` (1, 2 ...), ``src``, ``dst``, ``streams``; ``rtt_s``, the delays
         there and back, all queues empty [s]; ``bottleneck``, the slowest link of the path (the
         first of equals), or the host whose queueing discipline lets through less; its ``rate_bps``
-        [bit/s] and ``queue_bytes`` [byte]; and two rules for what all connections of the flow get
+        [bit/s] and ``queue_bytes`` [byte]; and three rules for what all connections of the flow get
         together [bit/s]: ``split_bps`` splits its bottleneck evenly among all connections that
-        cross it; ``max_min_bps`` are max-min fair shares (`netlab.fairness.max_min`). Where nothing
-        on the path has a rate, ``bottleneck`` is "", ``rate_bps`` is infinity, the others are NaN.
+        cross it; ``max_min_bps`` and ``proportional_bps`` are max-min and proportionally fair
+        shares (`netlab.fairness.max_min`, `netlab.fairness.alpha_fair`). Where nothing on the path
+        has a rate, ``bottleneck`` is "", ``rate_bps`` is infinity, the others are NaN.
 
     Raises
     ------
@@ -49,7 +50,8 @@ def expected(topology, *flows):
     never gives what such a flow leaves to the others.
 
     Rates are those of whole frames: multiply by `netlab.models.goodput_bps` of 1, 0.956, for what
-    remains without headers. TCP comes near to ``max_min_bps`` only where RTTs are alike.
+    remains without headers. TCP follows none of the rules: a longer RTT costs a flow, and so does
+    each further full queue on its path, which ``max_min_bps`` does not count.
 
     Examples
     --------
@@ -74,10 +76,13 @@ def expected(topology, *flows):
         row = number, src, dst, streams, topology.rtt_s(src, dst), *slowest[:3]
         rows.append(dict(zip(COLUMNS, row, strict=False)))
     crossed = {which: keys for which, keys in connections.items() if keys}
-    fair = max_min(rates, crossed).to_dict() if crossed else {}
+    for rule, name in ((max_min, "max_min_bps"), (alpha_fair, "proportional_bps")):
+        fair = rule(rates, crossed).to_dict() if crossed else {}
+        for row in rows:
+            own = [(row["flow"], n) for n in range(row["streams"])]
+            row[name] = math.fsum(fair.get(which, math.nan) for which in own)
     for row in rows:
         own = [(row["flow"], n) for n in range(row["streams"])]
-        row["max_min_bps"] = math.fsum(fair.get(which, math.nan) for which in own)
         if own[0] in crossed:
             slowest = min(crossed[own[0]], key=rates.get)
             users = sum(slowest in keys for keys in crossed.values())

@@ -24,6 +24,7 @@ EACH = [
     (models.sawtooth_utilisation, (50e3, 20e6, 0.08, 0.5)),
     (models.parallel_bps, (1e8, 4, 1e9)),
     (models.altman_bps, (1e9, 4, 0.7)),
+    (models.bbr_share, (1e6, 1e8, 0.02, 2, 1514)),
     (models.limited_bps, (MSS, 0.02, 0.01, 1e9, 1e6, 1.2, 4, 1514)),
     (models.affordable_loss, (1e9, MSS, 0.02, 1.2, 4)),
     (models.streams_needed, (1e9, MSS, 0.02, 1e-4, 1e6, 1.2)),
@@ -33,7 +34,7 @@ EACH = [
 OTHERS = [
     (models.hacker_bps, (MSS, [0.02, 0.04], 0.01, 1.0)),
     (models.rtt_shares, ([0.02, 0.04], 1, 1.0)),
-    (models.limiting, EACH[11][1]),
+    (models.limiting, EACH[12][1]),
     (models.slow_start_trace, (MSS, 0.02, 1, 10, 1e5, 1e6)),
     (models.aimd_trace, (MSS, 0.02, 1, [0.5], 1e5, 1e6, 1, 0.5)),
 ]
@@ -71,7 +72,7 @@ WRONG = {
     "flows": COUNT, "exponent": [-1], "bps": [0, np.inf], "initial_segments": COUNT,
     "size_bytes": POSITIVE, "duration_s": [-1, np.nan], "threshold_bytes": [10],
     "limit_bytes": [10], "start_bytes": [10], "loss_times_s": [[0.5, 3]], "increase": POSITIVE,
-    "decrease": SHARE,
+    "decrease": SHARE, "packet_bytes": POSITIVE,
 }  # fmt: skip
 CASES = [
     (model, args, name, wrong)

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
-from netlab.models import aimd_trace, altman_bps, hacker_bps, mathis_bps, parallel_bps, rtt_shares
+from netlab.models import (
+    aimd_trace,
+    altman_bps,
+    bbr_share,
+    hacker_bps,
+    mathis_bps,
+    parallel_bps,
+    rtt_shares,
+)
 
 MSS = 1448
 rtts, losses = st.floats(1e-3, 1), st.floats(1e-6, 0.1)
@@ -123,3 +131,26 @@ def test_shares_of_scalars_series_and_rows():
     rows = rtt_shares([0.02, 0.04], exponent=[[1], [2]])
     assert rows.tolist() == [approx([2 / 3, 1 / 3]), approx([0.8, 0.2])]
     assert np.isnan(rtt_shares([0.02, np.nan])).all()
+
+
+def test_bbr_takes_half_of_a_deep_queue_and_nearly_all_of_a_short_one():
+    rate, rtt = 100e6, 0.02
+    bdp = rate / 8 * rtt
+    deep = [bbr_share(x * bdp, rate, rtt) for x in (2, 4, 8, 16)]
+    # as far as its ProbeRTTs leave it the link, and with four packets of it in them
+    assert deep == approx([0.742, 0.612, 0.544, 0.504], abs=0.001)
+    p = 0.5 - 1 / 8 - 4 * 1514 / (4 * bdp)  # of the others, at four bandwidth-delay products
+    assert deep[1] == approx((1 - p) * (1 - (4 * rtt + 0.2 + rtt) / 10))
+    for x in (0.1, 0.5, 1):  # the others get what the ProbeRTTs leave
+        assert bbr_share(x * bdp, rate, rtt) == approx(1 - ((1 + x) * rtt + 0.2) / 10)
+    assert bbr_share(bdp * 600, rate, rtt) == 0  # a queue of 12 s
+
+
+@given(st.floats(0.1, 100), rtts, st.integers(1, 50))
+def test_share_of_bbr_is_a_share_and_grows_with_its_flows(x, rtt, flows):
+    rate = 100e6
+    queue = pd.Series([x * rate / 8 * rtt + 1514], index=["one"])
+    share = bbr_share(queue, rate, rtt, flows)
+    assert share.index.tolist() == ["one"] and 0 <= share.iloc[0] < 1
+    more = bbr_share(queue, rate, rtt, flows + 1)
+    assert more.iloc[0] >= share.iloc[0]

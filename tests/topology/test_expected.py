@@ -32,6 +32,18 @@ def test_an_even_split_and_max_min_in_the_portfolio(flows, split, fair):
     table = nl.expected(NETWORK, *flows)
     assert (table.split_bps / 1e6).tolist() == split
     assert (table.max_min_bps / 1e6).tolist() == fair
+    # of one full link both rules give each connection the same
+    if len(set(table.bottleneck)) == 1:
+        assert table.proportional_bps.tolist() == pytest.approx(table.max_min_bps.tolist())
+
+
+def test_each_full_link_costs_a_flow_where_shares_are_proportional():
+    table = nl.expected(NETWORK, ("h1", "h9"), ("h8", "h9"), ("h2", "h5"))
+    assert (table.max_min_bps / 1e6).tolist() == [10, 10, 20]
+    x = table.proportional_bps / 1e6
+    # L3 and L2 are full, and 1/x is the price of a path: that of h1 to h9 is the sum of the others'
+    assert [x[0] + x[1], x[0] + x[2]] == pytest.approx([20, 30])
+    assert 1 / x[0] == pytest.approx(1 / x[1] + 1 / x[2])
 
 
 def test_rtt_bottleneck_and_queue():
