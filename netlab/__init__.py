@@ -26,7 +26,7 @@ _NAMES = {
     "topology.links": "Link",
     "topology.miniedit": "read_miniedit",
     "topology.nodes": "Host Router Switch",
-    "traffic": "Iperf Iperf3 Nstat Ping Queue Shell Simpleperf Windows",
+    "traffic": "Change Iperf Iperf3 Nstat Ping Queue Shell Simpleperf Windows",
 }
 _MODULES = {"algorithms", "course", "fairness", "models", "plots", "readers", "units"}
 _MORE = {"description", "engines", "errors", "experiment", "running", "topology", "traffic"}

@@ -9,10 +9,9 @@ from netlab import units
 from netlab.description import Delay, Description
 from netlab.errors import SpecificationError
 from netlab.topology import Topology
-from netlab.traffic.base import AnyTraffic, Place
+from netlab.traffic.base import MOST_TRAFFIC, AnyTraffic, Place
 
 MOST_ALGORITHMS = 8  # netlab0 to netlab7
-MOST_TRAFFIC = 1000
 
 
 class Experiment(Description):
@@ -53,10 +52,10 @@ class Experiment(Description):
     @field_validator("traffic")
     @classmethod
     def _each_its_own(cls, items):
-        """The same object given twice is two flows. Observers come last: with and without them,
-        flows have the same numbers, ports and starts.
+        """The same object given twice is two flows. Observers and changes come last: with and
+        without them, flows have the same numbers, ports and starts.
         """
-        return tuple(item.model_copy() for item in sorted(items, key=lambda item: item.observes))
+        return tuple(item.model_copy() for item in sorted(items, key=lambda item: item.last))
 
     @model_validator(mode="after")
     def _check(self):
@@ -91,7 +90,8 @@ class Experiment(Description):
         starts = []
         for n, item in enumerate(self.traffic):
             draw = int.from_bytes(hashlib.sha256(f"{self.seed} {n}".encode()).digest()[:4])
-            starts.append(round(item.starts_after_s + window * draw / 2**32, 6))
+            drawn_s = 0 if item.last else window * draw / 2**32
+            starts.append(round(item.starts_after_s + drawn_s, 6))
         return starts
 
     def omitted_s(self, host):

@@ -11,12 +11,14 @@ from netlab.models import goodput_bps
 from netlab.plots._style import COLOURS, FAINT, INK, apply_style, each, from_0
 from netlab.plots._words import check_frame, plural, short_number, unit_prefix, with_unit
 
+MOST_NAMED = 6  # changes of links
+
 
 def throughput(result, capacity=True):
     """Throughput over time: a stepped line per stream, and a thicker one for their sum.
 
     A colour per flow or, if there is only one flow, per stream. Flows report at different times, so
-    their sum is averaged over steps of one interval.
+    their sum is averaged over steps of one interval. Vertical lines say what changed (`Change`).
 
     Parameters
     ----------
@@ -25,7 +27,8 @@ def throughput(result, capacity=True):
         the sender's, which include data that is still in its buffers. ``flows`` give the names.
     capacity : bool
         Show the payload that the slowest link of each path carries in segments of 1448 bytes: as a
-        line if it is at most four times the highest throughput, else as a note.
+        line if it is at most four times the highest throughput, else as a note. It is that of
+        the network as it begins.
     """
     rows, names = measured_intervals("throughput", result), flow_names(result)
     alone, count = rows.flow.nunique() == 1, rows.groupby(["flow", "stream"]).ngroups
@@ -45,7 +48,8 @@ def throughput(result, capacity=True):
     if capacity:
         _draw_capacity(fig, result.experiment.topology, rows, scale, unit)
     axes = dict(xaxis=from_0("time [s]"), yaxis=from_0(f"throughput [{unit}]"))
-    return apply_style(fig, flows_and_streams(rows, names), counted_by(rows), **axes)
+    apply_style(fig, flows_and_streams(rows, names), counted_by(rows), **axes)
+    return mark_changes(fig, result)
 
 
 def streams(result):
@@ -158,6 +162,18 @@ def flow_names(result):
     if len(set(names.values())) == len(names):
         return names
     return {flow: f"{flow}: {name}" for flow, name in names.items()}
+
+
+def mark_changes(fig, result):
+    """A thin vertical line at each change of a link; what changed beside it, where they are few."""
+    line, font = dict(color=FAINT, width=1, dash="dot"), dict(color=FAINT, size=12)
+    few = len(result.changes) <= MOST_NAMED
+    shapes = [
+        dict(type="line", x0=row.time_s, x1=row.time_s, yref="paper", y0=0, y1=1, line=line)
+        | dict(label=dict(text=row.change * few, textposition="end", xanchor="right", font=font))
+        for row in result.changes.itertuples()
+    ]
+    return fig.update_layout(shapes=[*fig.layout.shapes, *shapes]) if shapes else fig
 
 
 def _draw_level(fig, y, name, colour):

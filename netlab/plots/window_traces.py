@@ -86,14 +86,16 @@ def windows(result, flow=None):
         fig.add_scatter(x=few.time_s.to_numpy("f4"), y=few.before.to_numpy(), name=kind, **look)
         counts.append(f"{kind}: {plural(len(found), 'time')}")
     axes = dict(xaxis=from_0("time [s]"), yaxis=from_0("congestion window [segments]"))
-    return apply_style(fig, runs.flows_and_streams(rows, names), ", ".join(counts), **axes)
+    apply_style(fig, runs.flows_and_streams(rows, names), ", ".join(counts), **axes)
+    return runs.mark_changes(fig, result)
 
 
 def queues(result, qdisc=None):
     """Throughput above, and below it what waits in a queue, with its drops, over the same time.
 
     Throughput and queue [MB, kB, ...; 1 kB = 1000 byte], thinned as in `windows`; a short mark on
-    the time axis where the discipline's count of drops rises.
+    the time axis where the discipline's count of drops rises. Vertical lines say what changed
+    (`Change`).
 
     Parameters
     ----------
@@ -133,7 +135,8 @@ def queues(result, qdisc=None):
     fig.update_xaxes(rangemode="tozero").update_xaxes(title="time [s]", **below)
     fig.update_yaxes(rangemode="tozero").update_yaxes(title=f"{kind} holds [{unit}]", **below)
     apply_style(fig, "Throughput and queue" if above else "Queue", ", ".join(subtitle))
-    return fig.update_layout(height=fig.layout.height + 160 * above)
+    fig.update_layout(height=fig.layout.height + 160 * above)
+    return runs.mark_changes(fig, result)
 
 
 def _windows_of(result, flow):

@@ -35,6 +35,8 @@ class Result:
         One row per connection and ACK, or piece of time, see `Windows`.
     queues : pandas.DataFrame
         One row per queueing discipline and packet, or piece of time, see `Queue`.
+    changes : pandas.DataFrame
+        One row per change of a link, see `Change`.
     counts : dict of dict of int
         By host: what an `Nstat` read there, by the kernel's own names.
     tables : dict

@@ -123,9 +123,10 @@ def carry_out(experiment, net, limit_s):
         net.sleep(0.5)
     jobs = {name: start(program) for _, name, program in at("begin")}
     zero_s, began_s = net.clock, 0.0
-    for start_s, name, program in sorted(at("start"), key=lambda one: one[0]):
+    for start_s, name, program in sorted(at("start") + at("exactly"), key=lambda one: one[0]):
         if start_s > began_s:
-            net.sleep(round(start_s - began_s, 6))
+            now_s = net.clock - zero_s if program.when == "exactly" else began_s
+            net.sleep(max(0, round(start_s - now_s, 6)))
             began_s = start_s
         jobs[name] = start(program)
     sends_s = max(item.sends_s for item in experiment.traffic)

@@ -271,15 +271,19 @@ class Topology(Description):
                     yield router.name, f"ethtool -K {router.name}-eth{number} {OFFLOAD_OFF}"
         for node, destination, gateway in self.routing.routes():
             yield node, f"ip route add {destination} via {gateway}"
-        noises_s = self.noises_s
         for link in self.links:
-            for node, other in ((link.a, link.b), (link.b, link.a)):
-                emulated = link if node in link.ends else Link(link.a, link.b)
-                lines = emulated.setup(self.interface(link, node), noises_s.get(other, 0.0))
-                yield from ((node, command) for command in lines)
+            yield from self.emulation(link, link)
         for host in self.hosts:
             if host.qdisc and self.links_of(host.name):
                 yield host.name, f"tc qdisc add dev {host.name}-eth0 root {host.qdisc}"
+
+    def emulation(self, link, state):
+        """Yield (node, command): what gives one of its links the rate, delay ... of another."""
+        noises_s = self.noises_s
+        for node, other in ((link.a, link.b), (link.b, link.a)):
+            emulated = state if node in link.ends else Link(link.a, link.b)
+            for command in emulated.setup(self.interface(link, node), noises_s.get(other, 0.0)):
+                yield node, command
 
     def _repr_html_(self):
         """A picture as an image: JupyterLab shows SVG itself in trusted notebooks only."""

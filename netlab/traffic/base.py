@@ -15,6 +15,7 @@ from netlab.engines.protocol import Watch
 from netlab.errors import SpecificationError
 
 FIRST_PORT = 5201
+MOST_TRAFFIC = 1000  # of an experiment
 KINDS = {}  # name of a kind -> its class, in the order in which they were defined
 
 
@@ -35,7 +36,8 @@ class Program(NamedTuple):
     when : {"server", "begin", "start", "end"}
         "server": before everything else; it must end by itself, within 10 s after the others.
         "begin": when the first traffic may start. "start": at the time that the seed gave this
-        traffic. "end": when all other programs have ended.
+        traffic. "exactly": then, by the network's clock, however late what started before was.
+        "end": when all other programs have ended.
     may_fail : bool
         Ignore its exit status: `read` finds a failure in its output.
     watch : Watch, optional
@@ -111,9 +113,9 @@ class Traffic(Description):
     measures : str or None
         The table that a sweep of this traffic collects: a frame with the columns ``src`` and
         ``dst``.
-    observes : bool
-        Does it only observe? Then it comes after all other traffic, whose flows, ports and starts
-        are the same without it.
+    last : bool
+        Does it come after all other traffic? Then their flows, ports and starts are the same
+        without it, and its own start is not drawn.
     control_connections : int
         How many of its TCP connections, the first to its port, carry no data.
     starts_after_s, sends_s, omitted_s : float
@@ -129,7 +131,7 @@ class Traffic(Description):
     tables: ClassVar[dict] = {}
     adds: ClassVar[dict] = {}
     measures: ClassVar[str | None] = None
-    observes: ClassVar[bool] = False
+    last: ClassVar[bool] = False
     control_connections: ClassVar[int] = 0
     starts_after_s: ClassVar[float] = 0.0
     sends_s: ClassVar[float] = 0.0
@@ -239,6 +241,22 @@ class BetweenHosts(Traffic):
 
     def may_send_tcp(self, host):
         return host in (self.src, self.dst)
+
+
+class OnLink(Traffic):
+    """Traffic that concerns the link between two nodes, which may be switches."""
+
+    dst: str
+
+    @property
+    def hosts(self):
+        return {}
+
+    def check(self, experiment):
+        experiment.topology.interface_to(self.src, self.dst)
+
+    def output_name(self, flow, program=""):
+        return "-".join([str(flow), self.kind, self.src, self.dst, *filter(None, [program])])
 
 
 def rows(columns):

@@ -14,7 +14,7 @@ from netlab.engines.protocol import Watch
 from netlab.errors import SpecificationError
 from netlab.readers import read_queues, read_windows
 from netlab.readers.kernel_traces import ENDS, VALUES
-from netlab.traffic.base import Program, Traffic, frames
+from netlab.traffic.base import OnLink, Program, Traffic, frames
 
 LOOK_S = 0.05  # between two runs of a command, on engines whose kernel does not report
 # bash: a line with the time, the command, a pause, until the traffic has been sent
@@ -31,7 +31,7 @@ QUEUES = ["time_s", "src", "dst", "qdisc", "packets", "backlog_bytes", "drops"]
 class Observer(Traffic):
     """Traffic that only observes; it comes after all other."""
 
-    observes: ClassVar[bool] = True
+    last: ClassVar[bool] = True
     duration_s: ClassVar[float] = 1
 
     @property
@@ -99,7 +99,7 @@ class Windows(Observer):
         for number, item in enumerate(place.experiment.traffic, 1):
             port = place._replace(flow=number).port
             own = table[(table.source_port == port) | (table.destination_port == port)]
-            if item.observes or item.sender != self.src or own.empty:
+            if item.last or item.sender != self.src or own.empty:
                 continue
             # connections in the order of their first record
             stream = own.groupby(ENDS, sort=False).ngroup() + 1 - item.control_connections
@@ -108,7 +108,7 @@ class Windows(Observer):
         return {"windows": found[WINDOWS].sort_index()}
 
 
-class Queue(Observer):
+class Queue(Observer, OnLink):
     """The queueing disciplines of an interface: what they hold, and what they have dropped.
 
     Parameters
@@ -128,20 +128,9 @@ class Queue(Observer):
     """
 
     kind: Literal["queue"] = "queue"
-    dst: str
     every: Delay | None = "10ms"
 
     tables: ClassVar[dict] = {"queues": frames(QUEUES)}
-
-    @property
-    def hosts(self):
-        return {}  # the two may be switches
-
-    def check(self, experiment):
-        experiment.topology.interface_to(self.src, self.dst)
-
-    def output_name(self, flow, program=""):
-        return f"{flow}-{self.kind}-{self.src}-{self.dst}"
 
     def programs(self, place):
         interface = place.experiment.topology.interface_to(self.src, self.dst)

@@ -18,10 +18,11 @@ TRAFFIC = (
     nl.Iperf3("h1", "h2", parallel=2, time=2, congestion="reno"),
     nl.Ping("h3", "h4", count=3),
     nl.Shell("h2", "sysctl -n net.ipv4.tcp_congestion_control"),
+    nl.Change("s1", "s2", "1s", rate="50mbit"),
 )
 EXPERIMENT = nl.Experiment(PATH, *TRAFFIC)
 KEPT = ("raw", "commands", "provenance")
-FRAMES = ("flows", "streams", "intervals", "pings")
+FRAMES = ("flows", "streams", "intervals", "pings", "changes")
 
 
 def cell(parallel):

@@ -67,8 +67,9 @@ def test_it_says_what_the_engine_here_says(there):
         [nl.Iperf3("h1", "h2", parallel=2, time=2), nl.Ping("h3", "h4", count=3)],
         [nl.Iperf3("h1", "h2", time=2), nl.Windows("h1"), nl.Queue("s1", "s2")],
         [nl.Iperf3("h1", "h2", congestion=Loud, time=2)],
+        [nl.Iperf3("h1", "h2", time=2), nl.Change("s1", "s2", "1s", "20mbit", "60ms", "0%")],
     ],
-    ids=["streams", "observers", "an algorithm"],
+    ids=["streams", "observers", "an algorithm", "a change"],
 )
 def test_a_run_has_the_same_bytes(traffic, there, capsys):
     here, printed = nl.run(PATH, *traffic, engine="guest", seed=5), capsys.readouterr().out

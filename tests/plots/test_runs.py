@@ -31,7 +31,7 @@ def a_result(*flows, rate="10gbit", seconds=10):
     ]  # fmt: skip
     return SimpleNamespace(
         flows=pd.DataFrame(named), streams=pd.DataFrame(streams), intervals=pd.DataFrame(intervals),
-        experiment=SimpleNamespace(topology=wan(rate)),
+        experiment=SimpleNamespace(topology=wan(rate)), changes=pd.DataFrame(),
     )  # fmt: skip
 
 

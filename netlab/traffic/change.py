@@ -1,0 +1,238 @@
+"""A link that changes while traffic runs, and traces of such changes."""
+
+import io
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import pandas as pd
+from pydantic import model_validator
+
+from netlab import units
+from netlab.description import Delay, Fraction, Rate
+from netlab.errors import SpecificationError
+from netlab.readers._common import read_text
+from netlab.traffic.base import MOST_TRAFFIC, OnLink, Program, rows
+
+COLUMNS = ["flow", "time_s", "src", "dst", "rate_bps", "delay_s", "loss_rate", "change"]
+MOST_DELAY_S = 1.5  # there and back it is what ARP waits
+# column of a trace -> the field it gives, and how a number is written
+TRACE = {
+    "rate_bps": ("rate", units.format_rate),
+    "delay_s": ("delay", units.format_delay),
+    "loss_rate": ("loss", units.format_fraction),
+}
+
+
+class Change(OnLink):
+    """A new rate, delay or loss of a link, at a time while the other traffic runs.
+
+    Parameters
+    ----------
+    src, dst : str
+        Names of two nodes with a link between them, in either order.
+    at : str
+        When, from the start of the traffic, such as ``"5s"``.
+    rate, delay, loss : str, optional
+        What the link has from then on, as for `Link`; what is not given stays.
+
+    Notes
+    -----
+    ``tc ... change`` is typed on the interfaces on which the link emulates, with the words that set
+    the link up. What waits there, or is under way, stays. The queue keeps its limit; a bucket that
+    was not given is 4 ms of the new rate. The link must have what is to change from the start: a
+    `rate`, and for `delay` or `loss` a delay, which may be ``"0ms"``. Routes, ``base_rtt_s`` and
+    ``bottleneck_bps`` of sweeps, models and `Topology`'s own figures are of the network as it
+    begins.
+
+    Packets that come after a change to a shorter delay overtake those on the line, as where the
+    path changes; only netem that has a rate (a `noise` at the other end) keeps their order.
+
+    The command runs within a millisecond of `at` and takes some [virtual] milliseconds more. Its
+    raw output is what the kernel has then, with the packets that wait. It fills `Result.changes`:
+    ``flow``, ``time_s`` [s], ``src``, ``dst``, what the link then has (``rate_bps`` [bit/s], NaN
+    without a rate; ``delay_s`` [s]; ``loss_rate`` [1]) and ``change``, what was asked for.
+
+    Examples
+    --------
+    >>> Change("s1", "s2", at="5s", rate="20mbit", delay="60ms").text
+    'rate 20mbit, delay 60ms'
+    """
+
+    kind: Literal["change"] = "change"
+    at: Delay
+    rate: Rate | None = None
+    delay: Delay | None = None
+    loss: Fraction | None = None
+
+    last: ClassVar[bool] = True
+    duration_s: ClassVar[float] = 1
+    tables: ClassVar[dict] = {"changes": rows(COLUMNS)}
+
+    @model_validator(mode="after")
+    def _check(self):
+        if not self.named:
+            raise ValueError("nothing changes: give rate, delay or loss")
+        if self.delay and units.delay_s(self.delay) > MOST_DELAY_S:
+            raise ValueError(f"delay = {self.delay!r}: at most {MOST_DELAY_S} s, as ARP gives up")
+        return self
+
+    @cached_property
+    def starts_after_s(self):
+        return units.delay_s(self.at)
+
+    @property
+    def named(self):
+        """The link's fields that it changes."""
+        fields = {name: getattr(self, name) for name, _ in TRACE.values()}
+        return {name: value for name, value in fields.items() if value is not None}
+
+    @property
+    def text(self):
+        """What it changes, in words."""
+        return ", ".join(f"{name} {value}" for name, value in self.named.items())
+
+    def longer(self, factor):
+        return self.but(at=units.format_delay(self.starts_after_s * factor))
+
+    def may_send_tcp(self, host):
+        return False
+
+    def check(self, experiment):
+        super().check(experiment)
+        topology, start = experiment.topology, f"Change of {self.src} - {self.dst} at {self.at}"
+        others = [one for one in experiment.traffic if not one.last]
+        ends_s = max((one.sends_s or one.duration_s for one in others), default=0)
+        if self.starts_after_s >= ends_s:
+            raise SpecificationError(
+                f"Change.at = {self.at!r}: the other traffic has ended by then, after {ends_s:g} s;"
+                " give an earlier time, or leave it out"
+            )
+        times_s = [one.starts_after_s for one in self._of_this_link(experiment)]
+        if times_s.count(self.starts_after_s) > 1:
+            raise SpecificationError(f"{start}: there are two at this time; make them one")
+        try:
+            link, before, after = self._links(experiment)
+        except SpecificationError as error:
+            raise SpecificationError(f"{start}: {error}") from None
+        handles = [
+            [
+                re.findall(r"(?:handle|classid) \S+", line)
+                for _, line in topology.emulation(link, one)
+            ]
+            for one in (before, after)
+        ]
+        if handles[0] != handles[1]:
+            raise SpecificationError(
+                f"{start}: to change its {' and '.join(self.named)}, the link needs a rate and a"
+                " delay from the start, such as delay='0ms', so that nothing that waits is lost"
+            )
+        if after.lossy and topology.offloading and topology.offload is None:
+            raise SpecificationError(
+                f"{start}: loss = {after.loss!r} on a network that begins without loss: give it"
+                " offload=False, or netem loses up to 64 KB at once (offload=True allows that)"
+            )
+
+    def _same(self, items, *ends):
+        """Those that join the same two nodes."""
+        own = {self.src, self.dst}
+        return [one for one in items if {getattr(one, end) for end in ends} == own]
+
+    def _of_this_link(self, experiment):
+        changes = [one for one in experiment.traffic if isinstance(one, Change)]
+        return self._same(changes, "src", "dst")
+
+    def _links(self, experiment):
+        """The link as it is described, as it is before this change, and after it."""
+        (link,) = self._same(experiment.topology.links, "a", "b")
+        own = not (link.queue_packets or link.qdisc or link.tclink)
+        fields = {"limit": link.limit} if own else {}
+        for one in sorted(self._of_this_link(experiment), key=lambda one: one.starts_after_s):
+            fields |= one.named if one.starts_after_s < self.starts_after_s else {}
+        return link, link.but(**fields), link.but(**fields | self.named)
+
+    def programs(self, place):
+        topology = place.experiment.topology
+        link, *links = self._links(place.experiment)
+        before, after = (list(topology.emulation(link, one)) for one in links)
+        typed = {node: [] for node in link.ends}
+        for was, (node, line) in zip(before, after, strict=True):
+            # tbf's new limit has become that of a fifo behind it, even if that counts packets
+            if was != (node, line) or re.search(" handle 3: [pb]fifo ", line):
+                typed[node].append(line.replace(" add ", " change ", 1))
+        return [
+            Program(
+                node,
+                " && ".join([*lines, f"tc -s qdisc show dev {topology.interface(link, node)}"]),
+                node,
+                "exactly",
+            )
+            for node, lines in typed.items()
+        ]
+
+    def read(self, outputs, place):
+        _, _, link = self._links(place.experiment)
+        rate_bps = units.rate_bps(link.rate) if link.rate else float("nan")
+        loss_rate = units.fraction(link.loss)
+        values = [place.flow, self.starts_after_s, self.src, self.dst, rate_bps, link.delay_s]
+        return {"changes": dict(zip(COLUMNS, [*values, loss_rate, self.text], strict=True))}
+
+    @classmethod
+    def trace(cls, src, dst, table):
+        """The changes that a table tells, one for each row.
+
+        Parameters
+        ----------
+        src, dst : str
+            As above.
+        table : path or pandas.DataFrame
+            A CSV file with ``#`` before remarks, or its frame. Columns: ``time_s`` [s], and one or
+            more of ``rate_bps`` [bit/s], ``delay_s`` [s], ``loss_rate`` [1]. Where a cell is
+            empty, what it was before stays.
+
+        Returns
+        -------
+        list of Change
+
+        Raises
+        ------
+        SpecificationError
+            What is wrong, in which row.
+
+        Examples
+        --------
+        >>> Change.trace("s1", "s2", pd.DataFrame({"time_s": [0, 15], "rate_bps": [2e7, 1e7]}))[1]
+        Change(kind='change', src='s1', dst='s2', at='15s', rate='10mbit')
+        """
+        name, frame = "trace", table
+        if not isinstance(table, pd.DataFrame):
+            name, frame = f"trace {table}", _read_csv(table)
+        columns, changes = [*frame.columns], []
+        known = ["time_s", *TRACE]
+        if "time_s" not in columns or len(columns) < 2 or not {*columns} <= {*known}:
+            raise SpecificationError(
+                f"{name}: the columns are {', '.join(map(str, columns))}: time_s and one or more of"
+                f" {', '.join(TRACE)}"
+            )
+        if len(frame) > MOST_TRAFFIC:
+            raise SpecificationError(f"{name}: {len(frame)} rows: at most {MOST_TRAFFIC}")
+        for number, row in enumerate(frame.to_dict("records"), 1):
+            fields = {}
+            for column, value in row.items():
+                field, write = TRACE.get(column, ("at", units.format_delay))
+                try:
+                    if field == "at" or not pd.isna(value):
+                        fields[field] = write(float(value))
+                except (TypeError, ValueError) as error:
+                    raise SpecificationError(f"{name}: row {number}, {column}: {error}") from None
+            changes += [cls(src, dst, **fields)] if len(fields) > 1 else []
+        return changes
+
+
+def _read_csv(path):
+    try:
+        text = read_text(Path(path))
+        return pd.read_csv(io.StringIO(text), comment="#", skipinitialspace=True)
+    except (OSError, TypeError, ValueError) as error:
+        raise SpecificationError(f"trace = {path!r}: {error}") from None
