@@ -113,7 +113,7 @@ def test_an_algorithm_in_python_lives_through_it():
 
     test = nl.Iperf3("h1", "h2", congestion=Own, time=8)
     own = nl.run(PATH, test, nl.Change("s1", "s2", "2s", rate="10mbit"))
-    assert sent_bps(own, 4, 8.2) == pytest.approx(nl.models.goodput_bps(10e6), rel=0.15)
+    assert sent_bps(own, 3, 8.2) == pytest.approx(nl.models.goodput_bps(10e6), rel=0.2)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,9 @@ def test_where_tc_fails_so_does_the_run_with_what_it_said():
     link = nl.Link("h1", "s1", rate="10mbit", delay="5ms")
     path = BARE.but(links=[link, *BARE.links[1:]])
     spoiled = nl.Shell("h1", "tc qdisc del dev h1-eth0 root", time=3)
-    with pytest.raises(nl.CommandError, match="(?s)tc qdisc change dev h1-eth0.*Error: ") as caught:
+    with pytest.raises(
+        nl.CommandError, match=r"(?s)tc qdisc change dev h1-eth0.*Error: "
+    ) as caught:
         nl.run(path, spoiled, nl.Change("h1", "s1", "1s", delay="9ms"))
     assert "experiment.json" in str(caught.value) or "evidence" in str(caught.value)
 
