@@ -28,6 +28,7 @@ EXPERIMENT = nl.Experiment(
     nl.Ping("h1", "h2", count=2),
     nl.Iperf3("h1", "h2", time=2, congestion="reno", parallel=2),
     nl.Iperf3("h3", "h4", time=2, congestion="bbr"),
+    nl.Change("s1", "s2", "1s", rate="10mbit", delay="30ms"),
     clock="real",
 )
 STOPPED = """
@@ -128,12 +129,16 @@ def test_it_gives_what_the_guest_gives(machine, tmp_path):
         archive.extractall(tmp_path / "out")
     assert left(machine) == []
     there, here = nl.load(tmp_path / "out"), nl.run(EXPERIMENT, engine="guest")
-    assert there.commands == here.commands and there.raw.keys() == here.raw.keys()
+    # how long it has to wait for a change is what has not passed yet
+    typed = [[line for line in one.commands if "sh sleep" not in line] for one in (there, here)]
+    assert typed[0] == typed[1] and there.raw.keys() == here.raw.keys()
+    tc = next(text for name, text in there.raw.items() if "change" in name)
+    assert "rate 10Mbit" in tc and "delay 30" in tc
     told = there.provenance
     assert told.keys() == here.provenance.keys()
     assert (told["engine"], told["engine_digest"]) == ("mininet", None)
     assert json.loads(EXPERIMENT.to_json()) == told["experiment"]
-    for name in ("flows", "streams", "intervals", "pings"):
+    for name in ("flows", "streams", "intervals", "pings", "changes"):
         mine, its = getattr(here, name), getattr(there, name)
         assert list(mine.dtypes.items()) == list(its.dtypes.items()), name
         ends = [one[["flow", "src", "dst"]].drop_duplicates() for one in (mine, its)]

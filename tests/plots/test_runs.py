@@ -113,3 +113,18 @@ def test_streams_that_only_the_sender_counted_are_hatched():
     streams.loc[0, "received_bps"] = NAN
     (bars,) = plots.streams(changed(EIGHT, streams=streams)).data
     assert bars.y[0] == pytest.approx(1.01) and bars.marker.pattern.shape == ("/", *[""] * 7)
+
+
+def test_lines_say_where_a_link_changed_and_what_where_there_are_few():
+    names = ["time_s", "change"]
+    rows = pd.DataFrame([(3.0, "rate 1gbit"), (7.5, "delay 60ms")], columns=names)
+    fig = plots.throughput(changed(DUEL, changes=rows), capacity=False)
+    lines = [shape for shape in fig.layout.shapes if shape.x0 == shape.x1]
+    assert [line.x0 for line in lines] == [3.0, 7.5]
+    assert {(line.yref, line.y0, line.y1) for line in lines} == {("paper", 0, 1)}
+    assert [line.label.text for line in lines] == ["rate 1gbit", "delay 60ms"]
+    many = pd.DataFrame({"time_s": range(60), "change": "rate 1gbit"})
+    shapes = plots.throughput(changed(DUEL, changes=many)).layout.shapes
+    assert len(shapes) == 61, "the capacity's, too"
+    assert {shape.label.text for shape in shapes if shape.x0 == shape.x1} == {""}
+    assert not plots.throughput(DUEL, capacity=False).layout.shapes

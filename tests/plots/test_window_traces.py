@@ -203,3 +203,11 @@ def test_a_measured_window_fills_the_path_and_its_queue():
     assert 20e-3 + mean_kb * 8e3 / 20e6 == pytest.approx(rtt_s, rel=0.1)
     assert 45 < waits.y.max() <= 50
     assert len(named(queue, "drops").x) >= len(named(plots.windows(run), "loss").x) > 3
+
+
+@pytest.mark.parametrize("draw", [plots.windows, plots.queues])
+def test_a_line_through_all_panels_marks_each_change_of_a_link(draw):
+    rows = pd.DataFrame({"time_s": [1.25], "change": ["rate 20mbit"]})
+    (line,) = draw(changed(TWO, changes=rows)).layout.shapes
+    assert (line.x0, line.x1, line.yref, line.label.text) == (1.25, 1.25, "paper", "rate 20mbit")
+    assert not draw(TWO).layout.shapes
