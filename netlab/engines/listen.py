@@ -9,12 +9,12 @@ import socket
 import sys
 import threading
 import time
-from collections import Counter
 
 from netlab.engines import evidence
 from netlab.engines.guest import walls
 from netlab.engines.jail import JailedEngine
 from netlab.engines.places import Places
+from netlab.engines.protocol import ignore
 from netlab.engines.serve import Client
 from netlab.engines.served_line import ServedLine
 from netlab.errors import SpecificationError
@@ -24,7 +24,7 @@ MOST_LINES, MOST_UNKNOWN = 200, 20  # of strangers; of an address, before they h
 LOOPBACK = "127.0.0.1", "::1", "localhost"
 
 
-def serve_socket(wire, engine, places, name, token, welcome=lambda: None):
+def serve_socket(wire, engine, places, name, token, welcome=ignore):
     """Serve a stranger until the connection ends, and close it."""
 
     def cut():
@@ -41,46 +41,32 @@ class Door:
     """Lets strangers in, a limited number: of an address, few that have not said hello."""
 
     def __init__(self, engine, places, token):
-        self.serving, self.lock = (engine, places), threading.Lock()
-        self.token, self.lines, self.unknown = token, 0, Counter()
+        self.engine, self.places, self.token = engine, places, token
+        self.inside = {}  # of each line: who has not said hello yet; None for who has
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self.most = min(MOST_LINES, files // 4 if files > 0 else MOST_LINES)
 
     def enter(self, wire, address):
         """Serve a connection in a thread of its own, or close it."""
-        with self.lock:
-            if self.lines >= self.most or self.unknown[address] >= MOST_UNKNOWN:
-                wire.close()
-                return
-            self.lines += 1
-            self.unknown[address] += 1
+        before = [*self.inside.values()]
+        if len(before) >= self.most or before.count(address) >= MOST_UNKNOWN:
+            wire.close()
+            return
+        self.inside[wire] = address
         try:
             threading.Thread(target=self.serve, args=(wire, address), daemon=True).start()
         except RuntimeError:  # no more threads
             wire.close()
-            self.left(address, known=False)
+            del self.inside[wire]
 
     def serve(self, wire, address):
-        known = []
-
         def welcome():
-            known.append(True)
-            with self.lock:
-                self.unknown -= Counter([address])
+            self.inside[wire] = None
 
         try:
-            with contextlib.suppress(OSError):
-                wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                wire.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            serve_socket(wire, *self.serving, address, self.token, welcome)
+            serve_socket(wire, self.engine, self.places, address, self.token, welcome)
         finally:
-            self.left(address, known)
-
-    def left(self, address, known):
-        with self.lock:
-            self.lines -= 1
-            if not known:
-                self.unknown -= Counter([address])
+            del self.inside[wire]
 
 
 def listen(host, port, at_once=None, each=2):
@@ -104,6 +90,9 @@ def listen(host, port, at_once=None, each=2):
     except (OSError, OverflowError) as error:
         raise SpecificationError(f"--listen: {host} port {port}: {error}") from None
     with server:
+        # what it lets in has these, too
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         print(f"{engine!r} for {places.at_once} at once, on {host} port {server.getsockname()[1]}")
         sys.stdout.flush()
         while True:

@@ -29,22 +29,17 @@ class Places:
                     told = place
                 with self.changed:
                     self.changed.wait(1)
-        except BaseException:
-            with self.changed:
-                self.waiting.remove(me)
-                self.changed.notify_all()
-            raise
-        try:
             yield
         finally:
             with self.changed:
-                self.taken.remove(client)
+                (self.waiting if me in self.waiting else self.taken).remove(me)
                 self.changed.notify_all()
 
     def _take(self, me):
         """Take a place where it is this one's turn; else which in the queue it is, from 1."""
         with self.changed:
-            free, counts = self.at_once - len(self.taken), Counter(self.taken)
+            free = self.at_once - len(self.taken)
+            counts = Counter(client for _, client in self.taken)
             before = self.waiting.index(me)
             for _, client in self.waiting[: before + 1]:
                 may = free > 0 and counts[client] < self.each
@@ -53,6 +48,6 @@ class Places:
             if not may:
                 return before + 1
             self.waiting.remove(me)
-            self.taken.append(me[1])
+            self.taken.append(me)
             self.changed.notify_all()
             return 0

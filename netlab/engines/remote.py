@@ -210,9 +210,15 @@ class RemoteEngine:
             why = f"{error} {line.why()}".strip()
             line.close()
             if "hello" in question:
+                found = re.match("ssh://[^/]+", self.address)
                 raise errors.EngineError(
                     f"{self.address}: no netlab engine answers there. {why}\nThere,"
                     " `netlab engine serve` must run, of the same netlab as here"
+                    + (
+                        f". `ssh {found[0]}` must ask nothing: try it in a terminal"
+                        if found
+                        else ""
+                    )
                 ) from None
             raise errors.GuestError(f"{self.address} has gone, and the network. {why}") from None
         if "raise" in told:
@@ -243,11 +249,7 @@ class RemoteEngine:
         """None: this engine keeps no results."""
 
 
+@functools.cache
 def remote(address, jailed=False):
     """The engine at an address, whose idle lines this process keeps."""
-    return _remote(address, jailed, os.getpid())
-
-
-@functools.cache
-def _remote(address, jailed, process):
     return RemoteEngine(address, jailed)

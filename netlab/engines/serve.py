@@ -6,6 +6,7 @@ Over standard input and output it serves the one client that started it, as that
 
 import contextlib
 import hmac
+import io
 import math
 import os
 import threading
@@ -18,7 +19,7 @@ from netlab.engines.guest import GuestEngine
 from netlab.engines.host_speed import wall_s
 from netlab.engines.jail import JailedEngine
 from netlab.engines.places import Places
-from netlab.engines.protocol import Watch
+from netlab.engines.protocol import Watch, ignore
 from netlab.engines.remote import PROTOCOL
 from netlab.engines.served_line import ServedLine
 from netlab.errors import EngineError, NetlabError, SpecificationError
@@ -36,9 +37,7 @@ class Client:
     ends the line, so that `serve` ends, and `welcome` hears that it has said hello.
     """
 
-    def __init__(
-        self, line, engine, places, name="", token=None, cut=lambda: None, welcome=lambda: None
-    ):
+    def __init__(self, line, engine, places, name="", token=None, cut=ignore, welcome=ignore):
         self.line, self.engine, self.places, self.name = line, engine, places, name
         self.token, self.cut, self.welcome = token, cut, welcome
         self.strange, self.known = token is not None, token is None
@@ -211,7 +210,7 @@ def told(error):
     return found
 
 
-class Printed:
+class Printed(io.TextIOBase):
     """What algorithms print goes to the client."""
 
     def __init__(self, client):
@@ -219,9 +218,6 @@ class Printed:
 
     def write(self, text):
         self.client.tell(printed=text)
-
-    def flush(self):
-        """Nothing waits."""
 
 
 def over_standard_input():

@@ -1,0 +1,77 @@
+"""An engine behind a real SSH server gives what it gives here, and leaves nothing there."""
+
+import re
+import signal
+import threading
+
+import psutil
+import pytest
+
+import netlab as nl
+from netlab.engines.remote import RemoteEngine
+from tests.engines import ssh_server
+from tests.engines.test_remote import BUSY, PATH, Loud
+
+
+@pytest.fixture
+def server(tmp_path):
+    with ssh_server.start(tmp_path) as program:
+        yield program
+
+
+def started():
+    """What this process has started, and what that has started."""
+    return [one for one in psutil.Process().children(recursive=True) if one.is_running()]
+
+
+def still_there(processes, within_s=10):
+    return psutil.wait_procs(processes, within_s)[1]
+
+
+def test_a_run_over_ssh_has_the_same_bytes(server, capfd):
+    traffic = [
+        nl.Iperf3("h1", "h2", congestion=Loud, time=2),
+        nl.Windows("h1"),
+        nl.Ping("h3", "h4"),
+    ]
+    here, printed = nl.run(PATH, *traffic, engine="guest", seed=5), capfd.readouterr()
+    engine = RemoteEngine(server.address)
+    there = nl.run(PATH, *traffic, engine=engine, seed=5)
+    assert there.raw == here.raw and capfd.readouterr() == printed
+    with nl.Network(PATH, engine=engine) as net:  # over the same line
+        threading.Timer(1, signal.raise_signal, [signal.SIGINT]).start()
+        assert net.run("h1", BUSY, echo=False).status == 0 and net.clock < 600
+    (line,) = engine.idle
+    programs = [one for one in started() if one.pid != server.pid]
+    assert {one.name() for one in programs} >= {"ssh", "netlab"}
+    line.close()
+    assert still_there(programs) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [("known_hosts", "Host key verification failed."), ("user", "Permission denied (publickey).")],
+)
+def test_whom_ssh_does_not_let_in_is_told_what_to_do(server, tmp_path, file, words):
+    (tmp_path / file).write_text("")
+    with pytest.raises(nl.EngineError, match=re.escape(words)) as error:
+        RemoteEngine(server.address)
+    (host,) = re.findall("ssh://[^/]+", server.address)
+    assert f"`ssh {host}` must ask nothing: try it in a terminal" in str(error.value)
+    assert [one.pid for one in started()] == [server.pid]
+
+
+def test_where_netlab_does_not_lie_is_told(server):
+    with pytest.raises(nl.EngineError, match=r"/nowhere/netlab: not found"):
+        RemoteEngine(re.sub("(?<=[0-9])/.*", "/nowhere/netlab", server.address))
+
+
+def test_a_server_that_dies_ends_the_network_with_an_error_that_names_it(server):
+    with nl.Network(PATH, engine=RemoteEngine(server.address)) as net:
+        programs = started()
+        assert "linux" in {one.name() for one in programs}
+        threading.Timer(1, server.kill).start()
+        with pytest.raises(nl.GuestError, match=r"^ssh://ada@127.*has gone.* closed by remote"):
+            net.run("h1", BUSY, echo=False)
+        server.wait()
+        assert still_there(programs) == []
