@@ -135,7 +135,7 @@ class Hub:
     async def up(self):
         for _ in range(600):
             try:
-                return await self.ask("/hub/api/info")
+                return await self.ask("/hub/api/")
             except (OSError, httpclient.HTTPError):
                 await asyncio.sleep(0.2)
         raise TimeoutError("the hub does not answer")
