@@ -1,12 +1,16 @@
 """The documentation names what there is: every part of the engine, every environment variable."""
 
+import configparser
 import re
 from pathlib import Path
 
 import pytest
+import yaml
 
+from netlab.engines import listen, serve
 from netlab.engines.guest import store
 from netlab.engines.guest.process import CLOCKS
+from netlab.engines.jail.engine import JailedGuest
 
 ROOT = Path(__file__).parent.parent
 ENGINE = (ROOT / "docs/engine.md").read_text()
@@ -95,3 +99,36 @@ def test_links_lead_somewhere(name):
         headings = re.findall(r"^#+ (.*)", page.read_text(), re.M) if anchor else []
         anchors = [re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings]
         assert not anchor or anchor in anchors, anchor
+
+
+def test_what_a_client_of_a_server_may_take_is_told_in_numbers():
+    _, _, text = PAGES["guide.md"].partition("What a client may take")
+    table = text.partition("\n\nThe rest")[0].replace(",", "")
+    caps = [
+        *(
+            serve.MOST_WALL_S,
+            serve.IDLE_S,
+            serve.HELLO_S,
+            serve.HELLO_BYTES,
+            serve.MOST_BYTES >> 20,
+        ),
+        *(serve.MOST_KEYS, serve.MOST_WATCHES, listen.SEND_S, listen.MOST_LINES),
+        *(listen.MOST_UNKNOWN, store.MEMORY_MB, JailedGuest.most_output_bytes),
+        JailedGuest.most_records,
+    ]
+    assert [cap for cap in caps if not re.search(rf"\b{cap}\b", table)] == []
+
+
+def test_how_a_server_is_started_can_be_read():
+    """Each starts the same command, which hears its options from nowhere else."""
+    unit, compose = (
+        re.search(rf"```{kind}\n(.*?)```", PAGES["guide.md"], re.S)[1] for kind in ("ini", "yaml")
+    )
+    service = configparser.ConfigParser(interpolation=None)
+    service.optionxform = str
+    service.read_string(unit)
+    command = service["Service"]["ExecStart"].removeprefix("/opt/netlab/bin/")
+    engine = yaml.safe_load(compose)["services"]["engine"]
+    assert command == engine["command"] == "netlab engine serve --listen 0.0.0.0:7000"
+    assert engine["ports"] == ["7000:7000"]
+    assert engine["build"]["dockerfile_inline"].startswith("FROM python:3.")
