@@ -81,8 +81,6 @@ def run(
     for files of people whom you would let do that.
     """
     import netlab
-    from netlab.engines.guest import GuestEngine
-    from netlab.engines.jail import JailedEngine
     from netlab.engines.remote import RemoteEngine, remote
     from netlab.engines.workers import limited_memory
     from netlab.readers._common import read_text
@@ -103,10 +101,12 @@ def run(
     except OSError as error:
         raise NetlabError(f"--output {output}: {error.strerror}; name another folder") from error
     chosen = netlab.engines.pick(engine)
-    if isinstance(chosen, GuestEngine):
-        chosen = JailedEngine()
-    elif isinstance(chosen, RemoteEngine):
+    if isinstance(chosen, RemoteEngine):
         chosen = remote(chosen.address, jailed=True)
+    elif chosen.name == "guest":
+        from netlab.engines.jail import JailedEngine  # starts processes
+
+        chosen = JailedEngine()
     with limited_memory():
         result = netlab.run(described, engine=engine if engine == "recorded" else chosen)
         result.save(output)

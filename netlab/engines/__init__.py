@@ -5,7 +5,9 @@ Modules that start processes are imported when they are used: Python in a browse
 
 import contextlib
 import os
+import platform
 import re
+import sys
 
 from netlab.engines import recorded
 from netlab.engines.protocol import Engine
@@ -23,6 +25,11 @@ def needs_processes():
 
 
 def new_guest():
+    if sys.platform != "linux":
+        raise EngineError(
+            f"it needs Linux on x86-64, and this is {platform.system()}. Recorded results work"
+            ' here; for live ones name an engine elsewhere, such as engine="ssh://HOST"'
+        )
     with needs_processes():
         from netlab.engines.guest import GuestEngine
     return GuestEngine()

@@ -33,12 +33,11 @@ def replacing(path, option="", ours=None, remedy="name another place"):
             raise NotADirectoryError(0, f"{path.parent} is not a folder") from None
         mode = replaceable(path, ours)
         part = path.with_name(f".netlab-{secrets.token_hex(8)}.part")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(part, flags, 0o666)
+        file = part.open("xb")
         try:
-            with open(descriptor, "wb") as file:
+            with file:
                 if mode is not None:
-                    os.fchmod(descriptor, mode)
+                    os.chmod(file.fileno() if os.chmod in os.supports_fd else part, mode)
                 yield file
             os.replace(part, path)
         except BaseException:
@@ -99,7 +98,7 @@ def read_below(path, folder, most_bytes=20_000_000):
     inside = path.relative_to(folder)
     if any(Path(folder, one).is_symlink() for one in (inside, *inside.parents[:-1])):
         raise OSError(0, "it is a link, or lies in one: hand in the file itself")
-    return read_file(path, most_bytes, os.O_NOFOLLOW)
+    return read_file(path, most_bytes, getattr(os, "O_NOFOLLOW", 0))
 
 
 def remove_tree(folder):

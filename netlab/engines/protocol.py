@@ -64,6 +64,15 @@ class Watch(NamedTuple):
     every_s: float
 
 
+class Finding(NamedTuple):
+    """What one check of `netlab doctor` found."""
+
+    #: "ok", "note" (it runs, but ...) or "FAIL" (it cannot run here)
+    state: str
+    name: str
+    text: str
+
+
 def ignore(*_) -> None:
     """Pass over an event."""
 

@@ -4,13 +4,15 @@ import contextlib
 import json
 import os
 import re
-import resource
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
 from netlab.errors import LimitError
+
+with contextlib.suppress(ImportError):  # Windows has none
+    import resource
 
 OWN = Path(__file__).parents[2]  # where this netlab is found
 MOST_MEMORY_BYTES = 4 << 30  # address space of one process, and of each guest that it starts
@@ -31,7 +33,12 @@ def at_limit(said):
 
 @contextlib.contextmanager
 def limited_memory():
-    """Limit this process and its children to 4 GB of address space; a LimitError beyond it."""
+    """Limit this process and its children to 4 GB of address space; a LimitError beyond it.
+    Only Linux has such a limit.
+    """
+    if sys.platform != "linux":
+        yield
+        return
     before = resource.getrlimit(resource.RLIMIT_AS)
     most = [one for one in before if one != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_AS, (min([MOST_MEMORY_BYTES, *most]), before[1]))

@@ -100,13 +100,14 @@ def read_file(path, most_bytes=LARGEST_BYTES, flags=0):
     folder, a named pipe, a device, and more than `most_bytes`.
     """
     # a named pipe without a writer would not be opened before there is one
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | flags)
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | flags)
     with open(descriptor, "rb") as file:
         found = os.fstat(descriptor)
         passed = stat.S_ISFIFO(found.st_mode) and _PASSED.fullmatch(os.fsdecode(path))
         if not (stat.S_ISREG(found.st_mode) or passed):
             raise OSError(errno.EINVAL, "this is a pipe or a device, and no file", str(path))
-        os.set_blocking(descriptor, True)
+        if passed:
+            os.set_blocking(descriptor, True)
         data = b"" if found.st_size > most_bytes else file.read(most_bytes + 1)
         if max(found.st_size, len(data)) > most_bytes:
             many = f"this has more than the {most_bytes / 1e6:g} MB that are read at most"

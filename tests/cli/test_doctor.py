@@ -5,6 +5,7 @@ import pytest
 from netlab import EngineError
 from netlab.cli import doctor
 from netlab.engines import recorded
+from netlab.engines.guest import GuestEngine
 
 
 def test_this_machine_runs_the_guest():
@@ -30,7 +31,7 @@ def test_an_engine_that_is_damaged_is_told_so(monkeypatch, tmp_path):
 
 
 def test_numbers_that_are_not_the_published_ones_are_noticed(monkeypatch, tmp_path):
-    engine = doctor.GuestEngine()
+    engine = GuestEngine()
     (tmp_path / "reference.json").write_text(json.dumps({engine.digest: "0000"}))
     monkeypatch.setattr(recorded, "PUBLISHED", tmp_path / "reference.json")
     finding = list(doctor.engine())[-1]
@@ -40,7 +41,7 @@ def test_numbers_that_are_not_the_published_ones_are_noticed(monkeypatch, tmp_pa
 def test_an_engine_is_put_in_use_only_where_its_numbers_are_the_published_ones(
     monkeypatch, tmp_path
 ):
-    build = doctor.GuestEngine().build
+    build = GuestEngine().build
     doctor.refuse_other_numbers(build)
     (tmp_path / "reference.json").write_text(json.dumps({build.digest: "0000"}))
     monkeypatch.setattr(recorded, "PUBLISHED", tmp_path / "reference.json")

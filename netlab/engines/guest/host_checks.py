@@ -8,9 +8,9 @@ import resource
 import signal
 import struct
 from pathlib import Path
-from typing import NamedTuple
 
 from netlab.engines.guest import machine, store, walls
+from netlab.engines.protocol import Finding
 from netlab.errors import EngineError
 
 MEMORY_BYTES = store.MEMORY_MB << 20
@@ -19,14 +19,6 @@ MEMORY_LIMITS = ("memory.max", "memory.limit_in_bytes")  # of cgroups 2 and 1
 CPU_QUOTAS = (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us"))
 GUEST_BYTES, JUPYTER_BYTES = 256 << 20, 384 << 20  # what they take at most
 NR_PIVOT_ROOT, NR_SECCOMP = 155, 317
-
-
-class Finding(NamedTuple):
-    """What one check found: "ok", "note" (it runs, but ...) or "FAIL" (it cannot run here)."""
-
-    state: str
-    name: str
-    text: str
 
 
 def findings():
