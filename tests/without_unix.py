@@ -39,7 +39,7 @@ PART = {  # of a module: what Windows has of it, or, after a "!", what it lacks
 }
 NETLAB = str(Path(__file__).parents[1] / "netlab")
 CANNOT = "which this Python cannot do"
-NO_ENGINE = "it needs Linux on x86-64", "a live network cannot be recorded"
+NO_ENGINE = "the engine needs Linux on x86-64", "a live network cannot be recorded"
 
 
 class Windows(MetaPathFinder):

@@ -13,6 +13,7 @@ import typer
 
 from netlab.cli.course import course_app
 from netlab.cli.output import say, warn
+from netlab.engines import needs_linux
 from netlab.errors import NetlabError, SpecificationError
 
 app = typer.Typer(
@@ -22,7 +23,9 @@ app = typer.Typer(
     help="Real Mininet and iperf3 experiments in virtual time.",
 )
 engine_app = typer.Typer(
-    no_args_is_help=True, help="The virtual-time guest that experiments run on."
+    no_args_is_help=True,
+    callback=needs_linux,
+    help="The virtual-time guest that experiments run on.",
 )
 app.add_typer(engine_app, name="engine")
 app.add_typer(course_app, name="course")

@@ -14,7 +14,7 @@ from netlab.cli.output import say, write_all
 from netlab.course import adapters, ids
 from netlab.course.own_numbers import course as course_json
 from netlab.course.sets import rubric, source
-from netlab.engines import files
+from netlab.engines import files, needs_linux
 from netlab.errors import NetlabError
 from netlab.readers._common import read_file
 
@@ -145,6 +145,7 @@ def grade(
     """Grade what a class handed in: each notebook is run in a jail, its answers are compared with
     the solution's for that student.
     """
+    needs_linux()
     from netlab.course.grading import report
     from netlab.course.grading.batch import Batch
     from netlab.course.grading.work import as_written, write_out
@@ -225,6 +226,7 @@ def demo(
     """Grade a class of invented students: some are right, some are not, some cheat. Prints what
     each handed in, what that is worth, and what the grader gave.
     """
+    needs_linux()
     from netlab.course import invented
     from netlab.course.grading import report
     from netlab.course.grading.batch import Batch

@@ -24,12 +24,17 @@ def needs_processes():
         raise EngineError(f"it starts processes, which this Python cannot do ({error})") from None
 
 
-def new_guest():
+def needs_linux():
+    """An EngineError on another system."""
     if sys.platform != "linux":
         raise EngineError(
-            f"it needs Linux on x86-64, and this is {platform.system()}. Recorded results work"
+            f"the engine needs Linux on x86-64, and this is {platform.system()}. Recorded results work"
             ' here; for live ones name an engine elsewhere, such as engine="ssh://HOST"'
         )
+
+
+def new_guest():
+    needs_linux()
     with needs_processes():
         from netlab.engines.guest import GuestEngine
     return GuestEngine()
