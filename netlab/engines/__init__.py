@@ -28,8 +28,8 @@ def needs_linux():
     """An EngineError on another system."""
     if sys.platform != "linux":
         raise EngineError(
-            f"the engine needs Linux on x86-64, and this is {platform.system()}. Recorded results work"
-            ' here; for live ones name an engine elsewhere, such as engine="ssh://HOST"'
+            f"the engine needs Linux on x86-64, and this is {platform.system()}. Recorded results"
+            ' work here; for live ones name an engine elsewhere, such as engine="ssh://HOST"'
         )
 
 
