@@ -1,6 +1,7 @@
 """Congestion control in Python for a real kernel: a base class, and algorithms to read and race."""
 
 from netlab.algorithms.base import CongestionControl
-from netlab.algorithms.classics import AIMD, Delay, MulTCP, Reno
+from netlab.algorithms.bbr3 import BBR3
+from netlab.algorithms.classics import AIMD, DCTCP, Cubic, Delay, MulTCP, Reno
 
-__all__ = ["AIMD", "CongestionControl", "Delay", "MulTCP", "Reno"]
+__all__ = ["AIMD", "BBR3", "CongestionControl", "Cubic", "DCTCP", "Delay", "MulTCP", "Reno"]

@@ -1,5 +1,7 @@
 """Algorithms to read in a minute each, to race, and to derive from."""
 
+import math
+
 from netlab.algorithms.base import CongestionControl
 
 
@@ -109,3 +111,133 @@ class Delay(CongestionControl):
 
     def on_loss(self, tcp):
         tcp.ssthresh = max(tcp.cwnd / 2, 2)
+
+
+class DCTCP(Reno):
+    """Data Center TCP: gives up half the share of its window that routers have marked.
+
+    Both hosts must agree on accurate ECN: ``sysctls={"net.ipv4.tcp_ecn": 3}`` of the topology.
+    With 1 in place of 3, the receiver repeats a mark for a round trip. Linux's own also has the
+    receiver send an ACK whenever marks begin or end. Where that brings its window down in the
+    course of a round trip, this one does at once.
+
+    Parameters
+    ----------
+    gain : float
+        Weight of the last round trip in `alpha`, the average share of marked segments. [1]
+
+    References
+    ----------
+    S. Bensley, D. Thaler, P. Balasubramanian, L. Eggert, G. Judd, "Data Center TCP (DCTCP)",
+    RFC 8257, 2017.
+    """
+
+    def __init__(self, gain=1 / 16):
+        self.gain = gain
+
+    def start(self, tcp):
+        self.alpha, self.end, self.lost = 1, 0, 0
+        self.delivered, self.marked = tcp.delivered, tcp.marked
+
+    def measure(self, tcp):
+        if tcp.delivered > self.end:  # a round trip is over
+            share = (tcp.marked - self.marked) / (tcp.delivered - self.delivered)
+            self.alpha += self.gain * (share - self.alpha)
+            self.delivered, self.marked = tcp.delivered, tcp.marked
+            self.end = tcp.delivered + tcp.in_flight
+
+    def on_sample(self, tcp, sample):
+        self.measure(tcp)
+        self.lost = tcp.lost
+        if tcp.state not in ("cwr", "recovery"):
+            self.on_ack(tcp, sample.acked)
+
+    def on_loss(self, tcp):
+        self.measure(tcp)
+        lost = tcp.lost > self.lost  # else it is a mark
+        tcp.cwnd = tcp.ssthresh = max(tcp.cwnd * (1 - (1 if lost else self.alpha) / 2), 2)
+
+
+class Cubic(CongestionControl):
+    """CUBIC as Linux has it: the window grows by the cube of the time since the last loss, around
+    the window of that loss, and no slower than an AIMD with the mean of Reno.
+
+    Slow start ends where round trips grow, or ACKs keep coming for half of one (HyStart). Linux
+    also takes an application's silences out of the time since the last loss.
+
+    Parameters
+    ----------
+    alpha_rule : bool
+        RFC 9438's rule for the AIMD (section 4.3), which Linux lacks: from the window of the last
+        loss on, it adds a whole segment per round trip, as Reno does.
+
+    References
+    ----------
+    L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert, "CUBIC for fast and long-distance networks",
+    RFC 9438, 2023. S. Ha, I. Rhee, "Taming the elephants: new TCP slow start", Computer Networks
+    55(9), 2011.
+    """
+
+    kept = 0.7  # of the window, after a loss
+    scale = 0.4  # segments per cubic second
+
+    def __init__(self, alpha_rule=False):
+        self.alpha_rule = alpha_rule
+
+    def start(self, tcp):
+        self.before = self.top = 0  # windows: of the last loss; where the curve is flat
+        self.began_s = None  # when the curve began
+        self.end = 0  # of the round trip, for HyStart
+
+    def on_ack(self, tcp, acked):
+        if tcp.cwnd < tcp.ssthresh:
+            self.look_for_a_queue(tcp)
+        if not tcp.cwnd_limited:
+            return
+        if tcp.cwnd < tcp.ssthresh:
+            grown = min(tcp.cwnd + acked, tcp.ssthresh)
+            tcp.cwnd, acked = grown, acked - (grown - tcp.cwnd)
+        if acked:
+            tcp.cwnd += acked * min(self.growth(tcp, acked), 1 / 2)
+
+    def growth(self, tcp, acked):
+        """Segments for each one that is acknowledged."""
+        if self.began_s is None:
+            self.began_s, self.reno = tcp.now_s, tcp.cwnd
+            self.origin = max(self.top, tcp.cwnd)
+            self.flat_s = ((self.origin - tcp.cwnd) / self.scale) ** (1 / 3)
+        after_s = tcp.now_s + tcp.min_rtt_s - self.began_s - self.flat_s
+        target = self.origin + self.scale * after_s**3
+        growth = max((target - tcp.cwnd) / tcp.cwnd, 0.01 / tcp.cwnd)
+        if not self.top:  # no loss yet
+            growth = max(growth, 1 / 20)
+        whole = self.alpha_rule and self.reno >= self.before
+        alpha = 1 if whole else 3 * (1 - self.kept) / (1 + self.kept)
+        self.reno += alpha * acked / tcp.cwnd
+        return max(growth, (self.reno - tcp.cwnd) / tcp.cwnd)
+
+    def look_for_a_queue(self, tcp):
+        """HyStart: end slow start where this round trip has found a queue."""
+        if tcp.delivered > self.end:  # another round trip
+            self.end = tcp.delivered + tcp.in_flight
+            self.round_s = self.train_s = tcp.now_s
+            self.round_rtts, self.round_rtt_s = 0, math.inf
+        self.round_rtts += 1
+        self.round_rtt_s = min(self.round_rtt_s, tcp.rtt_s)
+        if tcp.cwnd < 16:
+            return
+        if tcp.now_s - self.train_s <= 0.002:
+            self.train_s = tcp.now_s
+        long = self.train_s - self.round_s > (tcp.min_rtt_s + 0.001) / 2
+        late_s = min(max(tcp.min_rtt_s / 8, 0.004), 0.016)
+        if long or (self.round_rtts > 8 and self.round_rtt_s > tcp.min_rtt_s + late_s):
+            tcp.ssthresh = tcp.cwnd
+
+    def on_loss(self, tcp):
+        self.began_s, self.before = None, tcp.cwnd
+        # fast convergence: who has lost below the last top leaves room for others
+        self.top = tcp.cwnd * (1 + self.kept) / 2 if tcp.cwnd < self.top else tcp.cwnd
+        tcp.ssthresh = max(tcp.cwnd * self.kept, 2)
+
+    def on_timeout(self, tcp):
+        self.start(tcp)
