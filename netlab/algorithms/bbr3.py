@@ -11,22 +11,20 @@ class BBR3(CongestionControl):
     """BBR version 3: paces at the bandwidth that it measures, probes for more from time to time,
     and keeps in flight what such a probe has found to lose less than 2 %.
 
-    The names are those of the draft, in segments where the draft has bytes. A class that derives
-    from this one can change the constants, such as ``beta = 0.5``.
+    Names are the draft's, in segments where the draft has bytes. A class that derives from this
+    one can change the constants, such as ``beta = 0.5``.
 
     Notes
     -----
     What differs from the draft, or is the kernel's part:
 
-    - The kernel finds losses and repairs them, samples the rate, paces, and chooses how many
-      segments leave together. It sends its first window unpaced.
-    - No state is kept with a packet. Each ACK notes what was in flight just before it; a packet
-      was sent with what the first ACK after it notes. A lost packet is taken for as old as the
-      newest that has arrived.
+    - The kernel finds and repairs losses, samples the rate, paces (but for the first window), and
+      chooses how many segments leave together.
+    - A packet was sent with as much in flight as the first ACK after it found. What is lost is
+      taken for as old as the newest that has arrived.
     - Of the six ranges of losses that end Startup (5.3.1.3), each ACK that shows losses is one.
-    - Nothing is asked when a packet is sent. A connection restarts from idle where an ACK has left
-      nothing in flight and the application was the limit.
-    - A mark by ECN counts as a loss. The draft leaves the response to marks open.
+    - A connection is idle where an ACK leaves nothing in flight and the application was the limit.
+    - The draft leaves marks by ECN open. Here a mark counts as a loss.
 
     References
     ----------
@@ -38,37 +36,31 @@ class BBR3(CongestionControl):
     headroom = 0.15  # share of inflight_longterm that is left to others
     min_pipe_cwnd = 4
     pacing_margin = 0.01  # how far below bw to pace (2.5)
-    startup_full_loss_count = 6
-    extra_acked_rounds = 10
     min_rtt_filter_s, probe_rtt_interval_s, probe_rtt_s = 10, 5, 0.2
-    gains = {  # noqa: RUF012 - of pacing rate and window, by state (5.6.1)
-        "Startup": (2.77, 2),
-        "Drain": (0.5, 2),
-        "DOWN": (0.9, 2),
-        "CRUISE": (1, 2),
-        "REFILL": (1, 2),
-        "UP": (1.25, 2.25),
-        "ProbeRTT": (1, 0.5),
-    }
     accelerating, probe_bw = ("Startup", "REFILL", "UP"), ("DOWN", "CRUISE", "REFILL", "UP")
+
+    def gains(self):
+        """Of pacing rate and window (5.6.1)."""
+        own = {"Startup": (2.77, 2), "Drain": (0.5, 2), "DOWN": (0.9, 2), "UP": (1.25, 2.25)}
+        return (own | {"ProbeRTT": (1, 0.5)}).get(self.state, (1, 2))
 
     def start(self, tcp):  # 5.2.1, 5.6.2
         self.state, self.ack_phase, self.undo_state = "Startup", "INIT", None
         self.bw = self.max_bw = self.extra_acked = self.extra_acked_delivered = 0
-        self.bw_filter, self.extra_acked_filter = [0, 0], deque()  # of the last cycle, and this one
+        self.bw_filter, self.extra_acked_filter = [0, 0], []  # bw: of the last cycle, of this one
         self.round_count = self.next_round_delivered = self.rounds_since_probe_up = 0
         self.loss_round_delivered = self.losses_in_round = self.low_until = self.prior_cwnd = 0
-        self.full_bw_reached = self.repairs = self.idle_restart = self.is_bw_probe_sample = False
+        self.bw_latest = self.inflight_latest = self.is_loss_in_round = self.repairs = 0
+        self.full_bw_reached = self.idle_restart = self.is_bw_probe_sample = False
         self.prev_probe_too_high = self.prev_probe_precautionary = False
-        self.min_rtt_s = self.probe_rtt_min_s = self.inflight_longterm = math.inf
+        self.bw_shortterm = self.inflight_shortterm = self.inflight_longterm = math.inf
+        self.min_rtt_s = self.probe_rtt_min_s = math.inf
         self.min_rtt_stamp_s = self.probe_rtt_min_stamp_s = self.extra_acked_s = tcp.now_s
         self.sent, self.known = deque(), (tcp.delivered, 0)
         self.initial_cwnd, self.mss_bytes = tcp.cwnd, tcp.mss_bytes
-        self.reset_congestion_signals()
-        self.reset_short_term_model()
         self.reset_full_bw(0)
         rtt_s = 0.001 if math.isnan(tcp.srtt_s) else tcp.srtt_s
-        self.pacing_bps = self.gains["Startup"][0] * tcp.cwnd / rtt_s * 8 * tcp.mss_bytes
+        self.pacing_bps = self.gains()[0] * tcp.cwnd / rtt_s * 8 * tcp.mss_bytes
         tcp.ssthresh = 2  # the kernel raises it where it takes a repair back
 
     def on_sample(self, tcp, sample):  # 5.2.3
@@ -87,14 +79,12 @@ class BBR3(CongestionControl):
         self.check_startup_and_drain_done(tcp)
         self.update_probe_bw_cycle(tcp, sample)
         self.update_min_rtt(tcp, sample)
-        self.check_probe_rtt(tcp, sample)
+        self.check_probe_rtt(tcp)
         if self.loss_round_start:
             self.bw_latest, self.inflight_latest = self.rate, sample.delivered
         self.bw = min(self.max_bw, self.bw_shortterm)
         self.idle_restart = tcp.in_flight == 0 and self.app_limited  # 5.4.1
-        gain = 1 if self.idle_restart and self.state in self.probe_bw else self.gains[self.state][0]
-        self.set_pacing_rate(tcp, gain)
-        self.set_cwnd(tcp, sample)
+        self.set_pacing_rate_and_cwnd(tcp, sample)
 
     def look_back(self, tcp, sample):  # 4.1: at the sending of the newest packet that has arrived
         (delivered, lost), lost_now = self.known, tcp.lost + tcp.marked
@@ -103,118 +93,96 @@ class BBR3(CongestionControl):
         while len(self.sent) > 1 and self.sent[1][0] <= sample.delivered_before:
             self.sent.popleft()
         self.tx_in_flight, self.lost = self.sent[0][1], lost_now - self.sent[0][2]
+        self.inflight_too_high = self.lost > self.loss_thresh * self.tx_in_flight
         self.rate = 0 if math.isnan(sample.interval_s) else sample.delivered / sample.interval_s
         self.app_limited = sample.app_limited or sample.delivered_before < self.low_until
         return lost_now - lost
 
-    # Startup and Drain (5.3.1, 5.3.2)
-
     def reset_full_bw(self, full_bw):
         self.full_bw, self.full_bw_count, self.full_bw_now = full_bw, 0, False
 
-    def check_full_bw_reached(self):
-        if self.full_bw_now or not self.round_start or self.app_limited:
-            return
-        if self.rate >= 1.25 * self.full_bw:
-            self.reset_full_bw(self.rate)  # it still grows
-            return
-        self.full_bw_count += 1
-        self.full_bw_now = self.full_bw_count >= 3
-        self.full_bw_reached |= self.full_bw_now
+    def check_full_bw_reached(self):  # 5.3.1.2
+        if self.round_start and not self.full_bw_now and not self.app_limited:
+            self.full_bw_count += 1
+            if self.rate >= 1.25 * self.full_bw:
+                self.reset_full_bw(self.rate)  # it still grows
+            self.full_bw_now = self.full_bw_count >= 3
+            self.full_bw_reached |= self.full_bw_now
 
-    def check_startup_and_drain_done(self, tcp):
+    def check_startup_and_drain_done(self, tcp):  # 5.3.1.3, 5.3.2
         if self.loss_round_start:
-            often = self.losses_in_round >= self.startup_full_loss_count
+            often = self.losses_in_round >= 6 and tcp.state == "recovery"
             self.losses_in_round = 0
-            if often and tcp.state == "recovery" and self.is_inflight_too_high():
-                if not self.full_bw_reached:
-                    self.inflight_longterm = max(self.bdp(1), self.inflight_latest)
-                    self.full_bw_reached, self.undo_state = True, "Startup"
+            if often and not self.full_bw_reached and self.inflight_too_high:
+                self.inflight_longterm = max(self.bdp(), self.inflight_latest)
+                self.full_bw_reached, self.undo_state = True, "Startup"
         if self.state == "Startup" and self.full_bw_reached:
             self.state, self.drain_start_round = "Drain", self.round_count
-        if self.state == "Drain" and (
-            tcp.in_flight <= self.inflight(self.bdp(1))
-            or self.round_count > self.drain_start_round + 3
-        ):
-            self.start_down(tcp)
+        if self.state == "Drain":
+            long = self.round_count > self.drain_start_round + 3
+            if long or tcp.in_flight <= self.inflight(self.bdp()):
+                self.start_down(tcp)
 
-    # ProbeBW (5.3.3)
-
-    def start_down(self, tcp):
-        self.reset_congestion_signals()
+    def start_down(self, tcp):  # 5.3.3
+        self.bw_latest = self.inflight_latest = self.is_loss_in_round = 0
         self.rounds_since_probe_up = random.randint(0, 1)
         self.next_probe_s = tcp.now_s + 2 + random.random()
         self.state, self.ack_phase, self.next_round_delivered = "DOWN", "STOPPING", tcp.delivered
 
     def start_refill(self, tcp):
-        self.reset_short_term_model()
-        self.bw_probe_up_rounds = self.bw_probe_up_acked = 0
-        self.prev_probe_precautionary = False
+        self.bw_shortterm = self.inflight_shortterm = math.inf
+        self.bw_probe_up_acked, self.prev_probe_precautionary = 0, False
         self.state, self.ack_phase, self.next_round_delivered = "REFILL", "REFILLING", tcp.delivered
 
     def start_up(self, tcp):
         self.is_bw_probe_sample = True
         self.reset_full_bw(self.rate)
+        self.probe_up_acked_per_inc, self.growth = tcp.cwnd, 1
         self.state, self.ack_phase, self.next_round_delivered = "UP", "STARTING", tcp.delivered
-        self.raise_slope(tcp)
-
-    def raise_slope(self, tcp):
-        self.probe_up_acked_per_inc = max(tcp.cwnd / 2**self.bw_probe_up_rounds, 1)
-        self.bw_probe_up_rounds = min(self.bw_probe_up_rounds + 1, 30)
 
     def update_probe_bw_cycle(self, tcp, sample):
         if not self.full_bw_reached or self.adapt_long_term_model(tcp, sample):
             return
         if self.state in ("DOWN", "CRUISE"):
-            rounds = min(self.bdp(1), tcp.cwnd, 63)  # as often as Reno would lose
+            rounds = min(self.bdp(), tcp.cwnd, 63)  # as often as Reno would lose
+            full = self.inflight(self.max_bw * self.min_rtt_s)
             if tcp.now_s > self.next_probe_s or self.rounds_since_probe_up >= rounds:
                 self.start_refill(tcp)
-            elif tcp.in_flight <= min(
-                self.inflight_with_headroom(), self.inflight(self.max_bw * self.min_rtt_s)
-            ):
+            elif tcp.in_flight <= min(self.inflight_with_headroom(), full):
                 self.state = "CRUISE"
         elif self.state == "REFILL" and self.round_start:
             self.start_up(tcp)
-        elif self.state == "UP" and self.is_time_to_go_down(tcp, sample):
-            self.prev_probe_too_high = False
-            self.start_down(tcp)
+        elif self.state == "UP":
+            risky = self.prev_probe_too_high and sample.in_flight_before >= self.inflight_longterm
+            if not risky and tcp.cwnd_limited and tcp.cwnd >= self.inflight_longterm:
+                self.reset_full_bw(self.rate)  # that is what limits it, and not the path
+            if risky or self.full_bw_now:
+                self.prev_probe_precautionary, self.prev_probe_too_high = risky, False
+                self.start_down(tcp)
 
-    def is_time_to_go_down(self, tcp, sample):
-        if self.prev_probe_too_high and sample.in_flight_before >= self.inflight_longterm:
-            self.prev_probe_precautionary = True
-            return True
-        if tcp.cwnd_limited and tcp.cwnd >= self.inflight_longterm:
-            self.reset_full_bw(self.rate)  # that is what limits it, and not the path
-        return self.full_bw_now
-
-    def adapt_long_term_model(self, tcp, sample):
-        """True where it has begun another state."""
+    def adapt_long_term_model(self, tcp, sample):  # True where it has begun another state
         if self.ack_phase == "STARTING" and self.round_start:
             self.ack_phase = "FEEDBACK"
         if self.ack_phase == "STOPPING" and self.round_start:
             self.is_bw_probe_sample, self.ack_phase = False, "INIT"
-            if self.state in self.probe_bw and not self.app_limited and self.bw_filter[1]:
-                self.bw_filter = [self.bw_filter[1], 0]  # 5.5.6
-            clear = self.prev_probe_precautionary and not self.prev_probe_too_high
-            if self.state in self.probe_bw and clear:
-                self.start_refill(tcp)
-                return True
-        if self.is_inflight_too_high() or self.inflight_longterm == math.inf:
-            return False
-        self.inflight_longterm = max(self.inflight_longterm, self.tx_in_flight)
-        if self.state == "UP" and tcp.cwnd_limited and tcp.cwnd >= self.inflight_longterm:
-            self.bw_probe_up_acked += sample.acked
-            grown, self.bw_probe_up_acked = divmod(
-                self.bw_probe_up_acked, self.probe_up_acked_per_inc
-            )
-            self.inflight_longterm += grown
-            if self.round_start:
-                self.raise_slope(tcp)
+            if self.state in self.probe_bw:
+                if not self.app_limited and self.bw_filter[1]:  # 5.5.6
+                    self.bw_filter = [self.bw_filter[1], 0]
+                if self.prev_probe_precautionary and not self.prev_probe_too_high:
+                    self.start_refill(tcp)
+                    return True
+        if not self.inflight_too_high and self.inflight_longterm < math.inf:
+            self.inflight_longterm = max(self.inflight_longterm, self.tx_in_flight)
+            if self.state == "UP" and tcp.cwnd_limited and tcp.cwnd >= self.inflight_longterm:
+                self.bw_probe_up_acked += sample.acked
+                self.inflight_longterm += self.bw_probe_up_acked // self.probe_up_acked_per_inc
+                self.bw_probe_up_acked %= self.probe_up_acked_per_inc
+                if self.round_start:
+                    self.growth = min(2 * self.growth, 2**30)
+                    self.probe_up_acked_per_inc = max(tcp.cwnd / self.growth, 1)
         return False
 
-    # ProbeRTT (5.3.4)
-
-    def update_min_rtt(self, tcp, sample):
+    def update_min_rtt(self, tcp, sample):  # 5.3.4
         now_s, rtt_s = tcp.now_s, sample.rtt_s
         self.probe_rtt_expired = now_s > self.probe_rtt_min_stamp_s + self.probe_rtt_interval_s
         if rtt_s < self.probe_rtt_min_s or (self.probe_rtt_expired and rtt_s >= 0):
@@ -223,30 +191,28 @@ class BBR3(CongestionControl):
         if self.probe_rtt_min_s < self.min_rtt_s or expired:
             self.min_rtt_s, self.min_rtt_stamp_s = self.probe_rtt_min_s, self.probe_rtt_min_stamp_s
 
-    def check_probe_rtt(self, tcp, sample):
+    def check_probe_rtt(self, tcp):
         if self.state != "ProbeRTT" and self.probe_rtt_expired and not self.idle_restart:
             self.prior_cwnd = max(self.prior_cwnd, tcp.cwnd)
-            self.state, self.ack_phase, self.probe_rtt_done_s = "ProbeRTT", "STOPPING", 0
-            self.next_round_delivered = tcp.delivered
+            self.ack_phase, self.next_round_delivered = "STOPPING", tcp.delivered
+            self.state, self.probe_rtt_done_s, self.probe_rtt_round_done = "ProbeRTT", 0, False
         if self.state != "ProbeRTT":
             return
         self.low_until = tcp.delivered + tcp.in_flight  # its low rates say nothing
-        if not self.probe_rtt_done_s and tcp.in_flight <= self.probe_rtt_cwnd():
-            self.probe_rtt_done_s, self.probe_rtt_round_done = tcp.now_s + self.probe_rtt_s, False
-            self.next_round_delivered = tcp.delivered
-        elif self.probe_rtt_done_s:
+        if self.probe_rtt_done_s:
             self.probe_rtt_round_done |= self.round_start
             if self.probe_rtt_round_done and tcp.now_s > self.probe_rtt_done_s:
                 self.probe_rtt_min_stamp_s, self.state = tcp.now_s, "Startup"
                 tcp.cwnd = max(tcp.cwnd, self.prior_cwnd)
-                self.reset_short_term_model()
+                self.bw_shortterm = self.inflight_shortterm = math.inf
                 if self.full_bw_reached:
                     self.start_down(tcp)
                     self.state = "CRUISE"
+        elif tcp.in_flight <= max(self.gains()[1] * self.bdp(), self.min_pipe_cwnd):
+            self.probe_rtt_done_s = tcp.now_s + self.probe_rtt_s
+            self.next_round_delivered = tcp.delivered
 
-    # The model of the path (5.5)
-
-    def update_congestion_signals(self, tcp, sample):
+    def update_congestion_signals(self, tcp, sample):  # 5.5.1, 5.5.5, 5.5.10.3
         self.bw_latest = max(self.bw_latest, self.rate)
         self.inflight_latest = max(self.inflight_latest, sample.delivered)
         self.round_start = sample.delivered_before >= self.next_round_delivered
@@ -267,40 +233,28 @@ class BBR3(CongestionControl):
                 self.inflight_shortterm = max(self.inflight_latest, inflight)
             self.is_loss_in_round = False
 
-    def reset_congestion_signals(self):
-        self.is_loss_in_round, self.bw_latest, self.inflight_latest = False, 0, 0
-
-    def reset_short_term_model(self):
-        self.bw_shortterm = self.inflight_shortterm = math.inf
-
     def update_ack_aggregation(self, tcp, sample):  # 5.5.9
         expected = self.bw * (tcp.now_s - self.extra_acked_s)
         if self.extra_acked_delivered <= expected:
             self.extra_acked_delivered, self.extra_acked_s, expected = 0, tcp.now_s, 0
         self.extra_acked_delivered += sample.acked
-        extra, found = min(self.extra_acked_delivered - expected, tcp.cwnd), self.extra_acked_filter
-        rounds = self.extra_acked_rounds if self.full_bw_reached else 1
-        while found and (found[-1][1] <= extra or found[-1][0] <= self.round_count - rounds):
-            found.pop()
-        found.append((self.round_count, extra))
-        while found[0][0] <= self.round_count - rounds:
-            found.popleft()
-        self.extra_acked = found[0][1]
-
-    def is_inflight_too_high(self):
-        return self.lost > self.loss_thresh * self.tx_in_flight
+        extra = min(self.extra_acked_delivered - expected, tcp.cwnd)
+        since = self.round_count - (10 if self.full_bw_reached else 1)
+        later = [one for one in self.extra_acked_filter if one[0] > since and one[1] > extra]
+        self.extra_acked_filter = [*later, (self.round_count, extra)]  # the largest is the first
+        self.extra_acked = self.extra_acked_filter[0][1]
 
     def lose(self, tcp, newly_lost):  # 5.5.10.2
         if not self.is_loss_in_round:
             self.loss_round_delivered, self.is_loss_in_round = tcp.delivered, True
         self.losses_in_round += 1
-        if self.is_bw_probe_sample and self.is_inflight_too_high():
+        if self.is_bw_probe_sample and self.inflight_too_high:
             # how much was in flight when too much was lost
             before, lost_before = self.tx_in_flight - newly_lost, self.lost - newly_lost
             more = (self.loss_thresh * before - lost_before) / (1 - self.loss_thresh)
             self.prev_probe_too_high, self.is_bw_probe_sample = True, False
             if not self.app_limited:
-                target = min(self.bdp(1), tcp.cwnd)
+                target = min(self.bdp(), tcp.cwnd)
                 self.inflight_longterm = max(before + more, self.beta * target)
             if self.state == "UP":
                 self.undo_state = "UP"
@@ -316,9 +270,9 @@ class BBR3(CongestionControl):
         tcp.cwnd, tcp.ssthresh = max(tcp.cwnd, self.prior_cwnd), 2
         self.is_loss_in_round = False
         self.reset_full_bw(0)
-        now = self.bw_shortterm, self.inflight_shortterm, self.inflight_longterm
-        restored = map(max, now, self.undo)
-        self.bw_shortterm, self.inflight_shortterm, self.inflight_longterm = restored
+        self.bw_shortterm = max(self.bw_shortterm, self.undo[0])
+        self.inflight_shortterm = max(self.inflight_shortterm, self.undo[1])
+        self.inflight_longterm = max(self.inflight_longterm, self.undo[2])
         self.full_bw_reached &= self.undo_state != "Startup"
         if self.state != "ProbeRTT" and self.undo_state == "Startup":
             self.state = "Startup"
@@ -326,10 +280,8 @@ class BBR3(CongestionControl):
             self.start_refill(tcp)
         self.undo_state = None
 
-    # Pacing rate and window (5.6)
-
-    def bdp(self, gain):
-        return self.initial_cwnd if self.min_rtt_s == math.inf else gain * self.bw * self.min_rtt_s
+    def bdp(self):  # 5.6.4.2
+        return self.initial_cwnd if self.min_rtt_s == math.inf else self.bw * self.min_rtt_s
 
     def inflight(self, cap):  # 5.5.8: with what waits in the hosts, 3 times what leaves together
         together = max(min(self.pacing_bps / 8 * 0.001, 65536) / self.mss_bytes, 2)
@@ -339,24 +291,21 @@ class BBR3(CongestionControl):
         most = min((1 - self.headroom) * self.inflight_longterm, self.inflight_longterm - 1)
         return max(most, self.min_pipe_cwnd)
 
-    def probe_rtt_cwnd(self):
-        return max(self.bdp(self.gains["ProbeRTT"][1]), self.min_pipe_cwnd)
-
-    def set_pacing_rate(self, tcp, gain):
-        bps = gain * self.bw * (1 - self.pacing_margin) * 8 * tcp.mss_bytes
+    def set_pacing_rate_and_cwnd(self, tcp, sample):  # 5.6.2, 5.6.4
+        pacing_gain, cwnd_gain = self.gains()
+        if self.idle_restart and self.state in self.probe_bw:
+            pacing_gain = 1
+        bps = pacing_gain * self.bw * (1 - self.pacing_margin) * 8 * tcp.mss_bytes
         if bps > self.pacing_bps or (self.full_bw_reached and bps):
             self.pacing_bps = bps
         tcp.pacing_bps = self.pacing_bps
-
-    def set_cwnd(self, tcp, sample):
-        max_inflight = self.inflight(self.bdp(self.gains[self.state][1]) + self.extra_acked)
-        cwnd, most = tcp.cwnd, self.inflight_shortterm
+        by_gain = cwnd_gain * self.bdp()
+        cwnd, max_inflight = tcp.cwnd, self.inflight(by_gain + self.extra_acked)
         if self.full_bw_reached:
             cwnd = min(cwnd + sample.acked, max_inflight)
         elif cwnd < max_inflight or tcp.delivered < self.initial_cwnd:
             cwnd += sample.acked
-        if self.state == "ProbeRTT":
-            most = min(most, self.probe_rtt_cwnd())
+        most = min(self.inflight_shortterm, by_gain if self.state == "ProbeRTT" else math.inf)
         if self.state in ("CRUISE", "ProbeRTT"):
             most = min(most, self.inflight_with_headroom())
         elif self.state in self.probe_bw:

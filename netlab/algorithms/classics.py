@@ -187,6 +187,7 @@ class Cubic(CongestionControl):
     def start(self, tcp):
         self.before = self.top = 0  # windows: of the last loss; where the curve is flat
         self.began_s = None  # when the curve began
+        self.acked = self.counted = self.seen_cwnd = self.seen_s = 0
         self.end = 0  # of the round trip, for HyStart
 
     def on_ack(self, tcp, acked):
@@ -196,25 +197,36 @@ class Cubic(CongestionControl):
             return
         if tcp.cwnd < tcp.ssthresh:
             grown = min(tcp.cwnd + acked, tcp.ssthresh)
-            tcp.cwnd, acked = grown, acked - (grown - tcp.cwnd)
+            tcp.cwnd, acked = grown, int(acked - (grown - tcp.cwnd))
         if acked:
-            tcp.cwnd += acked * min(self.growth(tcp, acked), 1 / 2)
+            self.follow_the_curve(tcp, acked)
+            more = self.counted >= self.each  # more than the curve asks for now
+            self.counted = acked + self.counted * (not more)
+            tcp.cwnd += more + self.counted // self.each
+            self.counted %= self.each
 
-    def growth(self, tcp, acked):
-        """Segments for each one that is acknowledged."""
+    def follow_the_curve(self, tcp, acked):
+        """Set `each`: after how many ACKs the window grows by a segment."""
+        cwnd, now_s = int(tcp.cwnd), tcp.now_s
+        self.acked += acked
+        if cwnd == self.seen_cwnd and now_s - self.seen_s <= 1 / 32:
+            return  # Linux saves the work
+        self.seen_cwnd, self.seen_s = cwnd, now_s
         if self.began_s is None:
-            self.began_s, self.reno = tcp.now_s, tcp.cwnd
-            self.origin = max(self.top, tcp.cwnd)
-            self.flat_s = ((self.origin - tcp.cwnd) / self.scale) ** (1 / 3)
-        after_s = tcp.now_s + tcp.min_rtt_s - self.began_s - self.flat_s
-        target = self.origin + self.scale * after_s**3
-        growth = max((target - tcp.cwnd) / tcp.cwnd, 0.01 / tcp.cwnd)
+            self.began_s, self.reno, self.acked = now_s, cwnd, acked
+            self.origin = max(self.top, cwnd)
+            self.flat_s = ((self.origin - cwnd) / self.scale) ** (1 / 3)
+        after_s = now_s + tcp.min_rtt_s - self.began_s - self.flat_s
+        target = int(self.origin + self.scale * after_s**3)
+        self.each = cwnd // (target - cwnd) if target > cwnd else 100 * cwnd
         if not self.top:  # no loss yet
-            growth = max(growth, 1 / 20)
+            self.each = min(self.each, 20)
         whole = self.alpha_rule and self.reno >= self.before
         alpha = 1 if whole else 3 * (1 - self.kept) / (1 + self.kept)
-        self.reno += alpha * acked / tcp.cwnd
-        return max(growth, (self.reno - tcp.cwnd) / tcp.cwnd)
+        self.reno, self.acked = self.reno + alpha * self.acked / cwnd, 0
+        if self.reno >= cwnd + 1:
+            self.each = min(self.each, cwnd // int(self.reno - cwnd))
+        self.each = max(self.each, 2)
 
     def look_for_a_queue(self, tcp):
         """HyStart: end slow start where this round trip has found a queue."""
@@ -237,7 +249,7 @@ class Cubic(CongestionControl):
         self.began_s, self.before = None, tcp.cwnd
         # fast convergence: who has lost below the last top leaves room for others
         self.top = tcp.cwnd * (1 + self.kept) / 2 if tcp.cwnd < self.top else tcp.cwnd
-        tcp.ssthresh = max(tcp.cwnd * self.kept, 2)
+        tcp.ssthresh = max(int(tcp.cwnd * self.kept), 2)
 
     def on_timeout(self, tcp):
         self.start(tcp)
