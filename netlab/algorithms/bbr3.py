@@ -9,10 +9,8 @@ from netlab.algorithms.base import CongestionControl
 
 class BBR3(CongestionControl):
     """BBR version 3: paces at the bandwidth that it measures, probes for more from time to time,
-    and keeps in flight what such a probe has found to lose less than 2 %.
-
-    Names are the draft's, in segments where the draft has bytes. A class that derives from this
-    one can change the constants, such as ``beta = 0.5``.
+    and keeps in flight what such a probe has found to lose less than 2 %. Names are the draft's, in
+    segments where that has bytes. A class that derives from this one can change the constants.
 
     Notes
     -----
@@ -22,7 +20,7 @@ class BBR3(CongestionControl):
       chooses how many segments leave together.
     - A packet was sent with as much in flight as the first ACK after it found. What is lost is
       taken for as old as the newest that has arrived.
-    - Of the six ranges of losses that end Startup (5.3.1.3), each ACK that shows losses is one.
+    - Of the six ranges of losses that end Startup (5.3.1.3), an ACK that shows losses is one.
     - A connection is idle where an ACK leaves nothing in flight and the application was the limit.
     - The draft leaves marks by ECN open. Here a mark counts as a loss.
 
@@ -36,16 +34,15 @@ class BBR3(CongestionControl):
     headroom = 0.15  # share of inflight_longterm that is left to others
     min_pipe_cwnd = 4
     pacing_margin = 0.01  # how far below bw to pace (2.5)
-    min_rtt_filter_s, probe_rtt_interval_s, probe_rtt_s = 10, 5, 0.2
+    min_rtt_window_s, probe_rtt_interval_s, probe_rtt_s = 10, 5, 0.2
     accelerating, probe_bw = ("Startup", "REFILL", "UP"), ("DOWN", "CRUISE", "REFILL", "UP")
 
-    def gains(self):
-        """Of pacing rate and window (5.6.1)."""
+    def gains(self):  # of pacing rate and window (5.6.1)
         own = {"Startup": (2.77, 2), "Drain": (0.5, 2), "DOWN": (0.9, 2), "UP": (1.25, 2.25)}
         return (own | {"ProbeRTT": (1, 0.5)}).get(self.state, (1, 2))
 
     def start(self, tcp):  # 5.2.1, 5.6.2
-        self.state, self.ack_phase, self.undo_state = "Startup", "INIT", None
+        self.state, self.stopping, self.undo_state = "Startup", False, None
         self.bw = self.max_bw = self.extra_acked = self.extra_acked_delivered = 0
         self.bw_filter, self.extra_acked_filter = [0, 0], []  # bw: of the last cycle, of this one
         self.round_count = self.next_round_delivered = self.rounds_since_probe_up = 0
@@ -78,8 +75,7 @@ class BBR3(CongestionControl):
         self.check_full_bw_reached()
         self.check_startup_and_drain_done(tcp)
         self.update_probe_bw_cycle(tcp, sample)
-        self.update_min_rtt(tcp, sample)
-        self.check_probe_rtt(tcp)
+        self.update_min_rtt_and_check_probe_rtt(tcp, sample)
         if self.loss_round_start:
             self.bw_latest, self.inflight_latest = self.rate, sample.delivered
         self.bw = min(self.max_bw, self.bw_shortterm)
@@ -127,18 +123,12 @@ class BBR3(CongestionControl):
         self.bw_latest = self.inflight_latest = self.is_loss_in_round = 0
         self.rounds_since_probe_up = random.randint(0, 1)
         self.next_probe_s = tcp.now_s + 2 + random.random()
-        self.state, self.ack_phase, self.next_round_delivered = "DOWN", "STOPPING", tcp.delivered
+        self.state, self.stopping, self.next_round_delivered = "DOWN", True, tcp.delivered
 
     def start_refill(self, tcp):
         self.bw_shortterm = self.inflight_shortterm = math.inf
         self.bw_probe_up_acked, self.prev_probe_precautionary = 0, False
-        self.state, self.ack_phase, self.next_round_delivered = "REFILL", "REFILLING", tcp.delivered
-
-    def start_up(self, tcp):
-        self.is_bw_probe_sample = True
-        self.reset_full_bw(self.rate)
-        self.probe_up_acked_per_inc, self.growth = tcp.cwnd, 1
-        self.state, self.ack_phase, self.next_round_delivered = "UP", "STARTING", tcp.delivered
+        self.state, self.stopping, self.next_round_delivered = "REFILL", False, tcp.delivered
 
     def update_probe_bw_cycle(self, tcp, sample):
         if not self.full_bw_reached or self.adapt_long_term_model(tcp, sample):
@@ -151,7 +141,10 @@ class BBR3(CongestionControl):
             elif tcp.in_flight <= min(self.inflight_with_headroom(), full):
                 self.state = "CRUISE"
         elif self.state == "REFILL" and self.round_start:
-            self.start_up(tcp)
+            self.is_bw_probe_sample = True
+            self.reset_full_bw(self.rate)
+            self.probe_up_acked_per_inc, self.growth = tcp.cwnd, 1
+            self.state, self.next_round_delivered = "UP", tcp.delivered
         elif self.state == "UP":
             risky = self.prev_probe_too_high and sample.in_flight_before >= self.inflight_longterm
             if not risky and tcp.cwnd_limited and tcp.cwnd >= self.inflight_longterm:
@@ -161,10 +154,8 @@ class BBR3(CongestionControl):
                 self.start_down(tcp)
 
     def adapt_long_term_model(self, tcp, sample):  # True where it has begun another state
-        if self.ack_phase == "STARTING" and self.round_start:
-            self.ack_phase = "FEEDBACK"
-        if self.ack_phase == "STOPPING" and self.round_start:
-            self.is_bw_probe_sample, self.ack_phase = False, "INIT"
+        if self.stopping and self.round_start:  # no more samples of the probe
+            self.is_bw_probe_sample = self.stopping = False
             if self.state in self.probe_bw:
                 if not self.app_limited and self.bw_filter[1]:  # 5.5.6
                     self.bw_filter = [self.bw_filter[1], 0]
@@ -182,35 +173,32 @@ class BBR3(CongestionControl):
                     self.probe_up_acked_per_inc = max(tcp.cwnd / self.growth, 1)
         return False
 
-    def update_min_rtt(self, tcp, sample):  # 5.3.4
+    def update_min_rtt_and_check_probe_rtt(self, tcp, sample):  # 5.3.4
         now_s, rtt_s = tcp.now_s, sample.rtt_s
-        self.probe_rtt_expired = now_s > self.probe_rtt_min_stamp_s + self.probe_rtt_interval_s
-        if rtt_s < self.probe_rtt_min_s or (self.probe_rtt_expired and rtt_s >= 0):
+        due = now_s > self.probe_rtt_min_stamp_s + self.probe_rtt_interval_s
+        if rtt_s < self.probe_rtt_min_s or (due and rtt_s >= 0):
             self.probe_rtt_min_s, self.probe_rtt_min_stamp_s = rtt_s, now_s
-        expired = now_s > self.min_rtt_stamp_s + self.min_rtt_filter_s
-        if self.probe_rtt_min_s < self.min_rtt_s or expired:
+        old = now_s > self.min_rtt_stamp_s + self.min_rtt_window_s
+        if old or self.probe_rtt_min_s < self.min_rtt_s:
             self.min_rtt_s, self.min_rtt_stamp_s = self.probe_rtt_min_s, self.probe_rtt_min_stamp_s
-
-    def check_probe_rtt(self, tcp):
-        if self.state != "ProbeRTT" and self.probe_rtt_expired and not self.idle_restart:
+        if self.state != "ProbeRTT" and due and not self.idle_restart:
             self.prior_cwnd = max(self.prior_cwnd, tcp.cwnd)
-            self.ack_phase, self.next_round_delivered = "STOPPING", tcp.delivered
+            self.stopping, self.next_round_delivered = True, tcp.delivered
             self.state, self.probe_rtt_done_s, self.probe_rtt_round_done = "ProbeRTT", 0, False
-        if self.state != "ProbeRTT":
-            return
-        self.low_until = tcp.delivered + tcp.in_flight  # its low rates say nothing
-        if self.probe_rtt_done_s:
-            self.probe_rtt_round_done |= self.round_start
-            if self.probe_rtt_round_done and tcp.now_s > self.probe_rtt_done_s:
-                self.probe_rtt_min_stamp_s, self.state = tcp.now_s, "Startup"
-                tcp.cwnd = max(tcp.cwnd, self.prior_cwnd)
-                self.bw_shortterm = self.inflight_shortterm = math.inf
-                if self.full_bw_reached:
-                    self.start_down(tcp)
-                    self.state = "CRUISE"
-        elif tcp.in_flight <= max(self.gains()[1] * self.bdp(), self.min_pipe_cwnd):
-            self.probe_rtt_done_s = tcp.now_s + self.probe_rtt_s
-            self.next_round_delivered = tcp.delivered
+        if self.state == "ProbeRTT":
+            self.low_until = tcp.delivered + tcp.in_flight  # its low rates say nothing
+            if self.probe_rtt_done_s:
+                self.probe_rtt_round_done |= self.round_start
+                if self.probe_rtt_round_done and now_s > self.probe_rtt_done_s:
+                    self.probe_rtt_min_stamp_s, self.state = now_s, "Startup"
+                    tcp.cwnd = max(tcp.cwnd, self.prior_cwnd)
+                    self.bw_shortterm = self.inflight_shortterm = math.inf
+                    if self.full_bw_reached:
+                        self.start_down(tcp)
+                        self.state = "CRUISE"
+            elif tcp.in_flight <= max(self.gains()[1] * self.bdp(), self.min_pipe_cwnd):
+                self.probe_rtt_done_s = now_s + self.probe_rtt_s
+                self.next_round_delivered = tcp.delivered
 
     def update_congestion_signals(self, tcp, sample):  # 5.5.1, 5.5.5, 5.5.10.3
         self.bw_latest = max(self.bw_latest, self.rate)
@@ -254,8 +242,8 @@ class BBR3(CongestionControl):
             more = (self.loss_thresh * before - lost_before) / (1 - self.loss_thresh)
             self.prev_probe_too_high, self.is_bw_probe_sample = True, False
             if not self.app_limited:
-                target = min(self.bdp(), tcp.cwnd)
-                self.inflight_longterm = max(before + more, self.beta * target)
+                target = self.beta * min(self.bdp(), tcp.cwnd)
+                self.inflight_longterm = max(before + more, target)
             if self.state == "UP":
                 self.undo_state = "UP"
                 self.start_down(tcp)
@@ -264,15 +252,14 @@ class BBR3(CongestionControl):
         again = self.repairs or self.state == "ProbeRTT"
         self.prior_cwnd = max(self.prior_cwnd if again else 0, tcp.cwnd)
         self.repairs, self.undo_state, tcp.ssthresh = True, None, 2
-        self.undo = self.bw_shortterm, self.inflight_shortterm, self.inflight_longterm
+        self.old = self.bw_shortterm, self.inflight_shortterm, self.inflight_longterm
 
     def undo_loss(self, tcp):  # 5.5.11.2
         tcp.cwnd, tcp.ssthresh = max(tcp.cwnd, self.prior_cwnd), 2
         self.is_loss_in_round = False
         self.reset_full_bw(0)
-        self.bw_shortterm = max(self.bw_shortterm, self.undo[0])
-        self.inflight_shortterm = max(self.inflight_shortterm, self.undo[1])
-        self.inflight_longterm = max(self.inflight_longterm, self.undo[2])
+        now = self.bw_shortterm, self.inflight_shortterm, self.inflight_longterm
+        self.bw_shortterm, self.inflight_shortterm, self.inflight_longterm = map(max, now, self.old)
         self.full_bw_reached &= self.undo_state != "Startup"
         if self.state != "ProbeRTT" and self.undo_state == "Startup":
             self.state = "Startup"
