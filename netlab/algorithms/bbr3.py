@@ -282,7 +282,7 @@ class BBR3(CongestionControl):
         pacing_gain, cwnd_gain = self.gains()
         if self.idle_restart and self.state in self.probe_bw:
             pacing_gain = 1
-        bps = pacing_gain * self.bw * (1 - self.pacing_margin) * 8 * tcp.mss_bytes
+        bps = min(pacing_gain * self.bw * (1 - self.pacing_margin) * 8 * tcp.mss_bytes, 1e12)
         if bps > self.pacing_bps or (self.full_bw_reached and bps):
             self.pacing_bps = bps
         tcp.pacing_bps = self.pacing_bps

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import netlab as nl
-from netlab.algorithms import AIMD, Delay, MulTCP, Reno
+from netlab.algorithms import AIMD, DCTCP, Cubic, Delay, MulTCP, Reno, base
 
 CLEAN = nl.wan("100mbit", "20ms", burst=15_000, limit=250_000, pairs=1)
 LOSSY = nl.wan("100mbit", "20ms", "0.1%", burst=15_000, pairs=1)
@@ -62,6 +62,93 @@ def test_delay_is_near_the_kernels_vegas():
     assert mean_window(own) == pytest.approx(mean_window(vegas), rel=0.05)
     assert own.flows.received_bps[0] == pytest.approx(vegas.flows.received_bps[0], rel=0.01)
     assert mean_window(own) < 0.8 * mean_window(run("reno", path, time=20))
+
+
+@pytest.mark.parametrize(
+    ("path", "seeds"), [(CLEAN, [1]), pytest.param(LOSSY, [1, 2, 3], marks=pytest.mark.long)]
+)
+def test_cubic_is_the_kernels_cubic(path, seeds):
+    kernels, own = (
+        [run(one, path, time=12, seed=seed) for seed in seeds] for one in ("cubic", Cubic)
+    )
+    for measure in (mean_window, lambda result: result.flows.received_bps[0]):
+        theirs, ours = (np.mean([measure(one) for one in both]) for both in (kernels, own))
+        assert ours == pytest.approx(theirs, rel=0.06)
+
+
+@pytest.mark.long
+def test_cubic_with_the_rfcs_rule_carries_what_reno_does():
+    """At 1 % of loss, where Linux's carries a twentieth less."""
+    path = LOSSY.but(loss="1%")
+    rates = [
+        np.mean([run(one, path, time=20, seed=seed).flows.received_bps[0] for seed in range(1, 6)])
+        for one in ("reno", Cubic, Cubic(alpha_rule=True))
+    ]
+    assert rates[1] < rates[0] and rates[2] > 1.04 * rates[1]
+    assert rates[2] == pytest.approx(rates[0], rel=0.06)
+
+
+class Alpha(DCTCP):
+    """Prints its average share of marks ten times a second."""
+
+    said_s = 4
+
+    def on_sample(self, tcp, sample):
+        super().on_sample(tcp, sample)
+        if tcp.now_s > self.said_s + 0.1:
+            self.said_s = tcp.now_s
+            print(self.alpha)
+
+
+def test_dctcp_is_the_kernels_dctcp(capsys):
+    """The same marks, rate and window; the kernel's `alpha` in 1024ths is what ss shows."""
+    qdisc, sysctls = "fq_codel ce_threshold 1ms ecn", {"net.ipv4.tcp_ecn": 3}
+    path = nl.wan("100mbit", "2ms", burst=15_000, pairs=1, qdisc=qdisc, sysctls=sysctls)
+    look = nl.Shell("h1", "for i in $(seq 25); do sleep 0.2; ss -tin dst 10.0.0.2; done")
+    kernel, own = run("dctcp", path, look, time=6), run(Alpha, path, time=6)
+    shown = re.findall(r"alpha:([\d.]+)", str(kernel.raw))
+    theirs = np.mean([float(one) for one in shown[-15:]]) / 1024
+    ours = np.mean([*map(float, capsys.readouterr().out.split())])
+    assert 0.03 < theirs < 0.2 and ours == pytest.approx(theirs, rel=0.15)
+    assert mean_window(own) == pytest.approx(mean_window(kernel), rel=0.05)
+    rates = [one.flows.received_bps[0] for one in (own, kernel)]
+    assert rates[0] == pytest.approx(rates[1], rel=0.01) and rates[0] > 90e6
+
+
+def shown(**fields):
+    """A connection that is shown these numbers."""
+    tcp = base.Connection()
+    tcp._asked = dict(delivered=0, marked=0, lost=0, in_flight=100, state=0, limited=1) | fields
+    return tcp
+
+
+def test_dctcp_gives_up_half_for_a_loss_and_by_its_share_for_marks():
+    control, tcp = DCTCP(), shown()
+    control.start(tcp)
+    for _ in range(200):  # a tenth of each round trip is marked
+        tcp._asked["delivered"] += 101
+        tcp._asked["marked"] += 10
+        control.measure(tcp)
+    assert control.alpha == pytest.approx(10 / 101, rel=0.01)
+    tcp.cwnd = 100
+    control.on_loss(tcp)
+    assert tcp.cwnd == tcp.ssthresh == pytest.approx(95, abs=0.1)
+    tcp._asked["lost"] = 1
+    control.on_loss(tcp)
+    assert tcp.cwnd == pytest.approx(47.5, abs=0.1)
+
+
+def test_cubic_remembers_less_of_a_second_loss():
+    control, tcp = Cubic(), shown()
+    control.start(tcp)
+    tcp.cwnd = 100
+    control.on_loss(tcp)
+    assert (control.top, tcp.ssthresh) == (100, 70)
+    tcp.cwnd = 80
+    control.on_loss(tcp)
+    assert (control.top, tcp.ssthresh) == (0.85 * 80, 56), "fast convergence"
+    control.on_timeout(tcp)
+    assert control.top == 0
 
 
 class Tahoe(Reno):
