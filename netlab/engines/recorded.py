@@ -66,13 +66,11 @@ def path_of(experiment):
 
 def read(path):
     """A record as a dict with the keys `PARTS`; an EngineError where the file is damaged."""
-    import lzma  # not part of Python in a browser, where only records need it
-
     try:
-        kept = json.loads(lzma.decompress(path.read_bytes()))
+        kept = unpacked(path.read_bytes())
         if missing := [key for key in PARTS if not isinstance(kept, dict) or key not in kept]:
             raise ValueError(f"it has no {', '.join(missing)}")
-    except (OSError, lzma.LZMAError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise EngineError(
             f"{path} is not a record of a result, or no longer one: {error}. Put the file back as"
             " it was, or delete it and record the experiment again with NETLAB_RECORD=on"
@@ -111,7 +109,12 @@ def record_if_wanted(result):
 
 def write(result, path, preset=None):
     """Write a result, in one step, to a file that `read` reads; `preset` is xz's."""
-    import lzma
+    files.write(path, packed(result, preset))
+
+
+def packed(result, preset=None):
+    """A result as the bytes of its file."""
+    import lzma  # not part of Python in a browser, where only records need it
 
     content = {
         "experiment": json.loads(result.experiment.to_json()),
@@ -119,7 +122,17 @@ def write(result, path, preset=None):
         "provenance": result.provenance,
         "raw": result.raw,
     }
-    files.write(path, lzma.compress(json.dumps(content).encode(), preset=preset))
+    return lzma.compress(json.dumps(content).encode(), preset=preset)
+
+
+def unpacked(data):
+    """What `packed` was given, as a dict with the keys `PARTS`; a ValueError for other bytes."""
+    import lzma
+
+    try:
+        return json.loads(lzma.decompress(data))
+    except lzma.LZMAError as error:
+        raise ValueError(str(error)) from None
 
 
 def published(digest):

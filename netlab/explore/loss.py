@@ -9,7 +9,7 @@ from netlab.explore._explorer import Explorer
 from netlab.explore._parts import add_points, checked, joined, real, steps, styled, whole
 from netlab.plots._style import COLOURS
 from netlab.plots._words import plural, short_number, with_unit
-from netlab.running.sweep import rows
+from netlab.running.rows import rows
 
 HOVER = ["streams", "base_rtt_s", "mss_bytes", "bottleneck_bps", "seed"]
 COLUMNS = [*HOVER, "loss_rate", "received_bps"]

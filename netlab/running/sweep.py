@@ -3,26 +3,25 @@
 import contextlib
 import inspect
 import itertools
-import math
-import platform
 import warnings
+from collections import Counter, deque
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed, wait
-from functools import cache
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
+from queue import SimpleQueue
 
-import pandas as pd
-
-from netlab import engines, units
-from netlab.algorithms.source import Algorithm, algorithm
+from netlab import engines
 from netlab.engines import recorded
-from netlab.errors import EngineError, SpecificationError
+from netlab.errors import SpecificationError
 from netlab.experiment import Experiment
+from netlab.running.executors import PRESET, Workers
 from netlab.running.progress import counting
-from netlab.running.result import joined
+from netlab.running.rows import Rows, rows, table_of, without_figures
 from netlab.running.run import on_engine, run_on
 from netlab.running.stop import Stop
-from netlab.running.unfinished import UnfinishedSweep
-from netlab.traffic.base import KINDS
+from netlab.running.unfinished import UnfinishedSweep, opened
+
+MOST_SUBMITTED = 400  # at a time, as each takes memory until it is fetched
+MOST_LOST = 3  # workers, with the same run
 
 
 def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
@@ -36,9 +35,9 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
         Each combination is run with every one of them.
     engine : str, optional
         What to run on; None is the first that works here.
-    executor : concurrent.futures.Executor, optional
-        What the runs are submitted to, such as ``distributed.Client(...).get_executor()``; it is
-        left open. Its workers need the same engine. None: this machine, a guest per core.
+    executor : concurrent.futures.Executor or distributed.Client, optional
+        Whose workers do the runs; it is left open. They need the same netlab and engine. None: this
+        machine, a guest per core.
     **axes : iterable
         The values of each axis.
 
@@ -57,13 +56,17 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
 
     Raises
     ------
-    SpecificationError, NetlabError
-        An experiment is not allowed, and none has been started; or every run failed.
+    SpecificationError, EngineError
+        An experiment is not allowed, or a worker has another netlab or engine: none has been
+        started.
+    NetlabError
+        Every run failed.
 
     Notes
     -----
     Results are kept in the cache until the sweep is complete: run again after an interruption, or a
-    failure, it goes on where it was. In a notebook they are kept until its kernel ends.
+    failure, it goes on where it was. In a notebook they are kept until its kernel ends. A run whose
+    worker was lost is tried again by another, three times; one that failed is not.
 
     Examples
     --------
@@ -74,49 +77,75 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     """
     chosen = engines.pick(engine)
     places, experiments = cells(function, seeds, axes, chosen)
-    measured, errors, futures = {}, {}, {}
+    total, measured = len(experiments), Rows(len(experiments))
+
+    def take(number, result):
+        measured.add(number, rows(places[number], experiments[number], result))
+
     if chosen.recall(experiments[0]) is not None:
         provenances = []
         for number, experiment in enumerate(experiments):
             result = run_on(experiment, chosen)
-            measured[number] = rows(places[number], experiment, result)
+            take(number, result)
             provenances.append(result.provenance)
         recorded.tell(provenances, chosen, asked=engine == "recorded")
-        return pd.concat(measured.values(), ignore_index=True)
-    unfinished, stop = UnfinishedSweep(chosen), Stop()
+        return measured.frame()
+    workers = None if executor is None else Workers(executor, chosen)
+    unfinished, stop, todo = UnfinishedSweep(chosen), Stop(), deque()
     for number, experiment in enumerate(experiments):
         if result := unfinished.find(experiment):
-            measured[number] = rows(places[number], experiment, result)
-    unfinished.tell(len(measured), len(experiments))
-
-    def keep(number, result):
-        """Results are large: from here on, this one is in its file, and its numbers in a frame."""
-        unfinished.add(result)
-        measured[number] = rows(places[number], experiments[number], result)
+            take(number, result)
+        else:
+            todo.append(number)
+    unfinished.tell(total - len(todo), total)
 
     def run_here(number):
-        with stop.covering(), count.covering(number):
-            keep(number, measure(experiments[number], chosen, chosen.digest))
+        """Results are large: from here on, this one is in its file, and its numbers in rows."""
+        try:
+            with stop.covering(), count.covering(number):
+                result = run_on(experiments[number], chosen)
+            unfinished.add(result.experiment, recorded.packed(result, PRESET))
+            return rows(places[number], experiments[number], result)
+        except Exception as error:
+            return error
 
+    def keep(number, data):
+        """What a worker has packed stays as it is."""
+        unfinished.add(experiments[number], data)
+        return rows(places[number], experiments[number], opened(experiments[number], data))
+
+    futures, done, lost, failed, first = {}, SimpleQueue(), Counter(), 0, None
     with (
-        ThreadPoolExecutor(chosen.at_once) if executor is None else contextlib.nullcontext() as own,
-        counting(len(experiments), len(measured)) as count,
+        contextlib.nullcontext() if workers else ThreadPoolExecutor(chosen.at_once) as own,
+        counting(total, total - len(todo)) as count,
     ):
         try:
-            for number in sorted({*range(len(experiments))} - measured.keys()):
-                if own:
-                    future = own.submit(run_here, number)
-                else:  # another process picks its own engine of this name
-                    work = experiments[number], chosen.name, chosen.digest
-                    future = executor.submit(measure, *work)
-                futures[future] = number
-            for future in as_completed(futures):
+            while todo or futures:
+                while todo and len(futures) < MOST_SUBMITTED:
+                    number = todo.popleft()
+                    if own:
+                        future = own.submit(run_here, number)
+                    else:
+                        future = workers.submit(experiments[number], lost[number])
+                    futures[future] = number
+                    future.add_done_callback(done.put)
+                future = done.get()
                 number = futures.pop(future)
-                if error := future.exception():
-                    errors[number] = error
-                elif not own:
-                    keep(number, future.result())
-                future = None  # it refers to the result
+                ended = CancelledError() if future.cancelled() else future.exception()
+                if ended and lost[number] < MOST_LOST:  # not the run has failed, but its worker
+                    lost[number] += 1
+                    todo.appendleft(number)
+                    continue
+                table = ended or future.result()
+                future = None
+                if isinstance(table, bytes):
+                    table = keep(number, table)
+                if isinstance(table, BaseException):
+                    failed += 1
+                    if not first or number < first[0]:
+                        first = number, table
+                    table = without_figures(places[number], experiments[number], table)
+                measured.add(number, table)
                 count.ended(number)
         except BaseException as error:
             try:
@@ -135,18 +164,19 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
                 stop.now()
             for future, number in futures.items():
                 ended = future.done() and not future.cancelled() and not future.exception()
-                if ended and not own:
+                if ended and isinstance(future.result(), bytes):
                     keep(number, future.result())
             raise
-    if len(errors) == len(experiments) or (errors and recorded.anew()):
-        raise errors[min(errors)]  # records are only made of what ran
-    if errors:
-        warnings.warn(report(places, experiments, errors), stacklevel=2)
-        for number, error in errors.items():
-            measured[number] = failed(places[number], experiments[number], error)
+    if first and (failed == total or recorded.anew()):
+        raise first[1]  # records are only made of what ran
+    if first:
+        number, error = first
+        warnings.warn(
+            report(places[number], experiments[number], error, failed, total), stacklevel=2
+        )
     else:
         unfinished.remove(experiments)
-    return pd.concat([measured[number] for number in range(len(experiments))], ignore_index=True)
+    return measured.frame()
 
 
 def listed(name, values):
@@ -198,79 +228,11 @@ def check_arguments(function, axes):
         ) from None
 
 
-def table_of(experiment):
-    """The name of the table that a sweep collects from this experiment."""
-    for kind in KINDS.values():
-        if kind.measures and any(type(item) is kind for item in experiment.traffic):
-            return kind.measures
-    kinds = ", ".join(sorted({type(item).__name__ for item in experiment.traffic}))
-    raise SpecificationError(
-        f"a sweep collects what traffic measures, and {kinds} alone measures nothing: add a test, "
-        "or run the experiments one by one with nl.run"
-    )
-
-
-def measure(experiment, engine, digest):
-    """One run, wherever an executor has it done."""
-    engine = engines.pick(engine)
-    if engine.digest != digest:
-        raise EngineError(
-            f"the worker on {platform.node()} has the engine {engine.digest}, the sweep was asked"
-            f" for on {digest}: `netlab engine export FILE` here and `netlab engine import FILE`"
-            " there make them the same"
-        )
-    return run_on(experiment, engine)
-
-
-def rows(place, experiment, result):
-    """One run's rows of the frame: its place among the axes, what was measured, and the path."""
-    return beside(place, experiment, result.tables[table_of(experiment)])
-
-
-def failed(place, experiment, error):
-    """The rows of a run that failed: one for each test that it should have had, without figures."""
-    name = table_of(experiment)
-    traffic = enumerate(experiment.traffic, 1)
-    tests = [{"flow": flow, **item.ends} for flow, item in traffic if item.measures == name]
-    table = pd.DataFrame(tests).reindex(columns=joined({})[name].columns)
-    return beside(place, experiment, table).assign(error=f"{type(error).__name__}: {error}")
-
-
-def beside(place, experiment, table):
-    """A table, with a place among the axes before it and what is known of each path behind it."""
-    columns = {name: algorithm(value) for name, value in place.items()} | {"seed": experiment.seed}
-    frame = pd.DataFrame(
-        {
-            name: [str(value) if isinstance(value, Algorithm) else value] * len(table)
-            for name, value in columns.items()
-        },
-        index=table.index,
-    )
-    known = cache(lambda *path: of_path(experiment.topology, *path))
-    streams = table.get("streams", pd.Series(1, table.index)).fillna(1)
-    path = list(map(known, table.src, table.dst, streams))
-    measured = pd.concat([table, pd.DataFrame(path, index=table.index)], axis=1)
-    # an axis keeps its own column
-    return pd.concat([frame, measured.drop(columns=measured.columns.intersection(place))], axis=1)
-
-
-def report(places, experiments, errors):
-    """What failed, and why the first of it did."""
-    number = min(errors)
-    place, error = places[number] | {"seed": experiments[number].seed}, errors[number]
-    why = f"{type(error).__name__}: {error}"
+def report(place, experiment, error, failed, total):
+    """How many runs failed, and why the first of them did."""
+    place = place | {"seed": experiment.seed}
     what = ", ".join(f"{name}={value!r}" for name, value in place.items())
     return (
-        f"{len(errors)} of {len(experiments)} runs failed: they have no numbers, and an `error`."
-        f" Run again, the sweep tries these alone. The first, {what}:\n{why}"
+        f"{failed} of {total} runs failed: they have no numbers, and an `error`. Run again, the"
+        f" sweep tries these alone. The first, {what}:\n{type(error).__name__}: {error}"
     )
-
-
-def of_path(network, src, dst, streams):
-    """What a topology says of the way from one host to another, for so many connections."""
-    passed = math.prod(1 - units.fraction(link.loss) for link in network.emulated(src, dst))
-    return {
-        "loss_rate": round(1 - passed, 12),
-        "base_rtt_s": network.rtt_s(src, dst),
-        "bottleneck_bps": network.bottleneck_bps(src, dst, streams),
-    }

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from netlab.engines import files, recorded
 from netlab.engines.cache import cache_folder, own_cache
-from netlab.errors import EngineError, NetlabError, ReadError
+from netlab.errors import NetlabError
 from netlab.running.cell_line import kernel_shell
 from netlab.running.result import Result
 
@@ -40,20 +40,18 @@ class UnfinishedSweep:
         path = self.path(experiment)
         for place in (path, *sessions(experiment, path.name)):
             try:
-                found = recorded.read(place)
-                result = Result(experiment, found["raw"], found["commands"], found["provenance"])
-            except (EngineError, ReadError, LookupError, TypeError, AttributeError):
+                result = opened(experiment, place.read_bytes())
+            except (OSError, ValueError, LookupError, TypeError, AttributeError):
                 continue
             self.again += place != path
-            recorded.record_if_wanted(result)
             return result
         return None
 
-    def add(self, result):
-        """Keep a result, from any thread; where that is not possible, one warning says so."""
+    def add(self, experiment, data):
+        """Keep a packed result, from any thread; where that is impossible, one warning says so."""
         try:
             own_cache()
-            recorded.write(result, self.path(result.experiment), preset=1)
+            files.write(self.path(experiment), data)
         except (OSError, NetlabError) as error:
             with self.lock:
                 first, self.kept = self.kept, False
@@ -84,6 +82,14 @@ class UnfinishedSweep:
         )
         kept = f"goes on where it was interrupted, {found} of {total} runs were kept in"
         print("sweep:", own if self.again else f"{kept} {self.folder}")
+
+
+def opened(experiment, data):
+    """The `Result` of an experiment that was packed by `recorded.packed`."""
+    found = recorded.unpacked(data)
+    result = Result(experiment, found["raw"], found["commands"], found["provenance"])
+    recorded.record_if_wanted(result)
+    return result
 
 
 def sessions(experiment, name):

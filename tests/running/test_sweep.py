@@ -4,18 +4,24 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import weakref
+from collections import Counter
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 
 import pandas as pd
 import pytest
 
 import netlab as nl
+from netlab.engines import recorded
 from netlab.engines.guest import GuestEngine
+from netlab.running.executors import identity, measure
 from netlab.running.result import Result
-from netlab.running.sweep import measure
+from netlab.running.rows import TOGETHER, Rows
+from netlab.running.sweep import MOST_LOST
 from netlab.running.unfinished import WEEK_S, UnfinishedSweep
 from tests import cases
 
@@ -48,7 +54,7 @@ def grid(tmp_path_factory):
 
 class Here:
     """An executor that runs what is submitted at once, but for what `act` does first, with the
-    number of the run.
+    number of the run; `identity` is asked before the first.
     """
 
     def __init__(self, act=lambda number: None):
@@ -56,9 +62,10 @@ class Here:
 
     def submit(self, function, *arguments):
         future = Future()
-        self.ran += 1
         try:
-            self.act(self.ran)
+            if function is not identity:
+                self.ran += 1
+                self.act(self.ran)
             future.set_result(function(*arguments))
         except Exception as error:
             future.set_exception(error)
@@ -175,38 +182,156 @@ def test_where_every_run_fails_so_does_the_sweep():
         nl.sweep(lambda loss: lossy(loss, 1).but(virtual_limit_s=0.5), loss=["1%"], seeds=[1, 2])
 
 
-def test_a_worker_with_another_engine_is_refused():
-    with pytest.raises(nl.EngineError, match="asked for on 0123: `netlab engine export"):
-        measure(lossy("1%", 1), "guest", "0123")
+class Dies(ProcessPoolExecutor):
+    """A pool whose process ends itself at its second run."""
+
+    ran = 0
+
+    def submit(self, function, *arguments):
+        self.ran += function is not identity
+        return super().submit(*((os._exit, 1) if self.ran == 2 else (function, *arguments)))
 
 
 @pytest.mark.long
-def test_any_executor_will_do(grid, place, tmp_path):
-    import distributed
-
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+def test_any_executor_will_do_and_a_pool_that_lost_its_process_is_no_longer_one(grid, place):
+    spawn = get_context("spawn")
+    with Dies(1, mp_context=spawn) as pool, pytest.raises(nl.EngineError) as told:
+        nl.sweep(lossy, **AXES, executor=pool)
+    assert re.search(r"BrokenProcessPool.*: it goes on where it was", str(told.value))
+    kept = len(list(place.iterdir()))
+    with ProcessPoolExecutor(2, mp_context=spawn) as pool:
         whole = nl.sweep(lossy, **AXES, executor=pool)
     pd.testing.assert_frame_equal(whole, grid, check_exact=True)
-    assert not list(place.iterdir())
+    assert kept <= 1 and not list(place.iterdir())
+
+
+@pytest.mark.long
+def test_a_dask_cluster_loses_a_worker_and_no_run(grid, place, tmp_path):
+    import dask
+    import distributed
+
     look = dict(threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "d"))
     with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),  # its own tries
         distributed.LocalCluster(2, **look) as cluster,
         distributed.Client(cluster) as client,
-        pytest.warns(UserWarning, match="1 of 2 runs failed"),
     ):
-        part = nl.sweep(
-            lambda limit: lossy("1%", 1).but(virtual_limit_s=limit),
-            limit=[0.5, None],
-            executor=client.get_executor(),
-        )
+
+        def kill():
+            while not list(place.glob("*.json.xz")):
+                time.sleep(0.01)
+            client.submit(os._exit, 1, priority=100, pure=False)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        whole = nl.sweep(lossy, **AXES, executor=client)
+        killer.join()
+        pd.testing.assert_frame_equal(whole, grid, check_exact=True)
+        with pytest.warns(UserWarning, match="1 of 2 runs failed"):
+            part = nl.sweep(
+                lambda limit: lossy("1%", 1).but(virtual_limit_s=limit),
+                limit=[0.5, None],
+                executor=client.get_executor(),
+            )
     assert part.error.notna().tolist() == [True, False]
     assert part.received_bps[1] == grid.received_bps[4]
+
+
+def ping(delay):
+    return nl.Experiment(nl.wan("100mbit", delay, pairs=1), nl.Ping("h1", "h2", count=1))
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """Runs that take no guest: a ping's, whatever the seed. -> by seed, how often it was run."""
+    kept, ran = nl.run(ping("1ms")), Counter()
+
+    def again(experiment, engine):
+        ran[experiment.seed] += 1
+        if experiment.seed == 13:
+            raise nl.CommandError("thirteen", "ping", "", 1)
+        return Result(experiment, kept.raw, kept.commands, kept.provenance)
+
+    monkeypatch.setattr("netlab.running.executors.run_on", again)
+    return ran
+
+
+def test_a_run_is_tried_again_whose_worker_was_lost_and_not_one_that_failed(stand_in):
+    def lose(number):
+        if number in (2, 7) or number > 20:  # at last, the worker of any run
+            raise BrokenProcessPool("a process ended")
+
+    with pytest.warns(UserWarning, match=r"1 of 16 runs failed.*seed=13:\nCommandError: thirteen"):
+        frame = nl.sweep(ping, delay=["1ms"], seeds=range(16), executor=(some := Here(lose)))
+    assert some.ran == 18 and [*stand_in.values()] == [1] * 16, "two more, and none twice"
+    assert frame.seed.tolist() == [*range(16)] and frame.error.notna().sum() == 1
+    with pytest.warns(UserWarning, match=r"2 of 8 runs failed.*BrokenProcessPool: a process ended"):
+        some.ran = 14
+        frame = nl.sweep(ping, delay=["2ms"], seeds=range(8), executor=some)
+    assert frame.error.notna().tolist() == [False] * 6 + [True] * 2
+    assert some.ran == 14 + 6 + 2 * (1 + MOST_LOST), "at most so often"
+
+
+@pytest.mark.parametrize("asked", ["all", "one"])
+@pytest.mark.parametrize("other", ["netlab 0.1 and the engine 3865", nl.EngineError("no engine")])
+def test_workers_with_another_netlab_or_engine_are_refused_before_the_first_run(other, asked):
+    class Others(Here):
+        def submit(self, function, *arguments):
+            assert function is identity, "nothing must run"
+            future = Future()
+            future.set_result(self.tell(function, *arguments)["far"])
+            return future
+
+        def tell(self, function, *arguments):
+            if isinstance(other, Exception):
+                raise other
+            return {"near": function(*arguments), "far": (other, "far.example.org")}
+
+    class Client(Others):
+        run, get_executor = Others.tell, None
+
+    words = r"worker on far.example.org has netlab 0.1 .*was asked for on netlab .*engine export"
+    if isinstance(other, Exception):
+        words = "the workers cannot say.*EngineError: no engine.*install netlab"
+    with pytest.raises(nl.EngineError, match=words):
+        kind = Client if asked == "all" else Others
+        nl.sweep(ping, delay=["1ms"], executor=kind())
+
+
+def test_a_worker_that_came_later_with_another_engine_fails_its_runs():
+    found = measure(ping("1ms"), "guest", "netlab 0.1 and the engine 3865")
+    assert isinstance(found, nl.EngineError) and "asked for on netlab 0.1" in str(found)
+
+
+def test_a_sweep_holds_a_bounded_number_of_futures_and_tables(stand_in, monkeypatch):
+    monkeypatch.setattr("netlab.running.sweep.MOST_SUBMITTED", 20)
+    alive, most, tables = weakref.WeakSet(), [], []
+
+    class Counted(ThreadPoolExecutor):
+        def submit(self, *work):
+            future = super().submit(*work)
+            alive.add(future)
+            most.append(len(alive))
+            return future
+
+    class Watched(Rows):
+        def add(self, number, table):
+            super().add(number, table)
+            tables.append(len(self.new) + len(self.tables))
+
+    monkeypatch.setattr("netlab.running.sweep.Rows", Watched)
+    seeds = range(20, 620)
+    with Counted(2) as executor:
+        frame = nl.sweep(ping, delay=["1ms"], seeds=seeds, executor=executor)
+    assert len(most) == 601 and 20 <= max(most) <= 23, "and those in the workers' hands"
+    assert max(tables) < 6 + TOGETHER + 20
+    assert frame.seed.tolist() == [*seeds] and {*stand_in.values()} == {1}
 
 
 def test_what_is_kept_belongs_to_its_engine_and_lasts_a_week(grid, place):
     engine, experiment = nl.engines.pick("guest"), lossy("1%", 1)
     kept, result = UnfinishedSweep(engine), nl.run(experiment)
-    kept.add(result)
+    kept.add(experiment, recorded.packed(result))
     assert UnfinishedSweep(engine).find(experiment).raw == result.raw
     assert kept.find(experiment.but(seed=2)) is None
     other = type("Other", (), {"name": "guest", "digest": "0123"})()
@@ -298,7 +423,8 @@ def test_results_are_dropped_as_they_come(monkeypatch, recalls):
         alive.add(result)
         return result
 
-    monkeypatch.setattr("netlab.running.sweep.run_on", again)
+    for module in ("sweep", "executors"):
+        monkeypatch.setattr(f"netlab.running.{module}.run_on", again)
     nl.sweep(lambda: experiment, seeds=range(8), engine=Recalling())
     assert len(seen) == 8 and max(seen) <= recalls
     if not recalls:  # by another's executor, the main thread keeps them
