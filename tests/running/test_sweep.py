@@ -265,7 +265,9 @@ def test_a_run_is_tried_again_whose_worker_was_lost_and_not_one_that_failed(stan
         frame = nl.sweep(ping, delay=["1ms"], seeds=range(16), executor=(some := Here(lose)))
     assert some.ran == 18 and [*stand_in.values()] == [1] * 16, "two more, and none twice"
     assert frame.seed.tolist() == [*range(16)] and frame.error.notna().sum() == 1
-    with pytest.warns(UserWarning, match=r"2 of 8 runs failed.*BrokenProcessPool: a process ended"):
+    with pytest.warns(
+        UserWarning, match=r"(?s)2 of 8 runs failed.*BrokenProcessPool: a process ended"
+    ):
         some.ran = 14
         frame = nl.sweep(ping, delay=["2ms"], seeds=range(8), executor=some)
     assert frame.error.notna().tolist() == [False] * 6 + [True] * 2
@@ -288,7 +290,10 @@ def test_workers_with_another_netlab_or_engine_are_refused_before_the_first_run(
             return {"near": function(*arguments), "far": (other, "far.example.org")}
 
     class Client(Others):
-        run, get_executor = Others.tell, None
+        run = Others.tell
+
+        def get_executor(self):
+            return self
 
     words = r"worker on far.example.org has netlab 0.1 .*was asked for on netlab .*engine export"
     if isinstance(other, Exception):
