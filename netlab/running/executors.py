@@ -1,6 +1,7 @@
 """Runs by the workers of somebody's executor: who they are, and one run there."""
 
 import platform
+from concurrent.futures import Executor
 from importlib.metadata import version
 
 from netlab import engines
@@ -32,11 +33,11 @@ class Workers:
         self.engine = getattr(engine, "address", engine.name)  # which a worker picks itself
         self.here = identity(engine)[0]
         try:
-            if hasattr(executor, "get_executor"):
+            if isinstance(executor, Executor):
+                told = [executor.submit(identity, self.engine).result()]
+            else:
                 told = executor.run(identity, self.engine).values()
                 self.executor = executor.get_executor()
-            else:
-                told = [executor.submit(identity, self.engine).result()]
         except Exception as error:
             raise EngineError(
                 f"the workers cannot say what they have ({type(error).__name__}: {error}): where"

@@ -8,9 +8,10 @@ import threading
 import time
 import weakref
 from collections import Counter
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -52,7 +53,7 @@ def grid(tmp_path_factory):
         return nl.sweep(lossy, **AXES)
 
 
-class Here:
+class Here(Executor):
     """An executor that runs what is submitted at once, but for what `act` does first, with the
     number of the run; `identity` is asked before the first.
     """
@@ -277,30 +278,22 @@ def test_a_run_is_tried_again_whose_worker_was_lost_and_not_one_that_failed(stan
 @pytest.mark.parametrize("asked", ["all", "one"])
 @pytest.mark.parametrize("other", ["netlab 0.1 and the engine 3865", nl.EngineError("no engine")])
 def test_workers_with_another_netlab_or_engine_are_refused_before_the_first_run(other, asked):
+    def tell(function, *arguments):
+        assert function is identity, "nothing must run"
+        if isinstance(other, Exception):
+            raise other
+        return {"near": function(*arguments), "far": (other, "far.example.org")}
+
     class Others(Here):
-        def submit(self, function, *arguments):
-            assert function is identity, "nothing must run"
-            future = Future()
-            future.set_result(self.tell(function, *arguments)["far"])
-            return future
+        def submit(self, *work):
+            return super().submit(lambda: tell(*work)["far"])
 
-        def tell(self, function, *arguments):
-            if isinstance(other, Exception):
-                raise other
-            return {"near": function(*arguments), "far": (other, "far.example.org")}
-
-    class Client(Others):
-        run = Others.tell
-
-        def get_executor(self):
-            return self
-
+    client = SimpleNamespace(run=tell, get_executor=Here)
     words = r"worker on far.example.org has netlab 0.1 .*was asked for on netlab .*engine export"
     if isinstance(other, Exception):
         words = "the workers cannot say.*EngineError: no engine.*install netlab"
     with pytest.raises(nl.EngineError, match=words):
-        kind = Client if asked == "all" else Others
-        nl.sweep(ping, delay=["1ms"], executor=kind())
+        nl.sweep(ping, delay=["1ms"], executor=client if asked == "all" else Others())
 
 
 def test_a_worker_that_came_later_with_another_engine_fails_its_runs():
