@@ -97,4 +97,5 @@ def pick(engine=None):
         elif refused:
             print(f"netlab takes {chosen!r}, as {refused[0].splitlines()[0]}")
         return chosen
-    raise EngineError("no engine works here\n" + "\n".join(refused))
+    refused.insert(0, 'no engine works here; one elsewhere does, such as engine="ssh://HOST"')
+    raise EngineError("\n".join(refused))
