@@ -38,21 +38,25 @@ def serve_socket(wire, engine, places, name, token, welcome=ignore):
 
 
 class Door:
-    """Lets strangers in, a limited number: of an address, few that have not said hello."""
+    """Lets strangers in, a limited number: of an address half of it, and few that have not said
+    hello.
+    """
 
     def __init__(self, engine, places, token):
         self.engine, self.places, self.token = engine, places, token
-        self.inside = {}  # of each line: who has not said hello yet; None for who has
+        self.inside = {}  # of each line: its address, and has it said hello?
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         self.most = min(MOST_LINES, files // 4 if files > 0 else MOST_LINES)
 
     def enter(self, wire, address):
         """Serve a connection in a thread of its own, or close it."""
         before = [*self.inside.values()]
-        if len(before) >= self.most or before.count(address) >= MOST_UNKNOWN:
+        known, unknown = before.count((address, True)), before.count((address, False))
+        may = max(self.most // 2, self.places.each)
+        if len(before) >= self.most or unknown >= MOST_UNKNOWN or known + unknown >= may:
             wire.close()
             return
-        self.inside[wire] = address
+        self.inside[wire] = address, False
         try:
             threading.Thread(target=self.serve, args=(wire, address), daemon=True).start()
         except RuntimeError:  # no more threads
@@ -61,7 +65,7 @@ class Door:
 
     def serve(self, wire, address):
         def welcome():
-            self.inside[wire] = None
+            self.inside[wire] = address, True
 
         try:
             serve_socket(wire, self.engine, self.places, address, self.token, welcome)

@@ -69,6 +69,7 @@ class Client:
                 what = self.line.receive(min(self.ends_at, time.monotonic() + IDLE_S))
                 if what is not None:
                     self.hear(what)
+                    what = None  # as lists it takes twenty times the memory
                 elif not self.busy and (self.strange or not self.guest):
                     break
         except (LineDown, OSError):

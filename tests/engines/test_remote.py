@@ -13,13 +13,14 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from importlib.metadata import version
 
 import psutil
 import pytest
 
 import netlab as nl
-from netlab.engines import listen, remote_line, serve
+from netlab.engines import listen, remote_line, serve, served_line
 from netlab.engines.agent_line import LineDown
 from netlab.engines.guest import walls
 from netlab.engines.jail import JailedEngine
@@ -464,13 +465,48 @@ def test_of_an_address_few_come_in_before_they_say_hello(monkeypatch):
     first = ends[0][0]
     first.sendall(json.dumps({"hello": HELLO}).encode() + b"\n")
     assert b"done" in first.recv(1 << 16)
-    assert [*door.inside.values()] == [None, "a", "b"]
+    assert [*door.inside.values()] == [("a", True), ("a", False), ("b", False)]
     for here, _ in ends:
         here.close()
     until = time.monotonic() + 10
     while door.inside and time.monotonic() < until:
         time.sleep(0.05)
     assert door.inside == {}
+
+
+def test_of_an_address_half_of_all_come_in_or_as_many_as_may_run_at_once():
+    for each, most in ((2, 3), (5, 5)):
+        door = listen.Door(Nothing(), Places(1, each), "right")
+        door.most = 6
+        ends = [socket.socketpair() for _ in range(7)]
+        for address, (here, there) in zip("aaaaaab", ends, strict=True):
+            door.enter(there, address)
+            if there.fileno() != -1:
+                here.sendall(json.dumps({"hello": HELLO}).encode() + b"\n")
+                assert b"done" in here.recv(1 << 16)
+        assert [address for address, _ in door.inside.values()] == [*"a" * most, "b"]
+        for here, _ in ends:
+            here.close()
+
+
+def test_a_message_is_forgotten_once_it_is_answered(monkeypatch):
+    class Message(dict):
+        """What a `weakref` can point to."""
+
+    def message(text):
+        found = Message(json.loads(text))
+        seen.append(weakref.ref(found))
+        return found
+
+    seen = []
+    monkeypatch.setattr(served_line, "message", message)
+    raw = Raw(Nothing(), Places(1))
+    raw.ask({"hello": HELLO}), raw.ask({"evil": [{}]})
+    until = time.monotonic() + 10
+    while any(one() for one in seen) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert [one() for one in seen] == [None, None]
+    raw.here.close()
 
 
 def test_a_storm_of_keys_leaves_nothing():
@@ -486,17 +522,21 @@ def test_a_storm_of_keys_leaves_nothing():
     assert raw.ended(60) and places.taken == [] and guests() == []
 
 
-def test_a_network_has_its_algorithms_once_and_their_jail_ends_with_the_line():
+@pytest.mark.parametrize("after_s", [0, 2])
+def test_a_jail_ends_with_the_line_also_while_it_starts(after_s):
     engine, places = JailedEngine(), Places(1)
     raw = Raw(engine, places)
-    raw.ask({"hello": HELLO}), raw.ask({"connect": [1, "virtual", 60]})
+    raw.ask({"hello": HELLO}), raw.ask({"connect": [1, "virtual", 3600]})
     endless = "while True: pass\nclass A(CongestionControl): pass"
     algorithm = {"name": "A", "parameters": {}, "source": endless}
     raw.send({"answer_by": [[algorithm], 1]})
-    time.sleep(2)
+    time.sleep(after_s)
     raw.here.close()
     assert raw.ended(60) and places.taken == [] and guests() == []
-    with served("right", places, Nothing()) as ask:
+
+
+def test_a_network_has_its_algorithms_once():
+    with served("right") as ask:
         ask(hello=HELLO), ask(connect=[1, "virtual", 5])
         assert ask(answer_by=[[], 1]) == {}
         assert "has its algorithms already" in ask(answer_by=[[], 1])["raise"]["text"]

@@ -69,6 +69,8 @@ class JailedGuest(Guest):
     def answer_by(self, algorithms, seed):
         self.control = JailedControl(algorithms, seed, self.line.wall_limit_s)
         self.cleanup.callback(self.control.jail.close)
+        if self.line.interrupted:  # while the jail was starting
+            self.control.jail.interrupt()
         self.control.begin()
         self.hooks.answer = self.control.answer
 
