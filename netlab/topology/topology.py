@@ -240,9 +240,13 @@ class Topology(Description):
 
     def interface_to(self, node, other):
         """The name of a node's interface on its link to another node."""
+        return self.interface(self.link_to(node, other), node)
+
+    def link_to(self, node, other):
+        """The link between two nodes."""
         for link in self.links:
             if {link.a, link.b} == {node, other}:
-                return self.interface(link, node)
+                return link
         links = ", ".join(f"{link.a} - {link.b}" for link in self.links)
         raise SpecificationError(
             f"there is no link between {node!r} and {other!r}: this network's links are {links}"

@@ -56,8 +56,8 @@ class Change(OnLink):
 
     Examples
     --------
-    >>> Change("s1", "s2", at="5s", rate="20mbit", delay="60ms").text
-    'rate 20mbit, delay 60ms'
+    >>> Change("s1", "s2", at="5s", rate="20mbit", delay="60ms").named
+    {'rate': '20mbit', 'delay': '60ms'}
     """
 
     kind: Literal["change"] = "change"
@@ -88,11 +88,6 @@ class Change(OnLink):
         fields = {name: getattr(self, name) for name, _ in TRACE.values()}
         return {name: value for name, value in fields.items() if value is not None}
 
-    @property
-    def text(self):
-        """What it changes, in words."""
-        return ", ".join(f"{name} {value}" for name, value in self.named.items())
-
     def longer(self, factor):
         return self.but(at=units.format_delay(self.starts_after_s * factor))
 
@@ -109,20 +104,14 @@ class Change(OnLink):
                 f"Change.at = {self.at!r}: the other traffic has ended by then, after {ends_s:g} s;"
                 " give an earlier time, or leave it out"
             )
-        times_s = [one.starts_after_s for one in self._of_this_link(experiment)]
-        if times_s.count(self.starts_after_s) > 1:
+        if [time_s for time_s, _ in self._all(experiment)].count(self.starts_after_s) > 1:
             raise SpecificationError(f"{start}: there are two at this time; make them one")
         try:
             link, before, after = self._links(experiment)
         except SpecificationError as error:
             raise SpecificationError(f"{start}: {error}") from None
-        handles = [
-            [
-                re.findall(r"(?:handle|classid) \S+", line)
-                for _, line in topology.emulation(link, one)
-            ]
-            for one in (before, after)
-        ]
+        lines = [str(list(topology.emulation(link, one))) for one in (before, after)]
+        handles = [re.findall(r"(?:handle|classid) \S+", text) for text in lines]
         if handles[0] != handles[1]:
             raise SpecificationError(
                 f"{start}: to change its {' and '.join(self.named)}, the link needs a rate and a"
@@ -134,22 +123,18 @@ class Change(OnLink):
                 " offload=False, or netem loses up to 64 KB at once (offload=True allows that)"
             )
 
-    def _same(self, items, *ends):
-        """Those that join the same two nodes."""
-        own = {self.src, self.dst}
-        return [one for one in items if {getattr(one, end) for end in ends} == own]
-
-    def _of_this_link(self, experiment):
-        changes = [one for one in experiment.traffic if isinstance(one, Change)]
-        return self._same(changes, "src", "dst")
+    def _all(self, experiment):
+        """The times of all changes of this link, and their fields."""
+        ends, changes = {self.src, self.dst}, experiment.traffic
+        own = (one for one in changes if isinstance(one, Change) and {one.src, one.dst} == ends)
+        return [(one.starts_after_s, one.named) for one in own]
 
     def _links(self, experiment):
         """The link as it is described, as it is before this change, and after it."""
-        (link,) = self._same(experiment.topology.links, "a", "b")
-        own = not (link.queue_packets or link.qdisc or link.tclink)
-        fields = {"limit": link.limit} if own else {}
-        for one in sorted(self._of_this_link(experiment), key=lambda one: one.starts_after_s):
-            fields |= one.named if one.starts_after_s < self.starts_after_s else {}
+        link = experiment.topology.link_to(self.src, self.dst)
+        fields = {} if link.queue_packets or link.qdisc or link.tclink else {"limit": link.limit}
+        for time_s, named in sorted(self._all(experiment), key=lambda one: one[0]):
+            fields |= named if time_s < self.starts_after_s else {}
         return link, link.but(**fields), link.but(**fields | self.named)
 
     def programs(self, place):
@@ -161,22 +146,16 @@ class Change(OnLink):
             # tbf's new limit has become that of a fifo behind it, even if that counts packets
             if was != (node, line) or re.search(" handle 3: [pb]fifo ", line):
                 typed[node].append(line.replace(" add ", " change ", 1))
-        return [
-            Program(
-                node,
-                " && ".join([*lines, f"tc -s qdisc show dev {topology.interface(link, node)}"]),
-                node,
-                "exactly",
-            )
-            for node, lines in typed.items()
-        ]
+        for node, lines in typed.items():
+            lines.append(f"tc -s qdisc show dev {topology.interface(link, node)}")
+        return [Program(node, " && ".join(lines), node, "exactly") for node, lines in typed.items()]
 
     def read(self, outputs, place):
         _, _, link = self._links(place.experiment)
-        rate_bps = units.rate_bps(link.rate) if link.rate else float("nan")
-        loss_rate = units.fraction(link.loss)
-        values = [place.flow, self.starts_after_s, self.src, self.dst, rate_bps, link.delay_s]
-        return {"changes": dict(zip(COLUMNS, [*values, loss_rate, self.text], strict=True))}
+        values = [place.flow, self.starts_after_s, self.src, self.dst]
+        values += [units.rate_bps(link.rate) if link.rate else float("nan"), link.delay_s]
+        values += [units.fraction(link.loss), ", ".join(map(" ".join, self.named.items()))]
+        return {"changes": dict(zip(COLUMNS, values, strict=True))}
 
     @classmethod
     def trace(cls, src, dst, table):
@@ -205,12 +184,11 @@ class Change(OnLink):
         >>> Change.trace("s1", "s2", pd.DataFrame({"time_s": [0, 15], "rate_bps": [2e7, 1e7]}))[1]
         Change(kind='change', src='s1', dst='s2', at='15s', rate='10mbit')
         """
-        name, frame = "trace", table
-        if not isinstance(table, pd.DataFrame):
-            name, frame = f"trace {table}", _read_csv(table)
+        given = isinstance(table, pd.DataFrame)
+        name, frame = ("trace", table) if given else (f"trace {table}", _read_csv(table))
         columns, changes = [*frame.columns], []
-        known = ["time_s", *TRACE]
-        if "time_s" not in columns or len(columns) < 2 or not {*columns} <= {*known}:
+        others = {*columns} - {"time_s"}
+        if "time_s" not in columns or not others or not others <= TRACE.keys():
             raise SpecificationError(
                 f"{name}: the columns are {', '.join(map(str, columns))}: time_s and one or more of"
                 f" {', '.join(TRACE)}"

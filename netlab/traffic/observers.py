@@ -141,8 +141,7 @@ class Queue(Observer, OnLink):
     def read(self, outputs, place):
         table, topology = read_queues(outputs[""]).queues, place.experiment.topology
         table = table[table.handle != "0:"]  # a part of another, which says the same
-        ends = {self.src, self.dst}
-        (link,) = [link for link in topology.links if {link.a, link.b} == ends]
+        link = topology.link_to(self.src, self.dst)
         kinds = HANDLES | ({"3:": link.qdisc.split()[0]} if link.qdisc else {})
         table = table.assign(src=self.src, dst=self.dst, qdisc=table.handle.replace(kinds))
         return {"queues": table[QUEUES]}

@@ -5,6 +5,7 @@ the change itself.
 import re
 import runpy
 import signal
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,14 @@ def test_round_trips_take_what_the_link_delays():
     assert rtts.loc[3:10].to_list() == pytest.approx([0.020] * 8, abs=2e-4)
     assert rtts.loc[12:29].to_list() == pytest.approx([0.060] * 18, abs=2e-4)
     assert rtts.loc[32:].to_list() == pytest.approx([0.005] * 9, abs=2e-4)
+
+
+def test_what_comes_after_a_shorter_delay_overtakes_what_is_under_way():
+    path, pings = nl.wan("50mbit", "60ms"), nl.Ping("h1", "h2", count=80, interval=0.02)
+    raw = nl.run(path, pings, nl.Change("s1", "s2", "1s", delay="10ms")).raw["1-ping-h1-h2"]
+    numbers = [int(number) for number in re.findall(r"icmp_seq=(\d+)", raw)]
+    late = [later for one, later in pairwise(numbers) if later < one]
+    assert sorted(numbers) == [*range(1, 81)] and 1 <= len(late) <= 3
 
 
 def test_packets_are_lost_while_the_link_is_lossy():
