@@ -28,7 +28,7 @@ EXPERIMENT = nl.Experiment(
     nl.Ping("h1", "h2", count=2),
     nl.Iperf3("h1", "h2", time=2, congestion="reno", parallel=2),
     nl.Iperf3("h3", "h4", time=2, congestion="bbr"),
-    nl.Change("s1", "s2", "1s", rate="10mbit", delay="30ms"),
+    nl.Change("s1", "s2", "1500ms", rate="10mbit", delay="30ms"),
     clock="real",
 )
 STOPPED = """
