@@ -40,4 +40,6 @@ TRACES = {"trace_satellite.csv": satellite, "trace_train.csv": train}
 
 if __name__ == "__main__":
     for name, rows in TRACES.items():
-        Path(__file__).with_name(name).write_text("\n".join([REMARK, *rows()]) + "\n")
+        Path(__file__).with_name(name).write_text(
+            "\n".join([REMARK, *rows()]) + "\n", encoding="utf-8"
+        )
