@@ -45,9 +45,9 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     -------
     pandas.DataFrame
         One row per run and flow, or ping where nothing else was sent: the axes, ``seed``, the
-        columns of `Result.flows` (`Result.pings`), and what the topology says of the path:
-        ``loss_rate`` [1], ``base_rtt_s`` [s], ``bottleneck_bps`` [bit/s]. Where runs failed, a
-        column ``error`` says why, and what they should have measured is NaN.
+        columns of `Result.flows` (`Result.pings`), and what the topology says of the path, as it is
+        before any `Change`: ``loss_rate`` [1], ``base_rtt_s`` [s], ``bottleneck_bps`` [bit/s].
+        Where runs failed, a column ``error`` says why, and what they should have measured is NaN.
 
     Warns
     -----
