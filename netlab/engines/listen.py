@@ -20,26 +20,27 @@ from netlab.engines.served_line import ServedLine
 from netlab.errors import SpecificationError
 
 SEND_S = 30  # that a stranger may take to read a message
-MOST_LINES, MOST_UNKNOWN = 200, 20  # of strangers; of an address, before they have said hello
+MOST_LINES, MOST_UNKNOWN = 1000, 20  # of strangers; of an address, before they have said hello
 LOOPBACK = "127.0.0.1", "::1", "localhost"
 
 
 def serve_socket(wire, engine, places, name, token, welcome=ignore):
     """Serve a stranger until the connection ends, and close it."""
-
-    def cut():
-        with contextlib.suppress(OSError):
-            wire.shutdown(socket.SHUT_RDWR)
-
     with wire:
         wire.setblocking(False)
         line = ServedLine(wire.fileno(), wire.fileno(), send_s=SEND_S)
-        Client(line, engine, places, name, token, cut, welcome).serve()
+        Client(line, engine, places, name, token, lambda: cut(wire), welcome).serve()
+
+
+def cut(wire):
+    """End a connection; who serves it closes it."""
+    with contextlib.suppress(OSError):
+        wire.shutdown(socket.SHUT_RDWR)
 
 
 class Door:
-    """Lets strangers in, a limited number: of an address half of it, and few that have not said
-    hello.
+    """Lets strangers in, a limited number, of an address half of it. Few that have not said hello:
+    for a new one, which may be another client there, the oldest is cut off.
     """
 
     def __init__(self, engine, places, token):
@@ -50,12 +51,14 @@ class Door:
 
     def enter(self, wire, address):
         """Serve a connection in a thread of its own, or close it."""
-        before = [*self.inside.values()]
-        known, unknown = before.count((address, True)), before.count((address, False))
-        may = max(self.most // 2, self.places.each)
-        if len(before) >= self.most or unknown >= MOST_UNKNOWN or known + unknown >= may:
+        lines = [*self.inside.items()]
+        same = [(one, known) for one, (there, known) in lines if there == address]
+        if len(lines) >= self.most or len(same) >= max(self.most // 2, self.places.each):
             wire.close()
             return
+        unknown = [one for one, known in same if not known]
+        if len(unknown) >= MOST_UNKNOWN:
+            cut(unknown[0])
         self.inside[wire] = address, False
         try:
             threading.Thread(target=self.serve, args=(wire, address), daemon=True).start()

@@ -455,17 +455,18 @@ def test_a_strangers_network_has_an_end_however_busy_it_is(monkeypatch):
     raw.here.close()
 
 
-def test_of_an_address_few_come_in_before_they_say_hello(monkeypatch):
+def test_who_says_hello_comes_in_however_many_of_the_same_address_do_not(monkeypatch):
     monkeypatch.setattr(listen, "MOST_UNKNOWN", 2)
-    door = listen.Door(Nothing(), Places(1), "right")
-    ends = [socket.socketpair() for _ in range(4)]
-    for address, (_, there) in zip("aaab", ends, strict=True):
-        door.enter(there, address)
-    assert [there.fileno() == -1 for _, there in ends] == [False, False, True, False]
-    first = ends[0][0]
-    first.sendall(json.dumps({"hello": HELLO}).encode() + b"\n")
-    assert b"done" in first.recv(1 << 16)
-    assert [*door.inside.values()] == [("a", True), ("a", False), ("b", False)]
+    door, ends = listen.Door(Nothing(), Places(1), "right"), []
+    for address in "baaa":
+        ends.append(socket.socketpair())
+        door.enter(ends[-1][1], address)
+    other, oldest, _, newest = (here for here, _ in ends)
+    assert oldest.recv(1) == b""
+    for here in (newest, other):
+        here.sendall(json.dumps({"hello": HELLO}).encode() + b"\n")
+        assert b"done" in here.recv(1 << 16)
+    assert {("a", True), ("a", False), ("b", True)} <= {*door.inside.values()}
     for here, _ in ends:
         here.close()
     until = time.monotonic() + 10
