@@ -1,6 +1,7 @@
 """The documentation names what there is: every part of the engine, every environment variable."""
 
 import configparser
+import inspect
 import re
 from pathlib import Path
 
@@ -106,7 +107,7 @@ def test_what_a_client_of_a_server_may_take_is_told_in_numbers():
     table = text.partition("\n\nThe rest")[0].replace(",", "")
     caps = [
         *(
-            serve.MOST_WALL_S,
+            inspect.signature(listen.listen).parameters["longest_s"].default,
             serve.IDLE_S,
             serve.HELLO_S,
             serve.HELLO_BYTES,

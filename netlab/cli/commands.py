@@ -315,6 +315,7 @@ def serve(
     ] = None,
     at_once: Annotated[int | None, typer.Option(help="Networks; others wait.", min=1)] = None,
     each: Annotated[int, typer.Option(help="Networks of one address at once.", min=1)] = 2,
+    longest: Annotated[float, typer.Option(help="Seconds that a network may be up.", min=1)] = 3600,
 ):
     """Run experiments for netlab on another machine: over standard input and output for the one
     who starts it, as ssh does.
@@ -329,7 +330,7 @@ def serve(
     if not port.isdecimal():
         raise SpecificationError(f"--listen {listen}: a port such as 7000, or HOST:PORT")
     with contextlib.suppress(KeyboardInterrupt):
-        listening.listen(host.strip("[]") or "127.0.0.1", int(port), at_once, each)
+        listening.listen(host.strip("[]") or "127.0.0.1", int(port), at_once, each, longest)
 
 
 @engine_app.command()

@@ -76,7 +76,7 @@ class Door:
             del self.inside[wire]
 
 
-def listen(host, port, at_once=None, each=2):
+def listen(host, port, at_once=None, each=2, longest_s=3600):
     """Serve everybody who has the token, until this process ends. An EngineError where fewer than
     two walls stand around guests.
     """
@@ -89,7 +89,7 @@ def listen(host, port, at_once=None, each=2):
     walls.check_for_strangers()
     evidence.keep_none()
     engine = JailedEngine()
-    places = Places(at_once or engine.at_once, each)
+    places = Places(at_once or engine.at_once, each, longest_s)
     door = Door(engine, places, token)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

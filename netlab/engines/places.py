@@ -7,10 +7,13 @@ from collections import Counter
 
 
 class Places:
-    """Places for so many networks, and for so many of each client; others wait in a queue."""
+    """Places for so many networks, and for so many of each client; others wait in a queue. A
+    stranger's network has its place for at most `longest_s`, on the wall.
+    """
 
-    def __init__(self, at_once, each=math.inf):
-        self.at_once, self.each, self.waiting, self.taken = at_once, each, [], []
+    def __init__(self, at_once, each=math.inf, longest_s=math.inf):
+        self.at_once, self.each, self.longest_s = at_once, each, longest_s
+        self.waiting, self.taken = [], []
         self.changed = threading.Condition()
 
     @contextlib.contextmanager

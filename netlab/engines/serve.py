@@ -26,7 +26,7 @@ from netlab.errors import EngineError, NetlabError, SpecificationError
 
 HELLO_S = 10  # that a stranger may take, in all, to say who it is
 IDLE_S = 600  # without a question; then a line ends, of a stranger also where it has a network
-MOST_WALL_S = 3600  # that a stranger's network may be up
+LATER_S = 10  # a network's own limit comes first, and says so
 DONE_S = 1  # that a question may still take after its answer
 HELLO_BYTES, MOST_BYTES = 4096, 4 << 20  # of a stranger's message, the first and others
 MOST_KEYS, MOST_WATCHES = 10, 200  # of a question; of a network
@@ -148,15 +148,13 @@ class Client:
             raise SpecificationError(f"clock = {clock!r}: one of {', '.join(self.engine.clocks)}")
         if type(seed) is not int or not 0 <= seed < 1 << 63 or not limit_s > 0:
             raise SpecificationError(f"seed = {seed!r}, wall_limit_s = {limit_s!r}: not allowed")
-        limit_s, longest_s = float(limit_s), wall_s(MOST_WALL_S)
+        longest_s = wall_s(self.places.longest_s)
         self.given_up = self.watching = self.answered = False
         try:
             tell = lambda place: self.tell(event={"waiting": place})  # noqa: E731
             self.place.enter_context(self.places.one(self.name, tell, self.gives_up))
-            if self.strange:
-                limit_s = min(limit_s, longest_s)
-                self.ends_at = time.monotonic() + longest_s
-            self.guest = self.engine.connect(seed, clock, limit_s)
+            self.ends_at = time.monotonic() + longest_s + LATER_S
+            self.guest = self.engine.connect(seed, clock, min(float(limit_s), longest_s))
             self.gives_up()
         except BaseException:
             self.end()

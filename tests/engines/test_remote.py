@@ -444,8 +444,8 @@ def test_who_does_not_say_hello_in_time_is_cut_off_whatever_is_sent(sent, monkey
 
 
 def test_a_strangers_network_has_an_end_however_busy_it_is(monkeypatch):
-    monkeypatch.setattr(serve, "MOST_WALL_S", 1)
-    engine, places = Nothing(), Places(1)
+    monkeypatch.setattr(serve, "LATER_S", 0)
+    engine, places = Nothing(), Places(1, longest_s=1)
     engine.may_go.set()
     raw = Raw(engine, places)
     raw.ask({"hello": HELLO}), raw.ask({"connect": [1, "virtual", 1e9]})
@@ -453,6 +453,15 @@ def test_a_strangers_network_has_an_end_however_busy_it_is(monkeypatch):
         raw.send({"ask": {"op": "sleep"}})
     assert engine.running == 0 and places.taken == []
     raw.here.close()
+
+
+def test_who_takes_too_long_is_told_so():
+    with served("right", Places(1, longest_s=2), JailedEngine()) as ask:
+        ask(hello=HELLO), ask(connect=[1, "real", 1000])
+        up = {"op": "up", "hosts": [], "switches": [], "links": [], "setup": []}
+        answers = [ask(ask=one) for one in (up, {"op": "sleep", "seconds": 100})]
+        told = next(one["raise"] for one in answers if "raise" in one)
+        assert told["kind"] == "LimitError" and "wall_limit_s" in told["text"]
 
 
 def test_who_says_hello_comes_in_however_many_of_the_same_address_do_not(monkeypatch):
