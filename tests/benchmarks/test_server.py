@@ -36,7 +36,7 @@ HELLO = {"protocol": remote.PROTOCOL, "netlab": version("netlab"), "token": TOKE
 UP = {"op": "up", "hosts": [["pc", "10.0.0.1/8"]], "switches": [], "links": [], "setup": []}
 WAIT = {"op": "wait", "numbers": [1], "limit_s": 3600}
 PATH = nl.wan("100mbit", "20ms", "0.1%")
-LAST_S = 600  # that a run may still take at the end: most of it is waiting
+QUEUE_S = 600  # that a place may take
 
 
 class Failing(nl.algorithms.Reno):
@@ -88,7 +88,7 @@ def from_address(number):
 
 
 def good(number, port, until, native, done):
-    """Run experiments again and again; -> of each how long it waited and took, its place in the
+    """Run experiments again and again; tell of each how long it waited and took, its place in the
     queue, and what was wrong.
     """
     from_address(number)
@@ -101,7 +101,7 @@ def good(number, port, until, native, done):
 
     remote.RemoteConnection.__init__ = timed
     remote.RemoteConnection._place = lambda _, event: places.append(event["waiting"])
-    order, runs, engine = random.Random(number), [], None
+    order, engine = random.Random(number), None
     while time.time() < until:
         name = order.choice([*EXPERIMENTS])
         began = time.monotonic()
@@ -112,9 +112,8 @@ def good(number, port, until, native, done):
         except Exception as error:
             wrong = repr(error)
         took = time.monotonic() - began
-        runs.append((waits.pop() if waits else took, took, max(places, default=0), wrong))
+        done.put((number, (waits.pop() if waits else took, took, max(places, default=0), wrong)))
         places.clear()
-    done.put((number, runs))
 
 
 class Raw:
@@ -149,7 +148,7 @@ class Raw:
     def network(self):
         """Say hello, wait for a place, and have a network up."""
         self.ask({"hello": HELLO})
-        self.socket.settimeout(LAST_S)
+        self.socket.settimeout(QUEUE_S)
         self.ask({"connect": [1, "virtual", 60]})
         self.ask({"ask": UP})
         self.socket.settimeout(20)
@@ -178,96 +177,15 @@ def dies(number, port, chance):
 def runs(*traffic):
     """It runs an experiment that does harm."""
 
-    def hostile(number, port, chance):
-        with contextlib.suppress(nl.NetlabError):
-            nl.run(PATH, *traffic, engine=f"tcp://127.0.0.1:{port}", wall_limit_s=60)
-
-    return hostile
-
-
-def presses_keys(number, port, chance):
-    with Raw(port) as raw:
-        raw.network()
-        raw.program("while :; do :; done")
-        for _ in range(2000):
-            raw.send(b'{"key": "I"}\n' * 400)
-
-
-def talks_nonsense(number, port, chance):
-    time.sleep(0.05)
-    with Raw(port) as raw:
-        if chance.random() < 0.5:
-            raw.ask({"hello": HELLO})
-        ends = [b"\n", b"\n[1]\n", b"[" * 100_000, b"\0\n"]
-        raw.send(chance.randbytes(1000) + chance.choice(ends))
-        raw.hear(b"nothing")
-
-
-def never_reads(number, port, chance):
-    with Raw(port) as raw:
-        raw.network()
-        raw.program("yes")
-        time.sleep(60)
-
-
-def guesses(number, port, chance):
-    time.sleep(0.05)
-    with Raw(port) as raw:
-        raw.ask({"hello": HELLO | {"token": str(chance.random())}})
-        raw.hear(b"nothing")
-
-
-def says_much(number, port, chance):
-    with Raw(port) as raw:
-        if chance.random() < 0.5:
-            raw.send(b"a" * (1 << 25))
-        raw.network()
-        with contextlib.suppress(OSError):
-            raw.ask({"ask": UP | {"hosts": [["a" * 1000, "10.0.0.1/8"]] * 3900}})
-        raw.send(b'{"ask": "' + b"a" * (1 << 25))
-
-
-def half_opens(number, port, chance):
-    with contextlib.ExitStack() as stack:
-        for _ in range(30):
-            raw = stack.enter_context(Raw(port))
-            raw.send(chance.choice([b"", b"{", b'{"hello": {']))
-        time.sleep(5)
-
-
-def watches(number, port, chance):
-    with Raw(port) as raw:
-        raw.network()
-        raw.ask({"watch": {str(n): ["queues", "lo", 0] for n in range(200)}})
-        raw.program("ping -f 10.0.0.1")
-        for _ in range(1000):
-            raw.send(b'{"watched": 0}\n' * 100)
-
-
-HOSTILE = {
-    "dies": dies,
-    "prints without end": runs(nl.Shell("h1", "yes", time=3600)),
-    "presses keys": presses_keys,
-    "talks nonsense": talks_nonsense,
-    "never reads": never_reads,
-    "guesses tokens": guesses,
-    "says much": says_much,
-    "opens half": half_opens,
-    "computes for ever": runs(nl.Iperf3("h1", "h2", congestion=Endless, time=5)),
-    "watches": watches,
-}
-
-
-def hostile(number, port, until, name, done):
+    def hostile(number, port, until, name, done):
     from_address(number)
-    chance, tries = random.Random(number), Counter()
+    chance = random.Random(number)
     while time.time() < until:
         try:
             HOSTILE[name](number, port, chance)
-            tries["done"] += 1
+            done.put((number, "done"))
         except OSError as error:
-            tries[type(error).__name__] += 1
-    done.put((number, dict(tries)))
+            done.put((number, type(error).__name__))
 
 
 class Server:
@@ -302,13 +220,15 @@ def shown(values):
 
 
 def report(came, enemies, held):
-    everything = [one for number, found in came.items() if number not in enemies for one in found]
+    """Print what came; -> what was wrong."""
+    everything = []
     for number, found in sorted(came.items()):
         if number in enemies:
-            print(f"{number}, who {enemies[number]}: {found}")
+            print(f"{number}, who {enemies[number]}: {dict(Counter(found))}")
         else:
-            wrong = sum(one[3] is not None for one in found)
-            print(f"{number}: {len(found)} runs, {wrong} wrong, s {shown([o[1] for o in found])}")
+            everything += found
+            wrong, took = sum(one[3] is not None for one in found), [one[1] for one in found]
+            print(f"{number}: {len(found)} runs, {wrong} wrong, s: {sorted(map(round, took))}")
     print(f"{len(everything)} runs in {MINUTES} minutes, {AT_ONCE} at once")
     print("s in the queue:", shown([one[0] for one in everything]))
     print("s in all:", shown([one[1] for one in everything]))
@@ -336,16 +256,20 @@ def test_fifty_clients_ten_of_them_hostile(tmp_path, monkeypatch):
             clients.append(context.Process(target=what[0], args=arguments))
             clients[-1].start()
         most = before
-        while len(came) < CLIENTS and time.time() < until + LAST_S:
+        while time.time() < until:
             time.sleep(1)
             while not done.empty():
                 number, found = done.get()
-                came[number] = found
+                came.setdefault(number, []).append(found)
             most = tuple(map(max, most, server.holds()))
+        for client in clients:  # most of them wait in the queue
+            client.kill()
+            client.join()
         late = time.monotonic() + 60
         while server.holds()[:3] != before[:3] and time.monotonic() < late:
             time.sleep(1)
         after = server.holds()
+        wrong = report(came, enemies, (before, most, after))
         again = {name: came_of(one, first) for name, one in EXPERIMENTS.items()}
         for line in first.idle:
             line.close()
@@ -353,8 +277,7 @@ def test_fifty_clients_ten_of_them_hostile(tmp_path, monkeypatch):
         for client in clients:
             client.kill()
         server.end()
-    assert report(came, enemies, (before, most, after)) == []
-    assert sorted(came) == [*range(CLIENTS)]
+    assert wrong == [] and {*range(CLIENTS)} - {*enemies} <= {*came}
     assert again == native and after[:3] == before[:3] and after[3] < before[3] + 50
     assert server.program.returncode == 0 and survivors(tmp_path) == ([], [])
     assert sorted(cache_folder().iterdir()) == cached
