@@ -185,7 +185,87 @@ def dies(number, port, chance):
 def runs(*traffic):
     """It runs an experiment that does harm."""
 
-    def hostile(number, port, until, name, done):
+    def hostile(number, port, chance):
+        with contextlib.suppress(nl.NetlabError):
+            nl.run(PATH, *traffic, engine=f"tcp://127.0.0.1:{port}", wall_limit_s=60)
+
+    return hostile
+
+
+def presses_keys(number, port, chance):
+    with Raw(port) as raw:
+        raw.network()
+        raw.program("while :; do :; done")
+        for _ in range(2000):
+            raw.send(b'{"key": "I"}\n' * 400)
+
+
+def talks_nonsense(number, port, chance):
+    time.sleep(0.05)
+    with Raw(port) as raw:
+        if chance.random() < 0.5:
+            raw.ask({"hello": HELLO})
+        ends = [b"\n", b"\n[1]\n", b"[" * 100_000, b"\0\n"]
+        raw.send(chance.randbytes(1000) + chance.choice(ends))
+        raw.hear(b"nothing")
+
+
+def never_reads(number, port, chance):
+    with Raw(port) as raw:
+        raw.network()
+        raw.program("yes")
+        time.sleep(60)
+
+
+def guesses(number, port, chance):
+    time.sleep(0.05)
+    with Raw(port) as raw:
+        raw.ask({"hello": HELLO | {"token": str(chance.random())}})
+        raw.hear(b"nothing")
+
+
+def says_much(number, port, chance):
+    with Raw(port) as raw:
+        if chance.random() < 0.5:
+            raw.send(b"a" * (1 << 25))
+        raw.network()
+        with contextlib.suppress(OSError):
+            raw.ask({"ask": UP | {"hosts": [["a" * 1000, "10.0.0.1/8"]] * 3900}})
+        raw.send(b'{"ask": "' + b"a" * (1 << 25))
+
+
+def half_opens(number, port, chance):
+    with contextlib.ExitStack() as stack:
+        for _ in range(30):
+            raw = stack.enter_context(Raw(port))
+            raw.send(chance.choice([b"", b"{", b'{"hello": {']))
+        time.sleep(5)
+
+
+def watches(number, port, chance):
+    with Raw(port) as raw:
+        raw.network()
+        raw.ask({"watch": {str(n): ["queues", "lo", 0] for n in range(200)}})
+        raw.program("ping -f 10.0.0.1")
+        for _ in range(1000):
+            raw.send(b'{"watched": 0}\n' * 100)
+
+
+HOSTILE = {
+    "dies": dies,
+    "prints without end": runs(nl.Shell("h1", "yes", time=3600)),
+    "presses keys": presses_keys,
+    "talks nonsense": talks_nonsense,
+    "never reads": never_reads,
+    "guesses tokens": guesses,
+    "says much": says_much,
+    "opens half": half_opens,
+    "computes for ever": runs(nl.Iperf3("h1", "h2", congestion=Endless, time=5)),
+    "watches": watches,
+}
+
+
+def hostile(number, port, until, name, done):
     from_address(number)
     chance = random.Random(number)
     while time.time() < until:
