@@ -133,6 +133,10 @@ def grade(
         int | None, typer.Option(min=1, help="How many at once; as many as there are cores.")
     ] = None,
     secret: Secret = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="tcp://HOST:PORT", help="Grade on the workers of this Dask cluster."),
+    ] = None,
     one_wall: Annotated[
         bool,
         typer.Option(
@@ -157,7 +161,7 @@ def grade(
     work = work or output.parent / f"{name}-marks"
     files.check(output, "--output", as_written(work))
     path, chosen = source.find(name, course), secret_of(course, secret)
-    marks = Batch(path, submitted, work, chosen, jobs).grade()
+    marks = Batch(path, submitted, work, chosen, jobs, scheduler).grade()
     write_out(work, output, report.table(marks))
     page = report.feedback(marks, work)
     say(f"{len(marks)} students' marks: {output}")

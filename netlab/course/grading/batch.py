@@ -10,21 +10,19 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from netlab.course import ids
-from netlab.course.grading import marking
+from netlab.course.grading import cluster, marking, worker
 from netlab.course.grading.runs import Runs
-from netlab.course.grading.work import CLASS, filed, held
+from netlab.course.grading.work import CLASS, held
+from netlab.course.grading.work import place as place_of
 from netlab.course.own_numbers import SECRET, parameters
 from netlab.course.sets import source
 from netlab.course.texts import printable
 from netlab.engines import files
 from netlab.engines.guest import host_checks
-from netlab.engines.host_speed import wall_s
-from netlab.engines.jail.contents import contents
-from netlab.engines.workers import Workers, at_limit
+from netlab.engines.workers import at_limit
 from netlab.errors import NetlabError
 from netlab.running.progress import line, shown
 
-WORKER_S = 1200.0  # a process that takes longer for a student is ended [wall s]
 CHUNK = 20  # students whose solutions are worked out in one jail
 GUESTS = 3  # at most, of a notebook: its jail, an experiment, and a jail of its algorithm
 SAME_ID = (
@@ -43,19 +41,22 @@ class Batch:
 
     `path` is the assignment's source, `work` the folder that keeps what is graded
     (`netlab.course.grading.work`), `secret` the course's. `jobs` notebooks are graded at once: one
-    for each core, as far as memory allows, if not given.
+    for each core, as far as memory allows, if not given. `scheduler` is the address of a Dask
+    cluster's, whose workers grade.
     """
 
-    def __init__(self, path, submitted, work, secret=None, jobs=None):
+    def __init__(self, path, submitted, work, secret=None, jobs=None, scheduler=None):
         self.path, self.submitted, self.work = Path(path).absolute(), Path(submitted), Path(work)
         self.assignment, self.secret = source.read(self.path), secret
-        engine = Runs().engine
-        guests = host_checks.memory_limit_bytes() // host_checks.GUEST_BYTES
-        self.jobs = jobs or max(1, min(engine.at_once, guests // GUESTS))
-        python, own = contents()  # made here, once, and not by each process
-        parts = [self.path.read_bytes(), secret, engine.digest, python.name, own.name]
-        self.key = marking.identity(*parts)
-        self.workers = Workers("netlab.course.grading.worker", wall_s(WORKER_S))
+        here = cluster.identity()  # it makes what jails have, once, and not in each process
+        self.key = marking.identity(self.path.read_bytes(), secret, *here)
+        if scheduler:
+            self.workers = cluster.Cluster(scheduler, here)
+            self.jobs = jobs or self.workers.at_once
+        else:
+            self.workers = worker.workers()
+            guests = host_checks.memory_limit_bytes() // host_checks.GUEST_BYTES
+            self.jobs = jobs or max(1, min(Runs().engine.at_once, guests // GUESTS))
 
     def grade(self):
         """Grade everybody who is not graded yet; -> the marks of all, in the order of their names.
@@ -102,7 +103,7 @@ class Batch:
 
     def place(self, what, student):
         """Where something of a student's is kept."""
-        return self.work / what / f"{filed(student)}.{'ipynb' if what == 'handed-in' else 'json'}"
+        return place_of(self.work, what, student)
 
     def taken(self, student):
         """Copy what a student handed in; -> its place and its key, or None and what is wrong."""
@@ -117,9 +118,9 @@ class Batch:
             return None, f"{name}.ipynb cannot be read: {error.strerror}"
         except NetlabError as error:
             return None, f"the name of the folder is no student id: {error}"
-        place = self.place("handed-in", student)
-        files.write(place, data)
-        return place, marking.identity(self.key, student, data)
+        kept = self.place("handed-in", student)
+        files.write(kept, data)
+        return kept, marking.identity(self.key, student, data)
 
     def done(self, student, handed_in):
         """Whether this submission is graded already."""
@@ -151,11 +152,9 @@ class Batch:
 
     def solve(self, students):
         """Have a process run the solution for some; -> them, and by student why it failed."""
-        places = {one: self.place("reference", one) for one in students}
-        for place in places.values():
-            place.unlink(missing_ok=True)
-        to = {one: str(place) for one, place in places.items()}
-        failure = last_line(self.work_on(len(students), students=students, to=to))
+        for one in students:
+            self.place("reference", one).unlink(missing_ok=True)
+        failure = last_line(self.work_on(len(students), students=students))
         return students, {one: why for one in students if (why := self.lacks(one, failure))}
 
     def lacks(self, student, why=""):
@@ -163,22 +162,16 @@ class Batch:
         kept = self.kept("reference", student)
         return "" if kept.get("key") == self.key else kept.get("failure", why or NOT_SOLVED)
 
-    def one(self, student, place, key, failure=None):
+    def one(self, student, handed_in, key, failure=None):
         """Grade one student, unless the solution fails; whatever happens, there are marks."""
         to = self.place("marks", student)
-        if place is None:
+        if handed_in is None:
             marks = marking.without_marks(student, self.assignment, "nothing to grade", key)
         else:
             to.unlink(missing_ok=True)
             failure = failure and f"the solution fails with this student's numbers: {failure}"
             for _ in range(0 if failure else TRIES):
-                failure = self.work_on(
-                    student=student,
-                    notebook=str(place),
-                    reference=str(self.place("reference", student)),
-                    to=str(to),
-                    key=key,
-                )
+                failure = self.work_on(student=student, key=key)
                 if not failure:
                     return
                 if at_limit(failure):
@@ -188,8 +181,9 @@ class Batch:
 
     def work_on(self, times=1, **job):
         """Have a process do a job, in so many times the time for one; -> what went wrong, or "" """
-        job = {"key": self.key, "source": str(self.path), "secret": self.secret} | job
-        said = self.workers.work_on(job | {"runs": str(self.work / "runs")}, times)
+        folders = {"work": str(self.work), "runs": str(self.work / "runs")}
+        job = {"key": self.key, "source": str(self.path), "secret": self.secret} | folders | job
+        said = self.workers.work_on(job, times)
         if self.workers.stopped:
             raise NetlabError("the batch was stopped")
         return said

@@ -55,6 +55,11 @@ def is_free(path):
     return not os.path.lexists(path) or (path.is_dir() and not any(path.iterdir()))
 
 
+def place(work, what, student):
+    """Where something of a student's is kept in this folder."""
+    return Path(work, what, f"{filed(student)}.{'ipynb' if what == 'handed-in' else 'json'}")
+
+
 def filed(student):
     """A safe file name for a student's id, different for each id."""
     data = student.encode(errors="surrogateescape")  # as in the file system, in any locale

@@ -2,6 +2,7 @@
 goes wrong in it, and what it takes, ends with it.
 
 It reads its job as a line of JSON, and ends when its input does: with the batch that started it.
+Its files are in a folder as `netlab.course.grading.work` has it.
 """
 
 import json
@@ -12,25 +13,38 @@ from pathlib import Path
 
 from netlab.course.grading import marking
 from netlab.course.grading.runs import Runs
+from netlab.course.grading.work import place
 from netlab.course.sets import source
 from netlab.engines import evidence, files
+from netlab.engines.host_speed import wall_s
+from netlab.engines.workers import Workers
+
+LONGEST_S = 1200.0  # a process that takes longer for a student is ended [wall s]
+
+
+def workers():
+    """Who starts such processes."""
+    return Workers("netlab.course.grading.worker", wall_s(LONGEST_S))
 
 
 def main():
     job = json.loads(sys.stdin.readline())
     threading.Thread(target=end_with_parent, daemon=True).start()
-    assignment, runs = source.read(job["source"]), Runs(Path(job["runs"]))
+    assignment, runs, work = source.read(job["source"]), Runs(Path(job["runs"])), job["work"]
     if "students" in job:
         found = marking.reference(assignment, job["students"], runs, job["secret"])
         for student, answers, failure in found:
             kept = {"failure": failure} if failure else {"key": job["key"], "answers": answers}
-            files.write(Path(job["to"][student]), json.dumps(kept))
+            files.write(place(work, "reference", student), json.dumps(kept))
     else:
         evidence.keep_none()
-        right = json.loads(Path(job["reference"]).read_text(encoding="utf-8"))["answers"]
-        data = Path(job["notebook"]).read_bytes()
-        marks = marking.grade(data, job["student"], assignment, right, runs, job["secret"])
-        files.write(Path(job["to"]), json.dumps(marks | {"key": job["key"]}, indent=1))
+        student = job["student"]
+        right = json.loads(place(work, "reference", student).read_text(encoding="utf-8"))["answers"]
+        data = place(work, "handed-in", student).read_bytes()
+        marks = marking.grade(data, student, assignment, right, runs, job["secret"])
+        files.write(
+            place(work, "marks", student), json.dumps(marks | {"key": job["key"]}, indent=1)
+        )
 
 
 def end_with_parent():
