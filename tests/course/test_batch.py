@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -177,6 +178,37 @@ def test_a_batch_that_is_interrupted_goes_on_and_ends_with_the_same_marks(course
     here, there = files(work), files(graded[0].work)  # a second time, in another folder: the same
     assert len(here) == 6 and here.items() <= there.items()
     assert times(work).items() >= first.items()
+
+
+@pytest.mark.long
+def test_a_cluster_that_loses_a_worker_gives_the_same_marks(course, graded, tmp_path):
+    import distributed
+
+    path, submitted, intended = course
+    for student in [*intended][:6]:
+        shutil.copytree(submitted / student, tmp_path / "some" / student)
+    work = tmp_path / "work"
+    look = dict(threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "d"))
+    with (
+        distributed.LocalCluster(2, **look) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        first, *_ = client.run(os.getpid).values()
+
+        def kill():
+            while not [*work.glob("marks/*.json")]:
+                time.sleep(0.05)
+            os.kill(first, signal.SIGKILL)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        batch = Batch(path, tmp_path / "some", work, scheduler=cluster.scheduler_address)
+        assert batch.jobs == 2
+        batch.grade()
+        killer.join()
+        batch.workers.stop()
+    here, there = files(work), files(graded[0].work)
+    assert len(here) == 6 and here.items() <= there.items()
 
 
 def test_a_broken_table_of_numbers_is_no_students_fault(course, tmp_path, monkeypatch):
