@@ -64,7 +64,7 @@ def batch(tmp_path, monkeypatch):
             if "students" in job:
                 for one in job["students"]:
                     to = place(work, "reference", one)
-                    to.parent.mkdir(exist_ok=True)
+                    to.parent.mkdir(parents=True, exist_ok=True)
                     to.write_text(f"answers of {one}")
                 return f"status 1 in {times} times the limit"
             right = place(work, "reference", job["student"]).read_text()
@@ -111,7 +111,7 @@ def test_workers_with_another_engine_or_netlab_are_refused_first(batch, monkeypa
     monkeypatch.setattr(Client, "others", ("0123", *HERE[1:]))
     with pytest.raises(NetlabError, match=r"worker two has \('0123', .*marks could be others"):
         cluster.Cluster("tcp://there:8786", HERE)
-    with pytest.raises(NetlabError, match="tcp://nobody:1: OSError.*Start `dask scheduler`"):
+    with pytest.raises(NetlabError, match=r"tcp://nobody:1: OSError.*Start `dask scheduler`"):
         cluster.Cluster("tcp://nobody:1", HERE)
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(MissingPackageError, match=r"netlab\[cluster\]"):
