@@ -103,10 +103,21 @@ def test_a_line_has_one_network_after_the_other_and_several_at_once(there):
     kept = there.idle[-1]
     with nl.Network(PATH, engine=there) as third:
         assert third._agent.line is kept
+
+
+def test_a_sweep_runs_as_many_at_once_as_there_is_room_for(there, monkeypatch):
+    connect, together = there.connect, threading.Barrier(2)
+
+    def both(*what):
+        together.wait(60)
+        return connect(*what)
+
+    monkeypatch.setattr(there, "at_once", 2)
+    monkeypatch.setattr(there, "connect", both)
     grid = nl.sweep(
-        lambda n: nl.Experiment(PATH, nl.Ping("h1", "h2", count=n)), n=[1], engine=there
+        lambda n: nl.Experiment(PATH, nl.Ping("h1", "h2", count=n)), n=[1, 2], engine=there
     )
-    assert len(grid) == 1
+    assert grid.n.tolist() == [1, 2, 2]
 
 
 def test_ctrl_c_ends_what_runs_and_keeps_the_network(there):
