@@ -18,43 +18,37 @@ def identity(engine):
     return f"netlab {version('netlab')} and the engine {digest}", platform.node()
 
 
-class Workers:
-    """The workers of an executor, or of a Dask client, for runs on an engine.
+def workers_of(executor, engine):
+    """-> a function that submits `measure` of an experiment and gives the future.
 
-    Raises
-    ------
-    EngineError
-        They cannot be asked, or have another netlab or engine. All workers of a Dask client are
-        asked, one of an executor's.
+    An `EngineError` where workers cannot be asked, or have another netlab or engine: of a Dask
+    client all are asked, of an executor one. The function's: where it takes nothing more.
     """
+    asked = getattr(engine, "address", engine.name)  # a worker picks its own
+    here, _ = identity(engine)
+    try:
+        if isinstance(executor, Executor):
+            told = [executor.submit(identity, asked).result()]
+        else:
+            told, executor = executor.run(identity, asked).values(), executor.get_executor()
+    except Exception as error:
+        raise EngineError(
+            f"the workers cannot say what they have ({type(error).__name__}: {error}): where they"
+            f" run, install {here}"
+        ) from error
+    for one in told:
+        check(*one, here)
 
-    def __init__(self, executor, engine):
-        self.executor = executor
-        self.engine = getattr(engine, "address", engine.name)  # which a worker picks itself
-        self.here = identity(engine)[0]
+    def submit(experiment, tried):
         try:
-            if isinstance(executor, Executor):
-                told = [executor.submit(identity, self.engine).result()]
-            else:
-                told = executor.run(identity, self.engine).values()
-                self.executor = executor.get_executor()
-        except Exception as error:
-            raise EngineError(
-                f"the workers cannot say what they have ({type(error).__name__}: {error}): where"
-                f" they run, install {self.here}"
-            ) from error
-        for one in told:
-            check(*one, self.here)
-
-    def submit(self, experiment, tried):
-        """-> the future of `measure`. An EngineError where the executor takes nothing more."""
-        try:
-            return self.executor.submit(measure, experiment, self.engine, self.here, tried)
+            return executor.submit(measure, experiment, asked, here, tried)
         except RuntimeError as error:  # its pool is broken, or was shut down
             raise EngineError(
                 f"the executor takes no more runs ({type(error).__name__}: {error}). Make a new one"
                 " and run the sweep again: it goes on where it was"
             ) from error
+
+    return submit
 
 
 def measure(experiment, engine, here, tried=0):

@@ -13,7 +13,7 @@ from netlab import engines
 from netlab.engines import recorded
 from netlab.errors import SpecificationError
 from netlab.experiment import Experiment
-from netlab.running.executors import PRESET, Workers
+from netlab.running.executors import PRESET, workers_of
 from netlab.running.progress import counting
 from netlab.running.rows import Rows, rows, table_of, without_figures
 from netlab.running.run import on_engine, run_on
@@ -90,7 +90,7 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
             provenances.append(result.provenance)
         recorded.tell(provenances, chosen, asked=engine == "recorded")
         return measured.frame()
-    workers = None if executor is None else Workers(executor, chosen)
+    submit = executor is not None and workers_of(executor, chosen)
     unfinished, stop, todo = UnfinishedSweep(chosen), Stop(), deque()
     for number, experiment in enumerate(experiments):
         if result := unfinished.find(experiment):
@@ -116,7 +116,7 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
 
     futures, done, lost, failed, first = {}, SimpleQueue(), Counter(), 0, None
     with (
-        contextlib.nullcontext() if workers else ThreadPoolExecutor(chosen.at_once) as own,
+        contextlib.nullcontext() if submit else ThreadPoolExecutor(chosen.at_once) as own,
         counting(total, total - len(todo)) as count,
     ):
         try:
@@ -126,7 +126,7 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
                     if own:
                         future = own.submit(run_here, number)
                     else:
-                        future = workers.submit(experiments[number], lost[number])
+                        future = submit(experiments[number], lost[number])
                     futures[future] = number
                     future.add_done_callback(done.put)
                 future = done.get()

@@ -37,9 +37,8 @@ def carried(job, source, sent, times, client):
                 files.write(work / file, data)
             own = {"source": str(name), "work": str(work), "runs": str(cache_folder() / "graded")}
             said = workers.work_on(job | own, times)
-            wrote = [file for file in work.rglob("*.json") if file.is_file()]
-            left = {str(file.relative_to(work)): file.read_bytes() for file in wrote}
-            return said, {file: data for file, data in left.items() if file not in sent}
+            left = {str(one.relative_to(work)): one.read_bytes() for one in work.rglob("*.json")}
+            return said, left
     finally:
         _busy.discard(mine)
 

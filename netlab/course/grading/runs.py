@@ -11,6 +11,7 @@ from netlab.engines.host_speed import wall_s
 from netlab.engines.jail.engine import MOST_OUTPUT_BYTES, JailedEngine
 from netlab.errors import EngineError, GuestError, LimitError, NetlabError, SpecificationError
 from netlab.experiment import Experiment
+from netlab.running.executors import PRESET
 from netlab.running.run import run_on
 
 MOST_RUNS = 40  # of one notebook
@@ -19,7 +20,6 @@ MOST_VIRTUAL_IN_ALL_S = 3000  # of all experiments of one notebook
 MOST_CHARACTERS = 1_000_000  # of an experiment's JSON
 MOST_RAW = MOST_OUTPUT_BYTES  # that its programs print, windows and queues included, as UTF-8
 MOST_RAW_IN_ALL = 100_000_000
-PRESET = 1  # of xz: 14 times as fast as its default, for files that are a third larger
 MOST_RUN_S = 120.0  # wall, of one experiment
 MOST_WALL_S = 300.0  # wall, of all experiments of one notebook
 REPLY = ("raw", "commands", "provenance")
