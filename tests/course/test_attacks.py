@@ -88,44 +88,52 @@ class Listener(threading.Thread):
 
 
 def chosen(more, every, draw):
-    """A quick attack of each family; or `more`: 12 others, or all others, in half an hour."""
+    """Names of attacks and honest students: of each family a quick attack, and a few files. Or
+    `more`: 12 other cells, or all others in half an hour; and all other files and students.
+    """
     quick = [name for name in attacks.CELLS if name not in attacks.SLOW]
-    draw.shuffle(quick)
-    some = {name.partition(",")[0]: name for name in quick}.values()
+    files, honest = list(attacks.OF_FILES), list(HONEST[1:])
+    for names in (quick, files, honest):
+        draw.shuffle(names)
+    cells = {name.partition(",")[0]: name for name in quick}.values()
     if more:
-        some = [name for name in (attacks.CELLS if every else quick) if name not in some]
-        some = some if every else some[:12]
-    return {name: attacks.CELLS[name] for name in dict.fromkeys([*some, *attacks.ALWAYS])}
+        cells = [name for name in (attacks.CELLS if every else quick) if name not in cells]
+        cells = cells if every else cells[:12]
+    files, honest = (files[4:], honest[1:]) if more else (files[:4], honest[:1])
+    return {*cells, *files, *attacks.ALWAYS}, [HONEST[0], *honest]
 
 
 class Class:
     """A class, its folder, and what came of grading it."""
 
-    def __init__(self, folder, cells):
-        self.folder, self.submitted = folder, folder / "submitted"
+    def __init__(self, folder, names, honest):
+        self.folder, self.submitted, self.honest = folder, folder / "submitted", honest
+        self.same_names = {name: one for name, one in SAME_NAMES.items() if one in honest}
         self.canary = folder / "secret.txt"
         self.canary.write_text(CANARY)
         self.assignment = source.read(small.write(folder))
         self.listener = Listener()
         self.listener.start()
-        self.attackers = self.hand_in(cells)
+        self.attackers = self.hand_in(names)
         self.before = self.canary.stat()
 
-    def hand_in(self, cells):
+    def hand_in(self, names):
         """Everybody's submission; -> the names of attackers."""
+        cells = {name: one for name, one in attacks.CELLS.items() if name in names}
+        of_files = {name: one for name, one in attacks.OF_FILES.items() if name in names}
         neighbour = self.assignment.solution()
         small.cell(neighbour, "why")["source"] = NEIGHBOUR
         small.cell(neighbour, "name")["source"] += f"  # {NEIGHBOUR}"
-        for student in (*HONEST, *SAME_NAMES, *BAD_NAMES):
+        for student in (*self.honest, *self.same_names, *BAD_NAMES):
             self.put(student, neighbour)
         for name, lines in cells.items():
             words = {"CANARY": self.canary, "PORT": self.listener.port, "STUDENT": name}
             for word, value in (words | {"PARENT": os.getpid()}).items():
                 lines = lines.replace(f"@{word}@", str(value))
             self.put(name, attacks.in_cell(self.assignment, lines))
-        for name, change in attacks.OF_FILES.items():
+        for name, change in of_files.items():
             self.put(name, attacks.of_file(self.assignment, change))
-        return [*cells, *attacks.OF_FILES, *self.put_places(), *BAD_NAMES]
+        return [*cells, *of_files, *self.put_places(), *BAD_NAMES]
 
     def put(self, student, notebook):
         path = self.path(student)
@@ -190,13 +198,13 @@ def graded(request, tmp_path_factory, draw):
         ):
             patch.setenv(name, value)
         more, every = request.param == "more", request.config.option.every
-        made = Class(folder, chosen(more, every, draw("attacks")))
+        made = Class(folder, *chosen(more, every, draw("attacks")))
         yield made.grade()
         made.listener.socket.close()
 
 
 def test_everybody_has_a_row_of_finite_numbers(graded):
-    everybody = {*HONEST, *SAME_NAMES, *graded.attackers}
+    everybody = {*graded.honest, *graded.same_names, *graded.attackers}
     assert graded.marks.keys() == everybody
     for marks in graded.marks.values():
         numbers = [marks["points"], marks["max_points"], marks["manual_points"]]
@@ -210,7 +218,7 @@ def test_everybody_has_a_row_of_finite_numbers(graded):
 
 
 def test_everybody_has_the_points_that_are_deserved(graded):
-    for student in HONEST:
+    for student in graded.honest:
         assert graded.marks[student]["points"] == small.POINTS
         assert graded.marks[student]["reason"] == "all automatic answers are right"
     points = {name: graded.marks[name]["points"] for name in graded.attackers}
@@ -218,7 +226,7 @@ def test_everybody_has_the_points_that_are_deserved(graded):
 
 
 def test_other_spellings_and_names_of_an_id_are_told(graded):
-    for name, student in SAME_NAMES.items():
+    for name, student in graded.same_names.items():
         assert f"same id as {student}" in graded.marks[name]["flags"]
         assert graded.marks[name]["notices"]
     assert "copied name: ada" in graded.marks["file, another's name"]["flags"]

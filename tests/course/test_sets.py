@@ -26,10 +26,17 @@ DRAWN = 3  # sets of wrong solutions
 
 
 def pytest_generate_tests(metafunc):
-    if "wrong" in metafunc.fixturenames:
-        options = metafunc.config.option
-        drawn = WRONG if options.every else random.Random(options.seed).sample(sorted(WRONG), DRAWN)
-        metafunc.parametrize("wrong", cases(sorted(drawn), "set"))
+    """The set of the short run has been solved there already; of it, the first mistakes."""
+    if "layer" in metafunc.fixturenames:
+        options, (first, *others) = metafunc.config.option, sorted(WRONG)
+        drawn = others if options.every else random.Random(options.seed).sample(others, DRAWN - 1)
+        params = []
+        for name in (first, *sorted(drawn)):
+            for number, layer in enumerate(layers(WRONG[name]), 1):
+                marks = [pytest.mark.xdist_group(f"set {name}")]
+                marks += [pytest.mark.long] if params else []
+                params.append(pytest.param(name, layer, id=f"{name} {number}", marks=marks))
+        metafunc.parametrize(("name", "layer"), params)
 
 
 @pytest.fixture(scope="module")
@@ -116,19 +123,16 @@ def handed_in(assignment, layer):
     return json.dumps(notebook).encode()
 
 
-def test_wrong_solutions_get_what_they_are_worth(wrong, solved):
-    (assignment, runs, right), unlike = solved(wrong), []
-    for layer in layers(WRONG[wrong]):
-        marks = marking.grade(handed_in(assignment, layer), STUDENT, assignment, right, runs)
-        spoiled = {
-            f"{wrong}-{key}-check": points for row in layer for key, points in row[2].items()
-        }
-        rows = {row["id"]: row for row in marks["exercises"]}
-        for key, row in rows.items():
-            if row["points"] != pytest.approx(spoiled.get(key, row["max_points"]), abs=0.01):
-                unlike.append((layer, key, row))
-        for mistake, _, points, words in layer:
-            answers = [one for key in points for one in rows[f"{wrong}-{key}-check"]["answers"]]
-            hints = {one["name"]: one["hint"] for one in answers}
-            unlike += [(mistake, hints) for key, word in words.items() if word not in hints[key]]
+def test_wrong_solutions_get_what_they_are_worth(name, layer, solved):
+    (assignment, runs, right), unlike = solved(name), []
+    marks = marking.grade(handed_in(assignment, layer), STUDENT, assignment, right, runs)
+    spoiled = {f"{name}-{key}-check": points for row in layer for key, points in row[2].items()}
+    rows = {row["id"]: row for row in marks["exercises"]}
+    for key, row in rows.items():
+        if row["points"] != pytest.approx(spoiled.get(key, row["max_points"]), abs=0.01):
+            unlike.append((key, row))
+    for mistake, _, points, words in layer:
+        answers = [one for key in points for one in rows[f"{name}-{key}-check"]["answers"]]
+        hints = {one["name"]: one["hint"] for one in answers}
+        unlike += [(mistake, hints) for key, word in words.items() if word not in hints[key]]
     assert not unlike

@@ -27,14 +27,15 @@ from netlab.running.unfinished import WEEK_S, UnfinishedSweep
 from tests import cases
 
 
-def lossy(loss, parallel):
+def transfer(delay, parallel, loss="0%"):
+    """Without loss, as the check of a network that loses costs more than all the rest."""
     return nl.Experiment(
-        nl.wan("100mbit", "20ms", loss),
+        nl.wan("100mbit", delay, loss),
         nl.Iperf3("h1", "h2", parallel=parallel, time=2, congestion="reno"),
     )
 
 
-AXES = {"loss": ["0.1%", "1%"], "parallel": [1, 2], "seeds": [1, 2]}
+AXES = {"delay": ["5ms", "20ms"], "parallel": [1, 2], "seeds": [1, 2]}
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +51,7 @@ def grid(tmp_path_factory):
         patch.setattr(
             "netlab.running.unfinished.cache_folder", lambda: tmp_path_factory.mktemp("cache")
         )
-        return nl.sweep(lossy, **AXES)
+        return nl.sweep(transfer, **AXES)
 
 
 class Here(Executor):
@@ -74,33 +75,36 @@ class Here(Executor):
 
 
 def test_a_sweep_has_a_row_per_cell_and_seed_in_the_order_of_its_axes(grid):
-    assert grid[["loss", "parallel", "seed"]].values.tolist() == [
-        [loss, parallel, seed] for loss in ("0.1%", "1%") for parallel in (1, 2) for seed in (1, 2)
+    assert grid[["delay", "parallel", "seed"]].values.tolist() == [
+        [delay, parallel, seed]
+        for delay in ("5ms", "20ms")
+        for parallel in (1, 2)
+        for seed in (1, 2)
     ]
-    assert grid.loss_rate.tolist() == [0.001] * 4 + [0.01] * 4
-    assert (grid.base_rtt_s == 0.02).all() and (grid.bottleneck_bps == 100e6).all()
-    assert "error" not in grid
-    alone = nl.run(lossy("1%", 2), seed=2).flows.received_bps[0]
+    assert grid.base_rtt_s.tolist() == [0.005] * 4 + [0.02] * 4
+    assert (grid.loss_rate == 0).all() and (grid.bottleneck_bps == 100e6).all()
+    assert "error" not in grid and grid.received_bps.nunique() == len(grid)
+    alone = nl.run(transfer("20ms", 2), seed=2).flows.received_bps[0]
     assert grid.received_bps.iloc[-1] == alone, "guests that run at once do not disturb each other"
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"loss": ["0.1%", "200%"], "parallel": [1]}, "200%"),
-        ({"loss": [], "parallel": [1]}, "loss"),
-        ({"loss": ["1%"], "parallel": [1], "seeds": []}, "seeds"),
-        ({"loss": ["1%"], "parallel": 4}, r"parallel = 4: a list"),
-        ({"loss": "1%", "parallel": [1]}, r"loss = '1%': a list"),
-        ({"loss": ["1%"], "parallel": [1], "seeds": 3}, r"seeds = 3: a list"),
-        ({"loss": ["1%"]}, r"lossy takes loss, parallel, and the axes are loss \(missing a req"),
-        ({"loss": ["1%"], "parallel": [1], "mss": [88]}, r"axes are loss, parallel, mss .*'mss'"),
+        ({"delay": ["1ms"], "loss": ["200%"], "parallel": [1]}, "200%"),
+        ({"delay": [], "parallel": [1]}, "delay"),
+        ({"delay": ["1ms"], "parallel": [1], "seeds": []}, "seeds"),
+        ({"delay": ["1ms"], "parallel": 4}, r"parallel = 4: a list"),
+        ({"delay": "1ms", "parallel": [1]}, r"delay = '1ms': a list"),
+        ({"delay": ["1ms"], "parallel": [1], "seeds": 3}, r"seeds = 3: a list"),
+        ({"delay": ["1ms"]}, r"transfer takes delay, parallel, loss, and the axes are delay \(mis"),
+        ({"delay": ["1ms"], "parallel": [1], "mss": [88]}, r"are delay, parallel, mss .*'mss'"),
     ],
 )
 def test_a_bad_cell_is_refused_before_anything_starts(arguments, words, monkeypatch):
     monkeypatch.setattr(GuestEngine, "connect", lambda *_: pytest.fail("nothing must start"))
     with pytest.raises(nl.SpecificationError, match=words):
-        nl.sweep(lossy, **arguments)
+        nl.sweep(transfer, **arguments)
     with pytest.raises(nl.SpecificationError, match=r"must return a netlab.Experiment"):
         nl.sweep(lambda loss: None, loss=["1%"])
 
@@ -116,12 +120,12 @@ def test_an_interrupted_sweep_goes_on_where_it_was(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        nl.sweep(lossy, **AXES, executor=Here(interrupt))
+        nl.sweep(transfer, **AXES, executor=Here(interrupt))
     assert len(list(place.glob("*.json.xz"))) == last
     monkeypatch.setenv("NETLAB_PROGRESS", "on")
     monkeypatch.setenv("NETLAB_RECORD", "on")
     monkeypatch.setenv("NETLAB_RECORDS", str(tmp_path / "records"))
-    resumed = nl.sweep(lossy, **AXES, executor=(rest := Here()))
+    resumed = nl.sweep(transfer, **AXES, executor=(rest := Here()))
     assert rest.ran == len(grid) - last, "what was measured is not measured again"
     pd.testing.assert_frame_equal(resumed, grid, check_exact=True)
     assert f"{last} of {len(grid)} runs were kept" in capsys.readouterr().out
@@ -133,9 +137,9 @@ def test_an_interrupted_sweep_goes_on_where_it_was(
 INTERRUPTED = """
 import pathlib, sys, netlab as nl
 from netlab.running import unfinished
-from tests.running.test_sweep import AXES, lossy
+from tests.running.test_sweep import AXES, transfer
 unfinished.cache_folder = lambda: pathlib.Path(sys.argv[1])
-nl.sweep(lossy, **AXES)
+nl.sweep(transfer, **AXES)
 """
 
 
@@ -151,21 +155,22 @@ def test_nothing_is_lost_when_the_process_is_killed(grid, place, number):
     process.send_signal(number)
     assert process.wait(300) != 0, "it was ended before its end"
     kept = len(list(place.glob("*.json.xz")))
-    resumed = nl.sweep(lossy, **AXES, executor=(rest := Here()))
+    resumed = nl.sweep(transfer, **AXES, executor=(rest := Here()))
     assert kept and rest.ran == len(grid) - kept
     pd.testing.assert_frame_equal(resumed, grid, check_exact=True)
 
 
 def test_a_run_that_fails_is_reported_with_its_evidence_and_does_not_end_the_sweep(grid, place):
-    def failing(loss, parallel):
-        limit_s = 0.5 if (loss, parallel) == ("1%", 1) else None
-        return lossy(loss, parallel).but(virtual_limit_s=limit_s)
+    def failing(delay, parallel):
+        if (delay, parallel) != ("20ms", 1):
+            return transfer(delay, parallel)
+        return transfer(delay, parallel, "1%").but(virtual_limit_s=0.5)
 
-    words = r"2 of 8 runs failed.*The first, loss='1%', parallel=1, seed=1:\nCommandError"
+    words = r"2 of 8 runs failed.*The first, delay='20ms', parallel=1, seed=1:\nCommandError"
     with pytest.warns(UserWarning, match=words) as told:
         part = nl.sweep(failing, **AXES)
     bad = part[part.error.notna()]
-    assert bad[["loss", "parallel", "seed"]].values.tolist() == [["1%", 1, 1], ["1%", 1, 2]]
+    assert bad[["delay", "parallel", "seed"]].values.tolist() == [["20ms", 1, 1], ["20ms", 1, 2]]
     assert bad.received_bps.isna().all()
     assert (bad.src == "h1").all() and (bad.loss_rate == 0.01).all()
     (said,) = (str(one.message) for one in told if "runs failed" in str(one.message))
@@ -173,14 +178,14 @@ def test_a_run_that_fails_is_reported_with_its_evidence_and_does_not_end_the_swe
     assert evidence and os.path.isdir(evidence[1]), said
     good = part[part.error.isna()].drop(columns="error")
     pd.testing.assert_frame_equal(good, grid.loc[good.index], check_exact=True, check_dtype=False)
-    whole = nl.sweep(lossy, **AXES, executor=(rest := Here()))
+    whole = nl.sweep(transfer, **AXES, executor=(rest := Here()))
     assert rest.ran == 2, "run again, only what failed is tried"
     pd.testing.assert_frame_equal(whole, grid, check_exact=True)
 
 
 def test_where_every_run_fails_so_does_the_sweep():
     with pytest.raises(nl.CommandError, match="had not ended after"):
-        nl.sweep(lambda loss: lossy(loss, 1).but(virtual_limit_s=0.5), loss=["1%"], seeds=[1, 2])
+        nl.sweep(lambda n: transfer("20ms", n).but(virtual_limit_s=0.5), n=[1], seeds=[1, 2])
 
 
 class Dies(ProcessPoolExecutor):
@@ -197,11 +202,11 @@ class Dies(ProcessPoolExecutor):
 def test_any_executor_will_do_and_a_pool_that_lost_its_process_is_no_longer_one(grid, place):
     spawn = get_context("spawn")
     with Dies(1, mp_context=spawn) as pool, pytest.raises(nl.EngineError) as told:
-        nl.sweep(lossy, **AXES, executor=pool)
+        nl.sweep(transfer, **AXES, executor=pool)
     assert re.search(r"BrokenProcessPool.*: it goes on where it was", str(told.value))
     kept = len(list(place.iterdir()))
     with ProcessPoolExecutor(2, mp_context=spawn) as pool:
-        whole = nl.sweep(lossy, **AXES, executor=pool)
+        whole = nl.sweep(transfer, **AXES, executor=pool)
     pd.testing.assert_frame_equal(whole, grid, check_exact=True)
     assert kept <= 1 and not list(place.iterdir())
 
@@ -225,12 +230,12 @@ def test_a_dask_cluster_loses_a_worker_and_no_run(grid, place, tmp_path):
 
         killer = threading.Thread(target=kill)
         killer.start()
-        whole = nl.sweep(lossy, **AXES, executor=client)
+        whole = nl.sweep(transfer, **AXES, executor=client)
         killer.join()
         pd.testing.assert_frame_equal(whole, grid, check_exact=True)
         with pytest.warns(UserWarning, match="1 of 2 runs failed"):
             part = nl.sweep(
-                lambda limit: lossy("1%", 1).but(virtual_limit_s=limit),
+                lambda limit: transfer("20ms", 1).but(virtual_limit_s=limit),
                 limit=[0.5, None],
                 executor=client.get_executor(),
             )
@@ -327,7 +332,7 @@ def test_a_sweep_holds_a_bounded_number_of_futures_and_tables(stand_in, monkeypa
 
 
 def test_what_is_kept_belongs_to_its_engine_and_lasts_a_week(grid, place):
-    engine, experiment = nl.engines.pick("guest"), lossy("1%", 1)
+    engine, experiment = nl.engines.pick("guest"), transfer("20ms", 1)
     kept, result = UnfinishedSweep(engine), nl.run(experiment)
     kept.add(experiment, recorded.packed(result))
     assert UnfinishedSweep(engine).find(experiment).raw == result.raw
@@ -347,7 +352,7 @@ def test_what_is_kept_belongs_to_its_engine_and_lasts_a_week(grid, place):
 def test_where_nothing_can_be_kept_it_measures_all_the_same(grid, place):
     place.write_text("a file, where the folder should be")
     with pytest.warns(UserWarning, match=r"cannot be kept in .*will start anew") as told:
-        pd.testing.assert_frame_equal(nl.sweep(lossy, **AXES), grid, check_exact=True)
+        pd.testing.assert_frame_equal(nl.sweep(transfer, **AXES), grid, check_exact=True)
     assert len(told) == 1
 
 
