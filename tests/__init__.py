@@ -16,6 +16,13 @@ def cases(values, group=None):
     return params
 
 
+def first_quick(values):
+    """Tuples for `parametrize`, of which `make test` runs the first and `make test-all` all."""
+    return [
+        pytest.param(*value, marks=[pytest.mark.long] * bool(n)) for n, value in enumerate(values)
+    ]
+
+
 def lines_run(action):
     """How many lines and calls of Python an action takes, however fast the machine is."""
     counted = 0

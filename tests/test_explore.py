@@ -147,6 +147,7 @@ def test_stop_ends_the_run_and_a_double_click_starts_only_one(monkeypatch):
     assert not [child for child in psutil.Process().children(True) if "linux" in child.name()]
 
 
+@pytest.mark.long
 def test_a_smaller_mss_is_measured_as_it_is_predicted():
     explorer = explore.mathis()
     explorer.mss.value, explorer.loss.value = 712, 0.01
@@ -390,6 +391,7 @@ def test_progress_tells_who_listens():
     assert len(heard) == 3, "afterwards nobody listens any more"
 
 
+@pytest.mark.long
 def test_the_notebook_of_explorers_runs_and_is_stored_without_widgets():
     path = Path(__file__).parent.parent / "notebooks/explorers.ipynb"
     both = nbformat.read(path, as_version=4), record_notebooks.run(path, NETLAB_ENGINE="recorded")

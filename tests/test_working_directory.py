@@ -60,10 +60,10 @@ def prepared(folder):
         "course check notebook.ipynb",
         "course release ps1 -o released --course {root}/notebooks/assignments",
         "summary notebook.ipynb",
-        "pages notebook.ipynb -o pages",
-        "pictures notebook.ipynb",
-        "student-copy notebook.ipynb -o copy",
         "run experiment.json -o result",
+        pytest.param("pages notebook.ipynb -o pages", marks=pytest.mark.long),
+        pytest.param("pictures notebook.ipynb", marks=pytest.mark.long),
+        pytest.param("student-copy notebook.ipynb -o copy", marks=pytest.mark.long),
     ],
 )
 def test_a_command_takes_nothing_but_the_file_that_is_named(planted, words):

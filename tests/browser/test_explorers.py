@@ -119,6 +119,7 @@ def test_the_button_measures_while_sliders_move(lab):
     lab.picture("lab-measured", MATHIS)
 
 
+@pytest.mark.long
 def test_a_race_is_drawn_while_it_runs(lab):
     """The class is one of the notebook's cell."""
     lab.press(RACE, "time [s]", *[Keys.ARROW_RIGHT] * 8)

@@ -34,7 +34,7 @@ return [...document.querySelectorAll('.js-plotly-plot')].flatMap(figure => {
 def figures():
     """Every kind of figure, with much to show."""
     path = nl.wan("10gbit", "20ms", pairs=2)
-    duel = [nl.Iperf3(*ends, parallel=8, time=4) for ends in (("h1", "h2"), ("h3", "h4"))]
+    duel = [nl.Iperf3(*ends, parallel=8, time=2) for ends in (("h1", "h2"), ("h3", "h4"))]
     two, one = nl.run(path, *duel), nl.run(path, duel[0])
     names = ["reno", "cubic", "htcp", "illinois", "vegas", "bbr"]
     rivals = [

@@ -53,6 +53,12 @@ FOLDERS = {
 COMMANDS = FILES | FOLDERS
 
 
+def nbgrader_long(commands):
+    """Commands for `parametrize`: nbgrader's gradebook takes seconds."""
+    long = pytest.param("nbgrader", marks=pytest.mark.long)
+    return [long if one == "nbgrader" else one for one in commands]
+
+
 @contextlib.contextmanager
 def full_disk():
     """No file may get longer than 50 bytes."""
@@ -270,7 +276,7 @@ def test_what_else_is_in_a_folder_stays(command, place, netlab):
         assert lost(before, place) == set()
 
 
-@pytest.mark.parametrize("command", [name for name in FOLDERS if FOLDERS[name][1]])
+@pytest.mark.parametrize("command", nbgrader_long(name for name in FOLDERS if FOLDERS[name][1]))
 def test_what_has_the_name_of_a_file_to_be_written_stays(command, place, netlab):
     words, name = FOLDERS[command]
     # a file of nbgrader's is made anew; and its gradebook takes seconds
@@ -301,7 +307,7 @@ def test_a_full_disk_leaves_the_old_and_nothing_half(command, place, netlab):
         assert lost(before, place) == set()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", nbgrader_long(COMMANDS))
 def test_a_folder_without_rights_is_refused(command, place, netlab):
     words, _ = COMMANDS[command]
     (place / "closed").mkdir(mode=0o555)

@@ -44,6 +44,15 @@ def notebook(tmp_path, monkeypatch):
     return tmp_path / "a.ipynb"
 
 
+@pytest.fixture(scope="module")
+def with_picture(tmp_path_factory):
+    """The bytes of that notebook with its picture, which takes a browser's start."""
+    path = tmp_path_factory.mktemp("drawn") / "a.ipynb"
+    write(path, FIGURE)
+    list(pictures.renew([path]))
+    return path.read_bytes()
+
+
 def test_what_was_edited_while_pictures_were_drawn_is_not_lost(renew, notebook, monkeypatch):
     def edited(figures):
         write("a.ipynb", FIGURE, FIGURE)
@@ -67,8 +76,8 @@ def test_it_draws_what_has_no_picture_and_nothing_else(renew, notebook):
     assert notebook.read_bytes() == before
 
 
-def test_a_picture_of_another_figure_is_drawn_anew(renew, notebook):
-    renew()
+def test_a_picture_of_another_figure_is_drawn_anew(renew, notebook, with_picture):
+    notebook.write_bytes(with_picture)
     stored = nbformat.read(notebook, as_version=4)
     stored.cells[0].outputs[0].data[pictures.FIGURE]["layout"]["xaxis"]["title"]["text"] = "RTT [s]"
     nbformat.write(stored, notebook)
@@ -78,8 +87,8 @@ def test_a_picture_of_another_figure_is_drawn_anew(renew, notebook):
     assert "RTT [s]" in new.metadata["image/png"].alt
 
 
-def test_a_notebook_that_is_stored_anew_keeps_the_pictures_of_its_figures(renew, notebook):
-    renew()
+def test_a_notebook_that_is_stored_anew_keeps_the_pictures_of_its_figures(notebook, with_picture):
+    notebook.write_bytes(with_picture)
     write("b.ipynb", go.Figure(), FIGURE)
     old, new = (nbformat.read(name, as_version=4) for name in ("a.ipynb", "b.ipynb"))
     pictures.carry_over(old, new)
@@ -114,6 +123,7 @@ def test_a_figure_is_described_in_words_whoever_wrote_it(figure, words):
     assert pictures.description(figure) == words
 
 
+@pytest.mark.long
 def test_a_figure_without_a_layout_is_drawn(renew, notebook):
     write("a.ipynb", {"data": []}, "no figure")
     assert renew() == ONE_NEW

@@ -263,6 +263,7 @@ def exported(course):
     }
 
 
+@pytest.mark.long
 def test_an_id_that_nbgrader_cannot_have_is_named_and_the_others_are_there(work, tmp_path):
     with pytest.raises(NetlabError, match=r"1 of 5 students'.*\n- =cmd.*cannot have the id"):
         export("nbgrader", work, tmp_path / "new", "--course", str(problem_set_of(tmp_path)))

@@ -84,7 +84,8 @@ def test_who_passes_a_limit_is_not_tried_again(grade, monkeypatch, over_time):
     assert "/home" not in marks["reason"]
 
 
-def test_what_a_notebook_says_at_its_end_is_no_reason(grade):
+def test_what_a_notebook_says_at_its_end_is_no_reason(grade, monkeypatch):
+    monkeypatch.setattr(marking, "LONG_S", 0.0)  # once
     notebook = grade.assignment.release()
     text = "import os\nos.write(2, b';=cmd /home/grader')\nos._exit(3)"
     small.cell(notebook, "number")["source"] = text

@@ -14,6 +14,7 @@ from jupyter_client.manager import start_new_kernel
 from netlab import CommandError, EmulationError, Iperf3, Network, SpecificationError, Topology, wan
 from netlab import run as run_experiment
 from netlab.engines.guest.machine import run_folder
+from tests import cases
 from tests.running import scripted
 
 
@@ -58,10 +59,10 @@ def test_time_stands_still_and_costs_nothing_between_commands(network):
     # the first echo waits for ARP, which crosses the link too
     assert times == pytest.approx([40, 20, 20, 20], abs=0.1)
     before, used, guest_cpu = network.clock, os.times(), cpu_seconds(network)
-    time.sleep(2)
+    time.sleep(1)
     assert network.clock == before
-    assert cpu_seconds(network) - guest_cpu < 0.02, "an idle guest must use less than 1 % of a core"
-    assert os.times().user - used.user < 0.02
+    assert cpu_seconds(network) - guest_cpu < 0.01, "an idle guest must use less than 1 % of a core"
+    assert os.times().user - used.user < 0.01
     network.sleep(1)
     assert network.clock == pytest.approx(before + 1, abs=0.001)
 
@@ -194,7 +195,7 @@ def test_what_did_not_come_up_is_refused(monkeypatch, line, words):
         Network(wan("100mbit", "20ms"))
 
 
-@pytest.mark.parametrize("clock", ["cpu", "real"])
+@pytest.mark.parametrize("clock", cases(["cpu", "real"]))
 def test_other_clocks_run_too(clock):
     with Network(wan("100mbit", "20ms"), clock=clock) as net:
         assert "2 received" in net.run("h1", "ping -c 2 10.0.0.2", echo=False).text

@@ -100,6 +100,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.long
 def test_what_a_cell_shows_in_another_way_is_kept(executed):
     for other, shown, seen in zip(OTHERS, *executed(*OTHERS), strict=True):
         texts = [one.get("text") or one.data.get("text/plain") for one in shown]

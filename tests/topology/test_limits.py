@@ -136,7 +136,7 @@ def networks(draw):
         return reject()
 
 
-@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
 @given(networks())
 def test_what_is_accepted_is_set_up_on_interfaces_that_it_has(network):
     interfaces = {
@@ -148,7 +148,7 @@ def test_what_is_accepted_is_set_up_on_interfaces_that_it_has(network):
             assert (node, name) in interfaces, command
 
 
-@settings(max_examples=5, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2, suppress_health_check=list(HealthCheck))
 @given(networks())
 def test_live_what_is_accepted_comes_up_and_its_hosts_reach_each_other(network):
     first, last = network.hosts[0], network.hosts[-1]

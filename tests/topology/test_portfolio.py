@@ -3,6 +3,7 @@
 import pytest
 
 import netlab as nl
+from tests import first_quick
 
 PAIRS = [("h1", "h4"), ("h1", "h9"), ("h7", "h9"), ("r1", "r2"), ("r2", "r3"), ("r3", "r4")]
 RTTS_MS = [60, 80, 60, 20, 40, 20]
@@ -35,7 +36,7 @@ def test_idle_round_trips(network):
     assert [network.rtt_s(*pair) * 1e3 for pair in PAIRS] == pytest.approx(RTTS_MS)
 
 
-@pytest.mark.parametrize(("src", "dst"), PAIRS[3:])
+@pytest.mark.parametrize(("src", "dst"), first_quick(PAIRS[3:]))
 def test_one_flow_fills_one_link(network, src, dst):
     """Within 3 % of what the headers leave of it."""
     run = nl.run(network, nl.Iperf3(src, dst, time=25))
@@ -43,10 +44,12 @@ def test_one_flow_fills_one_link(network, src, dst):
     assert run.flows.received_bps[0] == pytest.approx(bottleneck_bps, rel=0.03)
 
 
-@pytest.mark.parametrize(("src", "dst"), PAIRS[:3])
-@pytest.mark.parametrize(("congestion", "beta"), [("reno", 0.5), ("cubic", 0.7)])
+@pytest.mark.parametrize(
+    ("congestion", "beta", "src", "dst"),
+    first_quick((*one, *pair) for one in (("cubic", 0.7), ("reno", 0.5)) for pair in PAIRS[:3]),
+)
 def test_a_short_queue_costs_a_long_path_what_the_sawtooth_says(
-    network, src, dst, congestion, beta
+    network, congestion, beta, src, dst
 ):
     """Without slow start, after which several losses come at a time."""
     run = nl.run(network, nl.Iperf3(src, dst, time=100, omit=20, congestion=congestion))
@@ -65,6 +68,7 @@ def test_tclink_has_what_waits_and_what_is_under_way_in_one_limit():
     assert link.queue_bytes == 33 * 1514 - 25_000
 
 
+@pytest.mark.long
 def test_with_tclink_rtts_are_the_same_and_queues_shorter(network):
     """A ping beside a flow finds at most the queue that there is, once slow start is over: that
     fills the queues of L1 and L2, too.

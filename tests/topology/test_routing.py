@@ -158,7 +158,11 @@ def test_every_emulated_direction_that_packets_take_is_checked():
     assert ("r2", "h1") in checked(addressed(*both)), "no host's packets go from r2 to r1"
 
 
-@pytest.mark.parametrize("network", [TRIANGLE, UNEQUAL], ids=["triangle", "way back"])
+@pytest.mark.parametrize(
+    "network",
+    [TRIANGLE, pytest.param(UNEQUAL, marks=pytest.mark.long)],
+    ids=["triangle", "way back"],
+)
 def test_live_packets_take_the_ways_that_are_computed_in_the_time_that_is(network):
     with Network(network) as net:
         for start, end in permutations([host.name for host in network.hosts], 2):

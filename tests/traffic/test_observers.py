@@ -7,7 +7,8 @@ import pytest
 
 import netlab as nl
 
-PATH = nl.wan("100mbit", "20ms", "0.05%", burst=15_000, limit=100_000)
+# as if it were lossy: without offload; what is lost is what its queue does not hold
+PATH = nl.wan("100mbit", "20ms", burst=15_000, limit=100_000, offload=False)
 TESTS = [
     nl.Iperf3("h1", "h2", parallel=2, congestion="reno", time=3),
     nl.Iperf3("h3", "h4", parallel=2, congestion="cubic", time=3),

@@ -16,6 +16,7 @@ def beside(iterations):
     )
 
 
+@pytest.mark.long
 def test_little_of_it_repeats_to_the_byte():
     one, two = (nl.run(beside(1_000_000)) for _ in range(2))
     assert one.raw == two.raw

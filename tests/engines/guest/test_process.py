@@ -192,7 +192,9 @@ def test_a_planted_run_folder_is_refused(plant, tmp_path, monkeypatch):
             assert net._agent.folder.parent == place
 
 
-@pytest.mark.parametrize(("limit", "held"), [(64, 0), (300, 290)])
+@pytest.mark.parametrize(
+    ("limit", "held"), [(64, 0), pytest.param(300, 290, marks=pytest.mark.long)]
+)
 def test_too_few_open_files_are_said_in_words(limit, held):
     code = """
 import os, resource, sys
