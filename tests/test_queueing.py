@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from netlab import Experiment, Iperf3, Nstat, Ping, run, sweep, wan
+from tests import cases
 
 ECN = {"net.ipv4.tcp_ecn": 1}
 RED = "red limit 400kb min 30kb max 90kb avpkt 1000 bandwidth 100mbit ecn"
 
 
-@pytest.mark.parametrize("qdisc", ["fq_codel", RED])
+@pytest.mark.parametrize("qdisc", cases(["fq_codel", RED]))
 @pytest.mark.parametrize("sysctls", [ECN, {}])
 def test_a_queue_marks_packets_of_hosts_that_agree_on_it_and_drops_those_of_others(qdisc, sysctls):
     path = wan("100mbit", "20ms", pairs=1, qdisc=qdisc, sysctls=sysctls)

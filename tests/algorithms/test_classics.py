@@ -7,10 +7,12 @@ import pytest
 
 import netlab as nl
 from netlab.algorithms import AIMD, DCTCP, Cubic, Delay, MulTCP, Reno, base
+from tests import cases
 
 CLEAN = nl.wan("100mbit", "20ms", burst=15_000, limit=250_000, pairs=1)
 LOSSY = nl.wan("100mbit", "20ms", "0.1%", burst=15_000, pairs=1)
 MSS = 1448
+RED = "red limit 400kb min 30kb max 90kb avpkt 1000 bandwidth 100mbit ecn"
 
 
 def run(congestion, path=CLEAN, *more, time=3, seed=1, **options):
@@ -191,7 +193,7 @@ class Free(Paced):
         tcp.pacing_bps = float("inf")
 
 
-@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("reverse", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_a_pacing_rate_is_kept_until_it_is_infinite(reverse):
     paced = run(Paced, time=5, reverse=reverse).flows
     assert 0.9 * 20e6 < paced.received_bps[0] < 20e6 and paced.retransmits[0] == 0
@@ -224,9 +226,7 @@ class Asked(Reno):
         print(f"timeout-at-{tcp.cwnd:.0f}", end=" ")
 
 
-@pytest.mark.parametrize(
-    "qdisc", ["fq_codel", "red limit 400kb min 30kb max 90kb avpkt 1000 bandwidth 100mbit ecn"]
-)
+@pytest.mark.parametrize("qdisc", cases(["fq_codel", RED]))
 def test_a_mark_by_ecn_is_a_loss_to_it(qdisc, capsys):
     path = nl.wan("100mbit", "20ms", pairs=1, qdisc=qdisc, sysctls={"net.ipv4.tcp_ecn": 1})
     result = run(Asked, path, time=5)
@@ -277,7 +277,7 @@ def test_each_connection_has_an_instance_of_its_own(capsys):
 
 def test_two_algorithms_share_a_run_and_each_has_its_own_flow():
     tests = [nl.Iperf3("h1", "h2", congestion=one, time=3) for one in (AIMD(0.5, 1), AIMD(0.5, 4))]
-    result = nl.run(LOSSY, *tests)
+    result = nl.run(CLEAN, *tests)
     assert result.flows.congestion.tolist() == ["AIMD(0.5, 1)", "AIMD(0.5, 4)"]
     assert (result.flows.received_bps > 5e6).all()
 

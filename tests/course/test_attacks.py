@@ -88,8 +88,8 @@ class Listener(threading.Thread):
 
 
 def chosen(more, every, draw):
-    """Names of attacks and honest students: of each family a quick attack, and a few files. Or
-    `more`: 12 other cells, or all others in half an hour; and all other files and students.
+    """Attacks, honest students, and other spellings of these: of each family a quick attack, and a
+    few files. Or `more`: 12 other cells, or all others in half an hour; and all other files.
     """
     quick = [name for name in attacks.CELLS if name not in attacks.SLOW]
     files, honest = list(attacks.OF_FILES), list(HONEST[1:])
@@ -99,16 +99,18 @@ def chosen(more, every, draw):
     if more:
         cells = [name for name in (attacks.CELLS if every else quick) if name not in cells]
         cells = cells if every else cells[:12]
-    files, honest = (files[4:], honest[1:]) if more else (files[:4], honest[:1])
-    return {*cells, *files, *attacks.ALWAYS}, [HONEST[0], *honest]
+    files, honest = (files[3:], honest[1:]) if more else (files[:3], honest[:1])
+    honest = [HONEST[0], *honest]
+    same_names = [name for name, one in SAME_NAMES.items() if one in honest]
+    return {*cells, *files, *attacks.ALWAYS}, honest, same_names if more else same_names[:1]
 
 
 class Class:
     """A class, its folder, and what came of grading it."""
 
-    def __init__(self, folder, names, honest):
+    def __init__(self, folder, names, honest, same_names):
         self.folder, self.submitted, self.honest = folder, folder / "submitted", honest
-        self.same_names = {name: one for name, one in SAME_NAMES.items() if one in honest}
+        self.same_names = {name: SAME_NAMES[name] for name in same_names}
         self.canary = folder / "secret.txt"
         self.canary.write_text(CANARY)
         self.assignment = source.read(small.write(folder))

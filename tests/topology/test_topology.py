@@ -213,7 +213,7 @@ def follow(network, start, end):
     return passed
 
 
-@settings(max_examples=250)
+@settings(max_examples=100)
 @given(graphs())
 def test_in_any_network_packets_take_the_shortest_way(network):
     """The cost of every way there is, and the routes that are installed."""
