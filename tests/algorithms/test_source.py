@@ -223,6 +223,21 @@ def test_a_float_without_a_literal_is_the_same(value):
     assert repr(eval(literal(value))) == repr(value)
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({9, 10}, "set([10, 9])"),
+        (frozenset({9, 10, "a"}), "frozenset(['a', 10, 9])"),
+        ({"b": {9, 10}}, "{'b': set([10, 9])}"),
+        ([9, 10, 2], "list([9, 10, 2])"),
+        ((9, 10, 2), "tuple([9, 10, 2])"),
+    ],
+)
+def test_sets_are_written_in_one_order_and_lists_in_their_own(value, text):
+    """In that of their texts, whatever a process's hashes are: experiments are found by them."""
+    assert literal(value) == text
+
+
 def test_an_experiment_is_the_same_however_its_algorithm_is_written():
     first, second = (
         nl.Experiment(PATH, nl.Iperf3("h1", "h2", congestion=one))

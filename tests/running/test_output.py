@@ -52,6 +52,15 @@ def test_escape_sequences_are_not_shown(printed, shown, capsys):
     assert (job.text, capsys.readouterr().out, job.raw) == (shown, shown, printed)
 
 
+@given(st.text(st.characters(exclude_characters="\x1b")))
+def test_plain_output_reaches_the_user_unchanged(printed):
+    shown = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("builtins.print", lambda text, **_: shown.append(text))
+        job = scripted.network([printed]).run("h1", "cat")
+    assert job.text == job.raw == "".join(shown) == printed
+
+
 @given(parts=TEXT, cuts=st.lists(st.integers(0, 200), max_size=20))
 def test_a_sequence_that_messages_cut_in_two_is_not_shown_either(parts, cuts):
     whole = "".join(parts)
