@@ -13,30 +13,30 @@ SEEDS = range(1, int(os.environ.get("SEEDS", 10)) + 1)
 CHOSEN = os.environ.get("ALGORITHMS", "Reno,Cubic,DCTCP,BBR3").split(",")
 KERNELS = {"Reno": "reno", "Cubic": "cubic", "DCTCP": "dctcp", "BBR3": "bbr"}
 LOSSY = {
-    "0.1 % of loss, 100 Mbit/s, 20 ms": nl.wan("100mbit", "20ms", "0.1%", burst=15_000, pairs=1),
+    "0.1 % of loss, 50 Mbit/s, 20 ms": nl.wan("50mbit", "20ms", "0.1%", burst=15_000, pairs=1),
     "1 % of loss, 20 Mbit/s, 40 ms": nl.wan(
         "20mbit", "40ms", "1%", burst=3028, pairs=1, offload=False
     ),
-    "a queue of one BDP, 50 Mbit/s, 20 ms": nl.wan(
-        "50mbit", "20ms", burst=3028, limit=125_000, pairs=1, offload=False
+    "a queue of one BDP, 20 Mbit/s, 20 ms": nl.wan(
+        "20mbit", "20ms", burst=3028, limit=50_000, pairs=1, offload=False
     ),
 }
 MARKING = {
-    f"marks above {mark}, 100 Mbit/s, {delay}": nl.wan(
-        "100mbit",
+    f"marks above {mark}, 50 Mbit/s, {delay}": nl.wan(
+        "50mbit",
         delay,
         burst=15_000,
         pairs=1,
         qdisc=f"fq_codel ce_threshold {mark} ecn",
         sysctls={"net.ipv4.tcp_ecn": 3},
     )
-    for mark, delay in (("1ms", "2ms"), ("2ms", "2ms"), ("1ms", "10ms"))
+    for mark, delay in (("2ms", "2ms"), ("4ms", "2ms"), ("2ms", "10ms"))
 }
 
 
 def measured(congestion, path, seed):
     """Goodput [Mbit/s], losses, mean window after 3 s [segment]."""
-    test = nl.Iperf3("h1", "h2", congestion=congestion, time=20)
+    test = nl.Iperf3("h1", "h2", congestion=congestion, time=12)
     result = nl.run(path, test, nl.Windows("h1"), seed=seed)
     rows = result.windows[result.windows.time_s > 3]
     window = np.average(rows.cwnd[:-1], weights=np.diff(rows.time_s))
