@@ -154,8 +154,8 @@ class DCTCP(Reno):
 
     def on_loss(self, tcp):
         self.measure(tcp)
-        lost = tcp.lost > self.lost  # else it is a mark
-        tcp.cwnd = tcp.ssthresh = max(tcp.cwnd * (1 - (1 if lost else self.alpha) / 2), 2)
+        share = (1 if tcp.lost > self.lost else self.alpha) / 2  # of a loss, or of marks
+        tcp.cwnd = tcp.ssthresh = max(int(tcp.cwnd) - int(tcp.cwnd * share), 2)
 
 
 class Cubic(CongestionControl):
