@@ -3,6 +3,7 @@ number of networks run at once, and the others wait in a queue.
 """
 
 import contextlib
+import json
 import os
 import resource
 import socket
@@ -15,12 +16,13 @@ from netlab.engines.guest import walls
 from netlab.engines.jail import JailedEngine
 from netlab.engines.places import Places
 from netlab.engines.protocol import ignore
-from netlab.engines.serve import Client
+from netlab.engines.serve import Client, told
 from netlab.engines.served_line import ServedLine
-from netlab.errors import SpecificationError
+from netlab.errors import EngineError, SpecificationError
 
 SEND_S = 30  # that a stranger may take to read a message
 MOST_LINES, MOST_UNKNOWN = 1000, 20  # of strangers; of an address, before they have said hello
+FULL = "this server has no line left for your address: try again in some minutes"
 LOOPBACK = "127.0.0.1", "::1", "localhost"
 
 
@@ -54,7 +56,9 @@ class Door:
         lines = [*self.inside.items()]
         same = [(one, known) for one, (there, known) in lines if there == address]
         if len(lines) >= self.most or len(same) >= max(self.most // 2, self.places.each):
-            wire.close()
+            full = {"done": True, "raise": told(EngineError(FULL))}
+            with wire, contextlib.suppress(OSError):
+                wire.send(json.dumps(full).encode() + b"\n")
             return
         unknown = [one for one, known in same if not known]
         if len(unknown) >= MOST_UNKNOWN:

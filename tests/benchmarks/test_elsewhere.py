@@ -87,10 +87,10 @@ def test_the_same_bytes_elsewhere(tmp_path, monkeypatch):
         more = os.environ.get("ENGINES")
         engines |= {one: one for one in more.split(",")} if more else {}
         what = {
-            name: lambda address, name=name, seed=seed: digest(
-                nl.run(*EXPERIMENTS[name], engine=address, seed=seed).raw
+            name: lambda address, path=path, traffic=traffic, seed=seed: digest(
+                nl.run(path, *traffic, engine=address, seed=seed).raw
             )
-            for seed, name in enumerate(EXPERIMENTS)
+            for seed, (name, (path, traffic)) in enumerate(EXPERIMENTS.items())
         }
         what["live session"] = live
         folders = (tmp_path / f"ps1-{number}" for number in range(10_000))

@@ -510,6 +510,20 @@ def test_of_an_address_half_of_all_come_in_or_as_many_as_may_run_at_once():
             here.close()
 
 
+def test_whom_a_server_has_no_line_for_is_told():
+    door = listen.Door(Nothing(), Places(1), "right")
+    door.most = 0
+
+    def enter():
+        wire, address = server.accept()
+        door.enter(wire, address[0])
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=enter).start()
+        with pytest.raises(nl.EngineError, match=r"^this server has no line left"):
+            RemoteEngine(f"tcp://127.0.0.1:{server.getsockname()[1]}")
+
+
 def test_a_message_is_forgotten_once_it_is_answered(monkeypatch):
     class Message(dict):
         """What a `weakref` can point to."""
