@@ -200,7 +200,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_marks(course, graded, tmp_
                 time.sleep(0.05)
             os.kill(first, signal.SIGKILL)
 
-        killer = threading.Thread(target=kill)
+        killer = threading.Thread(target=kill, daemon=True)
         killer.start()
         batch = Batch(path, tmp_path / "some", work, scheduler=cluster.scheduler_address)
         assert batch.jobs == 2

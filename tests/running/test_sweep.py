@@ -228,7 +228,7 @@ def test_a_dask_cluster_loses_a_worker_and_no_run(grid, place, tmp_path):
                 time.sleep(0.01)
             client.submit(os._exit, 1, priority=100, pure=False)
 
-        killer = threading.Thread(target=kill)
+        killer = threading.Thread(target=kill, daemon=True)
         killer.start()
         whole = nl.sweep(transfer, **AXES, executor=client)
         killer.join()

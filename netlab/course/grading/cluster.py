@@ -70,6 +70,7 @@ class Cluster:
                 " there and `dask worker` where this netlab with its engine is installed"
             ) from error
         if others := {who: there for who, there in told.items() if there != here}:
+            self.client.close()
             who, there = others.popitem()
             raise NetlabError(
                 f"--scheduler {address}: the worker {who} has {there}, and here is {here}"
