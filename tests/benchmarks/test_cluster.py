@@ -2,8 +2,9 @@
 lost or done twice, while the memory of the scheduler and of the sweep's side stays as it is; and a
 class of 60, which gets the marks that it gets without a cluster.
 
-RUNS and CLASS set how many there are, SET names a problem set in place of a small one. With STAND_IN the workers start no guests: every run gives the result
-of the same ping, so that the numbers of both sides are those of 10,000 runs in some minutes.
+RUNS and CLASS set how many there are, SET names a problem set in place of a small one. With
+STAND_IN the workers of a sweep start no guests: every run gives the result of the same ping, so
+that the numbers of both sides are those of 10,000 runs in some minutes.
 """
 
 import contextlib
@@ -72,7 +73,8 @@ def two_workers(folder):
         start("scheduler", "--host", "127.0.0.1", "--port", str(port))
         worker(), worker()
         yield address, processes, kill
-        finally:
+        assert processes[1].returncode == -9
+    finally:
         for process in processes:
             process.terminate()
             process.wait()
