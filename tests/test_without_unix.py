@@ -26,7 +26,7 @@ LONG = (
     *("tests/course/test_check.py", "tests/course/test_forms.py", "tests/course/test_ids.py"),
     *("tests/course/test_mine.py", "tests/course/test_predictions.py", "tests/test_errors.py"),
     *("tests/course/test_source.py", "tests/test_description.py", "tests/test_fairness.py"),
-    *("tests/course/test_words_as_text.py", "tests/test_published.py", "tests/test_queueing.py"),
+    *("tests/test_published.py", "tests/test_queueing.py"),
 )
 
 
