@@ -105,7 +105,8 @@ def run(
         raise NetlabError(f"--output {output}: {error.strerror}; name another folder") from error
     chosen = netlab.engines.pick(engine)
     if isinstance(chosen, RemoteEngine):
-        chosen = remote(chosen.address, jailed=True)
+        if chosen.address != "vm":  # which is a jail by itself
+            chosen = remote(chosen.address, jailed=True)
     elif chosen.name == "guest":
         from netlab.engines.jail import JailedEngine  # starts processes
 
@@ -263,6 +264,20 @@ def wheel(folder: Annotated[Path, typer.Argument(help="Where to write it.")]):
 
     file = transfer.write_wheel(folder)
     say(f"Wrote {file} ({file.stat().st_size / 1e6:.0f} MB)")
+
+
+@engine_app.command("vm")
+def machine(folder: Annotated[Path | None, typer.Argument(help="Where to write a wheel.")] = None):
+    """Make the disk of a machine in QEMU that has the engine in use, for engine="vm"; with a
+    folder, also a wheel of it, netlab_vm, for machines that are no x86-64 Linux.
+    """
+    from netlab.engines.vm import disk
+
+    about = disk.build()
+    say(f"Made the disk {about['disk']}, with the engine {about['engine']}")
+    if folder:
+        file = disk.write_wheel(folder)
+        say(f"Wrote {file} ({file.stat().st_size / 1e6:.0f} MB)")
 
 
 @engine_app.command("import")

@@ -29,7 +29,8 @@ def needs_linux():
     if sys.platform != "linux":
         raise EngineError(
             f"the engine needs Linux on x86-64, and this is {platform.system()}. Recorded results"
-            ' work here; for live ones name an engine elsewhere, such as engine="ssh://HOST"'
+            ' work here; for live ones name an engine elsewhere, such as engine="ssh://HOST",'
+            ' or a machine of its own here, in QEMU: engine="vm"'
         )
 
 
@@ -49,11 +50,12 @@ def new_mininet():
 def new_remote(address):
     with needs_processes():
         from netlab.engines.remote import remote
-    return remote(address)
+        from netlab.engines.vm.qemu import vm
+    return vm() if address == "vm" else remote(address)
 
 
 ENGINES = {"guest": new_guest, "mininet": new_mininet, "recorded": RecordedEngine}
-ADDRESS = re.compile(r"(?s)ssh://[^/\s]+(/\S*)?|tcp://[^/\s]+:[0-9]+|exec:.*\S.*")
+ADDRESS = re.compile(r"(?s)vm|ssh://[^/\s]+(/\S*)?|tcp://[^/\s]+:[0-9]+|exec:.*\S.*")
 NOT_ROOT = (
     "it runs as root, and netlab asks `sudo` for that only where you ask for it with"
     ' engine="mininet" (or NETLAB_ENGINE=mininet)'
@@ -76,9 +78,9 @@ def pick(engine=None):
             return new_remote(engine)
         if not isinstance(engine, str) or engine not in ENGINES:
             raise SpecificationError(
-                f"engine = {engine!r}: one of {', '.join(ENGINES)}; an address such as ssh://HOST,"
-                " tcp://HOST:PORT or exec:COMMAND; None for the first that works; or an object that"
-                " has all that netlab.engines.protocol.Engine names"
+                f"engine = {engine!r}: one of {', '.join(ENGINES)}, vm; an address such as"
+                " ssh://HOST, tcp://HOST:PORT or exec:COMMAND; None for the first that works; or an"
+                " object that has all that netlab.engines.protocol.Engine names"
             )
         # while records are made anew, they are run and not read
         if engine != "recorded" or not recorded.anew():

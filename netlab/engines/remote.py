@@ -30,6 +30,7 @@ from importlib.metadata import version
 from netlab import errors
 from netlab.engines import evidence
 from netlab.engines.agent_line import Interrupted, LineDown, OutOfTime
+from netlab.engines.host_speed import SLOWEST, wall_s
 from netlab.engines.protocol import ignore
 from netlab.engines.remote_line import HELLO_S, open_line
 
@@ -72,7 +73,8 @@ class RemoteConnection:
         except BaseException:
             self.line.close()
             raise
-        self.line.wall_limit_s, self.line.wall_s = wall_limit_s + LATER_S, 0.0
+        later_s = wall_s(LATER_S, engine.about)
+        self.line.wall_limit_s, self.line.wall_s = wall_limit_s + later_s, 0.0
 
     def _place(self, event):
         if isinstance(place := event.get("waiting"), int):
@@ -119,7 +121,7 @@ class RemoteConnection:
         if self.line.interrupted:
             self.line.close()
         elif not self.closed and not self.line.closed:
-            self.line.wall_limit_s = self.line.wall_s + CLOSE_S
+            self.line.wall_limit_s = self.line.wall_s + wall_s(CLOSE_S, self.engine.about)
             try:
                 self.engine.ask(self.line, {"close": True})
                 self.engine.idle.append(self.line)
@@ -152,9 +154,12 @@ class RemoteEngine:
         self.process = os.getpid()
         self.idle.append(self.new_line())
 
+    def open_line(self):
+        return open_line(self.address)
+
     def new_line(self):
         """A line whose other end has said who it is."""
-        line = open_line(self.address)
+        line = self.open_line()
         try:
             self.greet(line)
         except BaseException:
@@ -163,8 +168,8 @@ class RemoteEngine:
         line.begun = True
         return line
 
-    def greet(self, line):
-        line.wall_limit_s = HELLO_S
+    def greet(self, line, limit_s=HELLO_S):
+        line.wall_limit_s = limit_s
         hello = {"protocol": PROTOCOL, "netlab": version("netlab"), "jailed": self.jailed}
         if self.address.startswith("tcp:"):
             hello["token"] = os.environ.get("NETLAB_TOKEN", "")
@@ -173,6 +178,7 @@ class RemoteEngine:
             digest, about = str(told["digest"]), {**told["about"]}
             name, clocks = str(told["name"]), tuple(map(str, told["clocks"]))
             at_once, _ = int(told["at_once"]), (clocks[0], *(about[key] for key in ABOUT))
+            about["slower"] = min(max(1.0, float(about.get("slower", 1))), SLOWEST)
         except NONSENSE:
             raise errors.EngineError(
                 f"{self.address}: what answers there is no netlab engine"
@@ -203,7 +209,8 @@ class RemoteEngine:
             line.close()
             if "hello" in question:
                 raise errors.EngineError(
-                    f"{self.address}: nothing was heard from there within {HELLO_S} seconds"
+                    f"{self.address}: nothing was heard from there within {line.wall_limit_s:g}"
+                    " seconds"
                 ) from None
             raise errors.LimitError(f"{self.address} {error}") from None
         except LineDown as error:

@@ -116,22 +116,29 @@ class StreamLine(Line):
 class ProgramLine(StreamLine):
     """The line to a program that is started here, over its standard input and output."""
 
-    def __init__(self, command):
+    output = subprocess.PIPE
+
+    def __init__(self, command, **options):
         self.said, self.last = tempfile.TemporaryFile(), ""  # noqa: SIM115
         try:
             self.program = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdout=self.output or self.said,
                 stderr=self.said,
                 start_new_session=True,  # Jupyter's interrupt goes to the whole process group
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+                **options,
             )
         except OSError as error:
             self.said.close()
             name = command if isinstance(command, str) else command[0]
             raise EngineError(f"{name} cannot be started: {error.strerror}") from None
-        super().__init__(self.program.stdout, self.program.stdin)
+        super().__init__(*self.files())
+
+    def files(self):
+        """What it reads and writes."""
+        return self.program.stdout, self.program.stdin
 
     def why(self):
         if not self.said.closed:

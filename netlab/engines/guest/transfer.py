@@ -178,17 +178,27 @@ def write_wheel(folder):
     archive = io.BytesIO()
     with lzma.open(archive, "wb", preset=XZ_LEVEL) as packed:
         write_archive(build, packed)
-    name = f"{PACKAGE}-{version('netlab')}+{build.digest}"
-    tag = f"py3-none-manylinux_2_{glibc_minor(build)}_x86_64"
     about = {**build.record, "digest": build.digest}
     contents = {
-        f"{PACKAGE}/__init__.py": b'"""The engine of netlab, which unpacks it into its cache."""\n',
-        f"{PACKAGE}/{ABOUT}": json.dumps(about, indent=1, sort_keys=True).encode(),
-        f"{PACKAGE}/{ARCHIVE}": archive.getvalue(),
+        "__init__.py": b'"""The engine of netlab, which unpacks it into its cache."""\n',
+        ABOUT: json.dumps(about, indent=1, sort_keys=True).encode(),
+        ARCHIVE: archive.getvalue(),
+    }
+    summary = (
+        f"The engine of netlab: Linux {build.about['kernel']}, iperf3 {build.about['iperf3']},"
+        f" Mininet {build.about['mininet']}"
+    )
+    tag = f"py3-none-manylinux_2_{glibc_minor(build)}_x86_64"
+    return pack_wheel(folder, PACKAGE, build.digest, tag, summary, contents)
+
+
+def pack_wheel(folder, package, digest, tag, summary, data):
+    """Write a wheel of a package that is data, of netlab's version; -> its path."""
+    name = f"{package}-{version('netlab')}+{digest}"
+    contents = {f"{package}/{file}": one for file, one in data.items()} | {
         f"{name}.dist-info/METADATA": (
-            f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {name.partition('-')[2]}\n"
-            f"Summary: The engine of netlab: Linux {build.about['kernel']}, iperf3"
-            f" {build.about['iperf3']}, Mininet {build.about['mininet']}\n"
+            f"Metadata-Version: 2.1\nName: {package}\nVersion: {name.partition('-')[2]}\n"
+            f"Summary: {summary}\n"
         ).encode(),
         f"{name}.dist-info/WHEEL": (
             f"Wheel-Version: 1.0\nGenerator: netlab\nRoot-Is-Purelib: false\nTag: {tag}\n"
@@ -196,16 +206,16 @@ def write_wheel(folder):
     }
     record = f"{name}.dist-info/RECORD"
     lines = [f"{record},,\n"]
-    for path, data in contents.items():
-        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
-        lines.append(f"{path},sha256={digest},{len(data)}\n")
+    for path, one in contents.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(one).digest()).decode().rstrip("=")
+        lines.append(f"{path},sha256={digest},{len(one)}\n")
     contents[record] = "".join(lines).encode()
     path = Path(folder, f"{name}-{tag}.whl")
-    ours = begins_as(lambda head: head[30:].startswith(PACKAGE.encode()))
+    ours = begins_as(lambda head: head[30:].startswith(package.encode()))
     with replacing(path, "FOLDER", ours) as file:
         with zipfile.ZipFile(file, "w") as wheel:
-            for member, data in contents.items():
-                wheel.writestr(zipfile.ZipInfo(member), data)  # of 1980, as no date is given
+            for member, one in contents.items():
+                wheel.writestr(zipfile.ZipInfo(member), one)  # of 1980, as no date is given
         os.fchmod(file.fileno(), 0o644)  # made to be handed on, whatever the umask says
     return path
 

@@ -78,11 +78,11 @@ def made(name, make):
     return place
 
 
-def needed():
-    """The installed packages that a jail has, by name."""
+def needed(packages=PACKAGES):
+    """The installed packages that a jail has, by name; or these, and what they need."""
     with needs_notebooks("course", "what makes and grades problem sets"):
         from packaging.requirements import Requirement
-    found, names = {}, list(PACKAGES)
+    found, names = {}, list(packages)
     while names:
         name = re.sub(r"[-_.]+", "-", names.pop()).lower()
         if name in found:
@@ -118,7 +118,7 @@ def copy_netlab(folder, python):
 
 def copy_python(folder, packages):
     """The interpreter, its library, the packages but for netlab, and shared libraries."""
-    print("The jail gets its Python, once: half a minute.", flush=True)
+    print("Python is copied: half a minute.", flush=True)
     for name, package in packages.items():
         for file in (package.files or ()) if name != "netlab" else ():
             if file.parts[0] != ".." and not {"tests", "__pycache__"} & {*file.parts}:
