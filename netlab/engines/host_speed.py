@@ -1,13 +1,10 @@
 """How much longer than elsewhere netlab waits on this machine."""
 
 import os
-import time
 
 from netlab.errors import SpecificationError
 
 SLOWEST = 1000
-COUNT, COUNTED_S = 100_000, 0.002  # to where `measured` counts; how long a fast laptop takes
-GUEST = 4  # where Python counts 11 times as long, in QEMU, a guest takes 31 to 48 times as long
 
 
 def wall_s(seconds, about=()):
@@ -30,18 +27,3 @@ def wall_s(seconds, about=()):
             f" time are on this machine, a number from 1 to {SLOWEST}"
         )
     return factor * seconds
-
-
-def measured():
-    """How many times as long as on a fast laptop a guest takes here, at least 1: by counting."""
-    times = []
-    for _ in range(20):
-        began = time.perf_counter()
-        for _ in range(COUNT):
-            pass
-        times.append(time.perf_counter() - began)
-    return min(max(1.0, GUEST * min(times) / COUNTED_S), SLOWEST)
-
-
-if __name__ == "__main__":
-    print(f"{measured():.1f}")

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from typer.testing import CliRunner
 
 import netlab as nl
+from netlab.cli.commands import app
 from netlab.engines.cache import cache_folder
 from netlab.engines.vm import disk, qemu
 
@@ -134,6 +136,14 @@ def test_a_wheel_brings_the_disk(folder, tmp_path, monkeypatch, capsys):
     with pytest.raises(nl.EngineError, match=r"Compressed file ended"):
         qemu.disk()
     assert not (folder / "about.json").exists()
+
+
+def test_the_command_makes_the_disk_and_writes_its_wheel(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(disk, "build", lambda: json.loads((folder / "about.json").read_text()))
+    for words in [], [str(tmp_path / "dist")]:
+        done = CliRunner().invoke(app, ["engine", "vm", *words])
+        assert done.exit_code == 0 and f"Made the disk {'1' * 12}" in done.output
+        assert len([*tmp_path.glob("dist/netlab_vm-*.whl")]) == len(words)
 
 
 @pytest.mark.parametrize(("version", "scheme"), [("7.2.22", "exec:cat<"), ("10.0", "file:")])
