@@ -6,6 +6,7 @@ such as 10,30. It installs JupyterHub and its proxy to a folder of its own.
 import asyncio
 import json
 import os
+import resource
 import signal
 import socket
 import statistics
@@ -87,6 +88,8 @@ class Hub:
         self.temporary, self.server = folder / f"tmp-{uuid.uuid4().hex[:8]}", None
         self.temporary.mkdir()
         (folder / "homes").mkdir(exist_ok=True)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.used_s = used.ru_utime + used.ru_stime
         python, shared = folder / "venv/bin/python", folder / "shared"
         own = {"TMPDIR": str(self.temporary), "NETLAB_PROGRESS": "off"}
         engine = {"NETLAB_CACHE": str(shared)}
@@ -127,6 +130,7 @@ class Hub:
             method=method,
             body=json.dumps(what) if method == "POST" else None,
             headers={"Authorization": f"token {token or self.token}"},
+            connect_timeout=LONGEST_S,
             request_timeout=LONGEST_S,
         )
         answer = await httpclient.AsyncHTTPClient().fetch(request)
@@ -158,7 +162,7 @@ class Hub:
         request = httpclient.HTTPRequest(
             f"{self.url.replace('http', 'ws')}/user/{name}/api/kernels/{kernel['id']}/channels",
             headers={"Authorization": f"token {token}"},
-            connect_timeout=600,
+            connect_timeout=LONGEST_S,
         )
         line = await websocket.websocket_connect(request, max_message_size=1 << 30)
         for cell in cells:
@@ -180,6 +184,8 @@ class Hub:
                 program.send_signal(signal.SIGINT)
                 program.wait(60)
         self.log.close()
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(f"{used.ru_utime + used.ru_stime - self.used_s:.0f} CPU s in all")
 
 
 def execute(code, number):
@@ -210,6 +216,7 @@ async def a_class(hub, number, memory):
     """All log in, all work at the same time, and some of them again while their servers stop.
     -> What each one's notebook printed, and what failed.
     """
+    httpclient.AsyncHTTPClient.configure(None, max_clients=10 * number)
     await hub.up()
     names, began = [f"student{one:03}" for one in range(number)], time.monotonic()
     tokens = await asyncio.gather(*(hub.log_in(name) for name in names))
