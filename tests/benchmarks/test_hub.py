@@ -4,6 +4,7 @@ such as 10,30. It installs JupyterHub and its proxy to a folder of its own.
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import resource
@@ -15,6 +16,7 @@ import sys
 import sysconfig
 import time
 import uuid
+from collections import Counter
 from pathlib import Path
 
 import psutil
@@ -208,8 +210,11 @@ def solution(name):
 
 def below():
     """How many processes of each name there are below this one."""
-    names = [one.name() for one in psutil.Process().children(recursive=True)]
-    return {name: names.count(name) for name in sorted({*names})}
+    found = Counter()
+    for one in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended
+            found[one.name()] += 1
+    return dict(found)
 
 
 async def a_class(hub, number, memory):
