@@ -74,7 +74,8 @@ def test_the_flows_start_where_the_seed_says_within_the_stagger(duel, another_du
 def test_commands_can_be_typed_at_mininets_prompt(duel):
     assert "h2 iperf3 -s -1 -p 5201 &" in duel.commands
     assert "h1 iperf3 -c 10.0.0.2 -p 5201 -t 4 -P 2 -i 1 -C reno -J &" in duel.commands
-    typed = run(nl.Iperf3("h1", "h2", time=1), loss="0.1%").commands
+    slow = nl.wan("100mbit", "20ms", offload=False)
+    typed = nl.run(slow, nl.Iperf3("h1", "h2", time=1)).commands
     assert "h1 ethtool -K h1-eth0 tso off gso off gro off" in typed
     assert "h1 iperf3 -c 10.0.0.2 -p 5201 -t 1 -P 1 -i 1 -J &" in typed
 
@@ -282,6 +283,7 @@ def test_counters_leave_out_what_the_totals_leave_out():
     assert rest.flows.halving_rate[0] == approx(reduced / sent, rel=0.1)
 
 
+@pytest.mark.long
 def test_a_reversed_test_is_counted_where_it_is_sent():
     test = nl.Iperf3("h2", "h1", reverse=True, time=3, omit=1)
     result = nl.run(nl.wan(loss="1%", pairs=1), test, nl.Nstat("h1"))

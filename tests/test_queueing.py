@@ -84,6 +84,7 @@ def shares_of_h1(noise, seeds):
     return bps.h1 / (bps.h1 + bps.h3)
 
 
+@pytest.mark.long
 def test_in_lockstep_whoever_is_named_first_wins_whatever_the_seed():
     shares = shares_of_h1(None, range(3))
     assert shares["h1"].min() > 0.55 > 0.45 > shares["h3"].max()

@@ -134,7 +134,7 @@ def seen(tmp_path_factory, chrome, listener, written):
             chrome.get(file.as_uri())
             links |= set(chrome.execute_script(LINKS))
             ran |= set(chrome.execute_script("return top.ran || []"))
-        time.sleep(1)
+        time.sleep(0.5)
         found[walls] = ran, {path.strip("/") for path in asked}, links
     return found
 

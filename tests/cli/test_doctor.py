@@ -38,6 +38,7 @@ def test_numbers_that_are_not_the_published_ones_are_noticed(monkeypatch, tmp_pa
     assert finding.state == "note" and "not the published ones (0000)" in finding.text
 
 
+@pytest.mark.long
 def test_an_engine_is_put_in_use_only_where_its_numbers_are_the_published_ones(
     monkeypatch, tmp_path
 ):

@@ -39,6 +39,7 @@ def test_what_a_source_says(assignment):
     assert [spec["points"] for spec in flow.answers.values()] == [1.75, 1.75]  # shared evenly
 
 
+@pytest.mark.long
 def test_a_release_is_what_nbgrader_makes(assignment, tmp_path):
     """But for what it says of itself in its metadata: `netlab`."""
     problem_set.write(tmp_path)

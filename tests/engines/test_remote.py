@@ -144,7 +144,7 @@ def test_an_error_comes_as_it_was_with_what_was_kept(there):
     assert str(died.value.evidence) in str(died.value)
 
 
-@pytest.mark.parametrize("who", ["here", "there"])
+@pytest.mark.parametrize("who", ["here", pytest.param("there", marks=pytest.mark.long)])
 def test_a_line_that_breaks_ends_the_network_on_both_sides(there, who):
     net = nl.Network(PATH, engine=there)
     program = net._agent.line.program

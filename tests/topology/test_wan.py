@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from netlab import Iperf3, Link, SpecificationError, run, units, wan
 from netlab.topology.limits import FRAME_BYTES
-from tests import lines_run
+from tests import first_quick, lines_run
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,16 @@ def test_the_bucket_passes_a_frame_and_little_more_and_the_queue_holds_a_window(
 
 @pytest.mark.parametrize(
     ("rate", "delay", "parallel", "time", "least"),
-    [
-        ("1mbit", "20ms", 1, 10, 0.8),
-        ("5mbit", "20ms", 8, 10, 0.8),
-        ("10mbit", None, 1, 1, 0.8),
-        ("40mbit", "100ms", 1, 10, 0.8),
-        ("1gbit", "20ms", 8, 2, 0.8),
-        ("500kbit", "100ms", 8, 10, 0.3),  # iperf3's server counts whole blocks of 128 KB
-    ],
+    first_quick(
+        [
+            ("5mbit", "20ms", 8, 10, 0.8),
+            ("1mbit", "20ms", 1, 10, 0.8),
+            ("10mbit", None, 1, 1, 0.8),
+            ("40mbit", "100ms", 1, 10, 0.8),
+            ("1gbit", "20ms", 8, 2, 0.8),
+            ("500kbit", "100ms", 8, 10, 0.3),  # iperf3's server counts whole blocks of 128 KB
+        ]
+    ),
 )
 def test_live_a_link_carries_its_rate_and_no_more(rate, delay, parallel, time, least):
     test = Iperf3("h1", "h2", parallel=parallel, time=time)

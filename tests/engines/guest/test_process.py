@@ -123,6 +123,7 @@ def test_killing_any_of_a_guest_s_processes_ends_the_run():
             assert ended.value.evidence.is_dir()
 
 
+@pytest.mark.long
 def test_programs_that_come_and_go_are_not_taken_for_killed_ones():
     with Network(Topology([Host("pc", "10.9.9.9/8")])) as net:
         net.run("pc", "(exit 3) | cat & sleep 1000 & kill -KILL $!; sleep 2", echo=False)
@@ -176,7 +177,13 @@ PLANTS = {  # a folder that cannot be made, and those that somebody else may hav
 }
 
 
-@pytest.mark.parametrize("plant", PLANTS.values(), ids=PLANTS)
+@pytest.mark.parametrize(
+    "plant",
+    [
+        pytest.param(one, id=name, marks=[pytest.mark.long] * name.startswith("a dangling"))
+        for name, one in PLANTS.items()
+    ],
+)
 def test_a_planted_run_folder_is_refused(plant, tmp_path, monkeypatch):
     monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
