@@ -21,7 +21,7 @@ from netlab.engines import recorded
 from netlab.engines.guest import GuestEngine
 from netlab.running.executors import identity, measure
 from netlab.running.result import Result
-from netlab.running.rows import TOGETHER, Rows
+from netlab.running.rows import Rows
 from netlab.running.sweep import MOST_LOST
 from netlab.running.unfinished import WEEK_S, UnfinishedSweep
 from tests import cases
@@ -308,6 +308,7 @@ def test_a_worker_that_came_later_with_another_engine_fails_its_runs():
 
 def test_a_sweep_holds_a_bounded_number_of_futures_and_tables(stand_in, monkeypatch):
     monkeypatch.setattr("netlab.running.sweep.MOST_SUBMITTED", 20)
+    monkeypatch.setattr("netlab.running.rows.TOGETHER", 40)
     alive, most, tables = weakref.WeakSet(), [], []
 
     class Counted(ThreadPoolExecutor):
@@ -323,11 +324,11 @@ def test_a_sweep_holds_a_bounded_number_of_futures_and_tables(stand_in, monkeypa
             tables.append(len(self.new) + len(self.tables))
 
     monkeypatch.setattr("netlab.running.sweep.Rows", Watched)
-    seeds = range(20, 620)
+    seeds = range(20, 220)
     with Counted(2) as executor:
         frame = nl.sweep(ping, delay=["1ms"], seeds=seeds, executor=executor)
-    assert len(most) == 601 and 20 <= max(most) <= 23, "and those in the workers' hands"
-    assert max(tables) < 6 + TOGETHER + 20
+    assert len(most) == 201 and 20 <= max(most) <= 23, "and those in the workers' hands"
+    assert max(tables) < 5 + 40 + 20
     assert frame.seed.tolist() == [*seeds] and {*stand_in.values()} == {1}
 
 
