@@ -16,18 +16,9 @@ import netlab as nl
 
 ROOT = Path(__file__).parents[1]
 TEXTS = ["-X", "warn_default_encoding", "-W", "error::EncodingWarning:netlab"]
-# Tests of what needs engines, processes, locks or a browser are not for Windows; the others of
-# these folders and files are.
+# Tests of what needs engines, processes or locks are not for Windows; all of these are.
 SHORT = "tests/test_units.py", "tests/models/test_startup.py", "tests/plots/test_tables.py"
-LONG = (
-    *("netlab/fairness", "netlab/models", "netlab/readers", "netlab/topology", "netlab/units.py"),
-    *("tests/models", "tests/plots", "tests/readers", "tests/topology", "tests/traffic"),
-    *("tests/algorithms/test_classics.py", "tests/algorithms/test_source.py"),
-    *("tests/course/test_check.py", "tests/course/test_forms.py", "tests/course/test_ids.py"),
-    *("tests/course/test_mine.py", "tests/course/test_predictions.py", "tests/test_errors.py"),
-    *("tests/course/test_source.py", "tests/test_description.py", "tests/test_fairness.py"),
-    *("tests/test_published.py", "tests/test_queueing.py"),
-)
+LONG = "tests/test_units.py", "tests/models", "tests/readers"
 
 
 def on_windows(*arguments, options=(), engine="", **environment):
