@@ -188,7 +188,7 @@ class Cubic(CongestionControl):
         self.before = self.top = 0  # windows: of the last loss; where the curve is flat
         self.began_s = None  # when the curve began
         self.acked = self.counted = self.seen_cwnd = self.seen_s = 0
-        self.end = 0  # of the round trip, for HyStart
+        self.end = -1  # of the round trip, for HyStart
 
     def on_ack(self, tcp, acked):
         if tcp.cwnd < tcp.ssthresh:

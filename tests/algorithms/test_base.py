@@ -1,5 +1,6 @@
 """What an algorithm derives from, and how its fractions meet the kernel's whole numbers."""
 
+import json
 import math
 import re
 
@@ -9,7 +10,17 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.algorithms import AIMD, MulTCP, Reno, base
-from netlab.engines.guest.control_process import ACK, FIELDS, LOSS, SAMPLE, START, TIMEOUT, Window
+from netlab.algorithms.source import algorithm
+from netlab.engines.guest.control_process import (
+    ACK,
+    FIELDS,
+    LOSS,
+    SAMPLE,
+    START,
+    TIMEOUT,
+    Window,
+    load,
+)
 from netlab.readers.kernel_traces import STATES
 
 
@@ -196,3 +207,13 @@ def test_what_was_not_measured_is_nan():
 
 def test_one_name_for_each_state():
     assert base.STATES == STATES
+
+
+@pytest.mark.parametrize("name", sorted({*nl.algorithms.__all__} - {"CongestionControl"}))
+def test_netlabs_own_algorithms_need_nothing_but_their_source(name):
+    text = json.dumps([algorithm(getattr(nl.algorithms, name)).model_dump()])
+    alone, [(_, cls, parameters)] = load(base.__file__, text)
+    window = Window(alone, cls, parameters)
+    assert asked(window, START, 10, mss=1448)[0] == 10
+    event, ssthresh = SAMPLE if window.kind else ACK, window.whole_threshold()
+    assert asked(window, event, 10, ssthresh, mss=1448, in_flight=9, delivered=1)[0] >= 4

@@ -279,3 +279,29 @@ def test_it_fills_the_path_and_keeps_the_queue_short():
         assert result.flows.received_bps[0] > 0.92 * 50e6 * MSS / (MSS + 66)
         assert rows.srtt_s.median() < 0.0235 and rows.srtt_s.max() < 0.045
         assert result.flows.retransmits[0] == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("offload", [False, True])
+def test_beside_reno_it_takes_less_and_loses_less_than_v1(offload):
+    """Behind a queue of one BDP; behind deeper ones both leave more to Reno."""
+    burst = 15_000 if offload else 3028
+    path = nl.wan("10mbit", "40ms", burst=burst, limit=50_000, pairs=2, offload=offload)
+    reno = nl.Iperf3("h3", "h4", congestion="reno", time=30)
+    shares, losses = {}, {}
+    for one in (BBR3, "bbr"):
+        test = nl.Iperf3("h1", "h2", congestion=one, time=30)
+        runs = [nl.run(path, test, reno, seed=seed).flows for seed in (1, 2)]
+        shares[one] = np.mean([flows.received_bps[0] / flows.received_bps.sum() for flows in runs])
+        losses[one] = sum(flows.retransmits[0] for flows in runs)
+    assert shares[BBR3] < shares["bbr"] - 0.05 and losses[BBR3] < 0.6 * losses["bbr"]
+    assert shares[BBR3] > 0.4
+
+
+@pytest.mark.long
+def test_random_loss_of_one_percent_costs_it_little_and_of_five_much():
+    path = nl.wan("20mbit", "40ms", "1%", burst=3028, pairs=1, offload=False)
+    for loss, least, most in (("1%", 14e6, 19e6), ("5%", 0, 12e6)):
+        rates = [run(BBR3, path.but(loss=loss), time=12, seed=s) for s in (1, 2)]
+        assert least < np.mean([one.flows.received_bps[0] for one in rates]) < most
+    assert run("reno", path, time=12).flows.received_bps[0] < 5e6
