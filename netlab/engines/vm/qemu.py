@@ -5,6 +5,7 @@ this machine. It starts with what was in its memory after its first start here, 
 line, and so with this process.
 """
 
+import contextlib
 import functools
 import hashlib
 import json
@@ -16,6 +17,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -120,11 +122,19 @@ class MachineLine(ProgramLine):
 
     def keep(self, place):
         """Write what is in the machine's memory to a file, and end it; -> is it written?"""
-        self.program.stdin.write(f"{TO_MONITOR}migrate {place}\ninfo migrate\nquit\n".encode())
-        self.program.stdin.flush()
-        self.program.wait(FIRST_START_S)
-        self.said.seek(0)
-        return b"Migration status: completed" in self.said.read()
+        console, said = self.program.stdin, b""
+        with contextlib.suppress(OSError):  # it has ended
+            console.write(f"{TO_MONITOR}migrate {place}\n".encode())
+            while not re.search(rb"Migration status: (completed|failed)", said):
+                console.write(b"info migrate\n")
+                console.flush()
+                time.sleep(1)
+                self.said.seek(0)
+                said = self.said.read()
+            console.write(b"quit\n")
+            console.flush()
+            self.program.wait()
+        return b"Migration status: completed" in said
 
     def end(self):
         self.program.kill()  # it writes nothing
