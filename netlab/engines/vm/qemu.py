@@ -117,7 +117,7 @@ class MachineLine(ProgramLine):
             raise EngineError(f"QEMU does not start: {self.why()}")
         except BaseException:
             self.program.kill()
-            self.program.wait()
+            self.program.wait(FIRST_START_S)
             raise
 
     def keep(self, place):
@@ -133,7 +133,7 @@ class MachineLine(ProgramLine):
                 said = self.said.read()
             console.write(b"quit\n")
             console.flush()
-            self.program.wait()
+            self.program.wait(FIRST_START_S)
         return b"Migration status: completed" in said
 
     def end(self):
