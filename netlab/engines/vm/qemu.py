@@ -117,7 +117,7 @@ class MachineLine(ProgramLine):
             raise EngineError(f"QEMU does not start: {self.why()}")
         except BaseException:
             self.program.kill()
-            self.program.wait(FIRST_START_S)
+            self.program.wait()
             raise
 
     def keep(self, place):
