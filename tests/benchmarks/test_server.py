@@ -160,14 +160,14 @@ class Raw:
         self.send({"ask": WAIT})
 
 
-def end_with_parent(parent):
-    while os.getppid() == parent:
+def end_with(process):
+    while psutil.pid_exists(process):
         time.sleep(0.5)
     os._exit(1)
 
 
-def run_far(number, port):
-    threading.Thread(target=end_with_parent, args=(os.getppid(),), daemon=True).start()
+def run_far(number, port, client):
+    threading.Thread(target=end_with, args=(client,), daemon=True).start()
     from_address(number)
     nl.run(PATH, nl.Iperf3("h1", "h2", time=3600), engine=f"tcp://127.0.0.1:{port}")
 
@@ -175,7 +175,7 @@ def run_far(number, port):
 def dies(number, port, chance):
     """It is killed while it waits, or in the middle of a run."""
     context = multiprocessing.get_context("forkserver")
-    victim = context.Process(target=run_far, args=(number, port))
+    victim = context.Process(target=run_far, args=(number, port, os.getpid()))
     victim.start()
     time.sleep(chance.uniform(0, 60))
     victim.kill()
