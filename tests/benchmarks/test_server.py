@@ -344,7 +344,7 @@ def test_fifty_clients_ten_of_them_hostile(tmp_path, monkeypatch):
             line.close()
         time.sleep(5)
         before, until, names = server.holds(), time.time() + 60 * MINUTES, itertools.cycle(HOSTILE)
-        enemies = {number: next(names) for number in range(CLIENTS - ENEMIES, CLIENTS)}
+        enemies = {number: next(names) for number in range(ENEMIES)}
         for number in range(CLIENTS):
             what = (hostile, enemies[number]) if number in enemies else (good, native)
             arguments = number, server.port, until, what[1], done
