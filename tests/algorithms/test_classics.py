@@ -81,7 +81,7 @@ def test_cubic_is_the_kernels_cubic(path, seeds):
 @pytest.mark.long
 def test_cubic_with_the_rfcs_rule_carries_what_reno_does():
     """At 1 % of loss, where Linux's carries a twentieth less."""
-    path = LOSSY.but(loss="1%")
+    path = nl.wan("100mbit", "20ms", "1%", burst=15_000, pairs=1)
     rates = [
         np.mean([run(one, path, time=20, seed=seed).flows.received_bps[0] for seed in range(1, 6)])
         for one in ("reno", Cubic, Cubic(alpha_rule=True))
