@@ -87,7 +87,7 @@ def test_cubic_with_the_rfcs_rule_carries_what_reno_does():
         for one in ("reno", Cubic, Cubic(alpha_rule=True))
     ]
     assert rates[1] < rates[0] and rates[2] > 1.04 * rates[1]
-    assert rates[2] == pytest.approx(rates[0], rel=0.06)
+    assert rates[2] == pytest.approx(rates[0], rel=0.1)
 
 
 class Alpha(DCTCP):
