@@ -241,7 +241,7 @@ class RemoteEngine:
             self.idle, self.process = [], os.getpid()
         while self.idle:
             line = self.idle.pop()
-            if line.came.empty():  # not even its end has come
+            if line.came.empty() and not line.closed:  # not even its end has come
                 break
             line.close()
         else:
