@@ -340,8 +340,8 @@ def test_fifty_clients_ten_of_them_hostile(tmp_path, monkeypatch):
     try:
         first = remote.RemoteEngine(f"tcp://127.0.0.1:{server.port}")
         assert native == {name: came_of(one, first) for name, one in EXPERIMENTS.items()}
-        for line in first.idle:
-            line.close()
+        while first.idle:
+            first.idle.pop().close()
         time.sleep(5)
         before, until, names = server.holds(), time.time() + 60 * MINUTES, itertools.cycle(HOSTILE)
         enemies = {number: next(names) for number in range(ENEMIES)}
@@ -366,8 +366,8 @@ def test_fifty_clients_ten_of_them_hostile(tmp_path, monkeypatch):
         after = server.holds()
         wrong = report(came, enemies, (before, most, after))
         again = {name: came_of(one, first) for name, one in EXPERIMENTS.items()}
-        for line in first.idle:
-            line.close()
+        while first.idle:
+            first.idle.pop().close()
     finally:
         for client in clients:
             client.kill()
