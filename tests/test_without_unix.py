@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 TEXTS = ["-X", "warn_default_encoding", "-W", "error::EncodingWarning:netlab"]
 # Tests of what needs engines, processes or locks are not for Windows; all of these are.
 SHORT = "tests/test_units.py", "tests/models/test_startup.py", "tests/plots/test_tables.py"
-LONG = "tests/test_units.py", "tests/models", "tests/readers"
+LONG = "tests/test_units.py", "tests/models", "tests/readers", "tests/course/test_check.py"
 
 
 def on_windows(*arguments, options=(), engine="", **environment):

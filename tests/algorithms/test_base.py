@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.algorithms import AIMD, MulTCP, Reno, base
-from netlab.algorithms.source import algorithm
-from netlab.engines.guest.control_process import (
+from netlab.algorithms.control_process import (
     ACK,
     FIELDS,
     LOSS,
@@ -21,6 +20,7 @@ from netlab.engines.guest.control_process import (
     Window,
     load,
 )
+from netlab.algorithms.source import algorithm
 from netlab.readers.kernel_traces import STATES
 
 

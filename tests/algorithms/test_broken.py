@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 import netlab as nl
-from netlab.engines.guest.control_process import LONGEST_S
+from netlab.algorithms.control_process import LONGEST_S
 
 PATH = nl.wan("100mbit", "20ms", burst=15_000, limit=250_000, pairs=1)
 # a guest that boots on a machine that does much else, and two looks at the clock
@@ -218,7 +218,7 @@ def test_a_class_that_fails_where_it_is_made_is_an_error_before_the_network_is_u
 
 
 def test_a_process_that_cannot_start_is_an_error(monkeypatch):
-    monkeypatch.setattr("netlab.engines.guest.control_process.__file__", "/nowhere.py")
+    monkeypatch.setattr("netlab.algorithms.control_process.__file__", "/nowhere.py")
     error, _ = accident("tcp.cwnd = 1")
     assert re.search(r"ended by itself, with status 2\n.*nowhere.py", str(error))
 

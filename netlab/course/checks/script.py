@@ -59,7 +59,7 @@ def form(value):
 
 def as_sent(told):
     """The class that the process beside the kernel makes of an algorithm's source."""
-    from netlab.engines.guest.control_process import Netlab
+    from netlab.algorithms.control_process import Netlab
 
     known = {"CongestionControl": base.CongestionControl, "__name__": "algorithm"}
     known["netlab"] = Netlab(known)
@@ -102,7 +102,7 @@ class Played:
 
     def __init__(self, cls, parameters):
         # the process that answers a real kernel; it needs what Python in a browser lacks
-        from netlab.engines.guest import control_process as answering
+        from netlab.algorithms import control_process as answering
 
         self.events = answering
         self.window = answering.Window(base, cls, parameters)

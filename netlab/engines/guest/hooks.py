@@ -16,9 +16,8 @@ import tempfile
 
 import numpy as np
 
-from netlab.algorithms import base
-from netlab.engines.guest import control_process
-from netlab.engines.guest.control_process import ANSWER, CALLED, LONGEST_S, place
+from netlab.algorithms import base, control_process
+from netlab.algorithms.control_process import ANSWER, CALLED, LONGEST_S, place
 from netlab.engines.guest.machine import fixed_layout
 from netlab.engines.host_speed import wall_s
 from netlab.errors import AlgorithmError, SpecificationError

@@ -2,14 +2,14 @@
 
 import json
 
+from netlab.algorithms.control_process import ANSWER, given
 from netlab.engines.guest import GuestEngine
-from netlab.engines.guest.control_process import ANSWER, given
 from netlab.engines.guest.hooks import failed_text
 from netlab.engines.guest.process import Guest
 from netlab.engines.jail.process import Jail
 from netlab.errors import AlgorithmError, GuestError
 
-PROGRAM = "/run/netlab/netlab/engines/guest/control_process.py"
+PROGRAM = "/run/netlab/netlab/algorithms/control_process.py"
 BASE = "/run/netlab/netlab/algorithms/base.py"
 KERNEL, PARENT = 0, 1  # its two sockets
 MOST_OUTPUT_BYTES = 30_000_000  # of all programs of a network
