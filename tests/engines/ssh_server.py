@@ -45,8 +45,20 @@ async def run(process):
     """Carry out what a client asks for, as its shell does."""
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), asyncio.subprocess.PIPE)
     command = await asyncio.create_subprocess_shell(process.command, **pipes)
-    await process.redirect(command.stdin, command.stdout, command.stderr)
+    await process.redirect(stdout=command.stdout)
+    feeding = asyncio.create_task(feed(process.stdin, command.stdin))
+    process.stderr.write(await command.stderr.read())  # whole before the line ends
     process.exit(await command.wait())
+    feeding.cancel()
+
+
+async def feed(source, target):
+    """Copy what comes; a command that has ended takes nothing more."""
+    with contextlib.suppress(OSError):
+        while data := await source.read(1 << 16):
+            target.write(data)
+            await target.drain()
+        target.close()
 
 
 async def serve(folder):

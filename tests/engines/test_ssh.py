@@ -62,7 +62,7 @@ def test_whom_ssh_does_not_let_in_is_told_what_to_do(server, tmp_path, file, wor
 
 
 def test_where_netlab_does_not_lie_is_told(server):
-    with pytest.raises(nl.EngineError, match=r"/nowhere/netlab: not found"):
+    with pytest.raises(nl.EngineError, match="/nowhere/netlab: no netlab engine answers there"):
         RemoteEngine(re.sub("(?<=[0-9])/.*", "/nowhere/netlab", server.address))
 
 
