@@ -295,7 +295,7 @@ def test_no_other_allocation_is_better(network, alpha, wishes):
     load = {link: sum(wished[f] for f in routes if link in routes[f]) for link in links}
     scale = min(links[link] / load[link] for link in links if load[link])
     for other in (max_min(links, routes), pd.Series(wished) * scale):
-        assert ((other - rates) / rates.max() * (rates / rates.max()) ** -alpha).sum() <= 1e-6
+        assert ((other - rates) / rates.max() * (rates / rates.min()) ** -alpha).sum() <= 1e-6
 
 
 def test_alpha_fairness_approaches_max_min_and_leaves_idle_links_alone():

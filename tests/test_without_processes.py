@@ -90,7 +90,8 @@ def test_every_module_but_those_of_engines_commands_and_explorers_can_be_importe
     code = f"""
 import importlib, netlab, pkgutil
 for module in pkgutil.walk_packages(netlab.__path__, "netlab.", onerror=lambda name: None):
-    if not module.name.startswith({away}):
+    answers = module.name == "netlab.algorithms.control_process"  # a process of its own
+    if not answers and not module.name.startswith({away}):
         importlib.import_module(module.name)
         print(module.name)
 """

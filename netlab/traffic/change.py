@@ -181,8 +181,9 @@ class Change(OnLink):
 
         Examples
         --------
-        >>> Change.trace("s1", "s2", pd.DataFrame({"time_s": [0, 15], "rate_bps": [2e7, 1e7]}))[1]
-        Change(kind='change', src='s1', dst='s2', at='15s', rate='10mbit')
+        >>> train = pd.DataFrame({"time_s": [0, 15], "rate_bps": [2e7, 1e7]})
+        >>> Change.trace("s1", "s2", train)[1].named
+        {'rate': '10mbit'}
         """
         given = isinstance(table, pd.DataFrame)
         name, frame = ("trace", table) if given else (f"trace {table}", _read_csv(table))

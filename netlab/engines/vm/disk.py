@@ -65,7 +65,7 @@ def unpack_packages(work):
     """Fetch and unpack the newest kernel and busybox; -> what the mirror says of each."""
     apt = renewal.Apt(work)
     about = apt.ask("apt-cache", "show", "--no-all-versions", KERNELS)
-    names = re.search(r"linux-image-\S+-cloud-amd64", about)[0], "busybox-static"
+    names = re.search(r"linux-image-[\d.]++\+?\w*+-cloud-amd64", about)[0], "busybox-static"
     chosen = apt.packages(["--no-all-versions", *names])
     for file in packages.fetch(chosen, work / "packages", apt.moment(), "Debian packages", ""):
         packages.step("... unpacked", ["dpkg-deb", "-x", file, work / "debian"])
