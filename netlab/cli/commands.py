@@ -2,7 +2,6 @@
 simpleperf, student-copy, summary.
 """
 
-import contextlib
 import errno
 import sys
 import warnings
@@ -12,8 +11,8 @@ from typing import Annotated
 import typer
 
 from netlab.cli.course import course_app
+from netlab.cli.engine import engine_app
 from netlab.cli.output import say, warn
-from netlab.engines import needs_linux
 from netlab.errors import NetlabError, SpecificationError
 
 app = typer.Typer(
@@ -21,11 +20,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Real Mininet and iperf3 experiments in virtual time.",
-)
-engine_app = typer.Typer(
-    no_args_is_help=True,
-    callback=needs_linux,
-    help="The virtual-time guest that experiments run on.",
 )
 app.add_typer(engine_app, name="engine")
 app.add_typer(course_app, name="course")
@@ -214,145 +208,3 @@ def fairness(
     from netlab.cli.fairness_report import report
 
     say(*report(files).split("\n"))
-
-
-@engine_app.command()
-def build(
-    kernel_source: Annotated[
-        Path | None,
-        typer.Option(help="Kernel tarball to build instead of the pinned one.", exists=True),
-    ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Build even if there is one.")] = False,
-):
-    """Build the engine (about five minutes, once); does nothing when there is one."""
-    from netlab.engines.cache import cache_folder
-    from netlab.engines.guest import build as building
-    from netlab.engines.guest import transfer
-
-    if not again and not kernel_source:
-        with contextlib.suppress(NetlabError):
-            say(f"There is an engine: {transfer.current()}")
-            return
-    say(f"Building the engine in {cache_folder()}: a few minutes, once.")
-    say(f"Built: {building.build(kernel_source, again)}")
-
-
-@engine_app.command()
-def info():
-    """What the engine in use is made of, and its digest."""
-    from netlab.engines.guest import transfer
-
-    engine = transfer.current()
-    about = {"digest": engine.digest, "cache": engine.folder} | engine.about
-    for key, value in about.items():
-        say(f"{key:<12} {', '.join(value) if isinstance(value, list) else value}")
-
-
-@engine_app.command()
-def export(file: Path):
-    """Write the engine to one file, for others to import."""
-    from netlab.engines.guest import transfer
-
-    engine = transfer.export(file)
-    say(f"Wrote the engine {engine.digest} to {file} ({file.stat().st_size / 1e6:.0f} MB)")
-
-
-@engine_app.command()
-def wheel(folder: Annotated[Path, typer.Argument(help="Where to write it.")]):
-    """Write the engine as a wheel, netlab_engine, which pip installs beside netlab."""
-    from netlab.engines.guest import transfer
-
-    file = transfer.write_wheel(folder)
-    say(f"Wrote {file} ({file.stat().st_size / 1e6:.0f} MB)")
-
-
-@engine_app.command("vm")
-def machine(folder: Annotated[Path | None, typer.Argument(help="Where to write a wheel.")] = None):
-    """Make the disk of a machine in QEMU that has the engine in use, for engine="vm"; with a
-    folder, also a wheel of it, netlab_vm, for machines that are no x86-64 Linux.
-    """
-    from netlab.engines.vm import disk
-
-    about = disk.build()
-    say(f"Made the disk {about['disk']}, with the engine {about['engine']}")
-    if folder:
-        file = disk.write_wheel(folder)
-        say(f"Wrote {file} ({file.stat().st_size / 1e6:.0f} MB)")
-
-
-@engine_app.command("import")
-def import_engine(file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]):
-    """Import an engine that was exported elsewhere, after a short test run: its files and its
-    numbers must be those of its digest. Import from people you trust: an engine is a program.
-    """
-    from netlab.cli.doctor import refuse_other_numbers
-    from netlab.engines.guest import transfer
-
-    say(f"Imported {transfer.import_file(file, refuse_other_numbers)}")
-
-
-@engine_app.command()
-def sources(
-    folder: Annotated[Path, typer.Argument(help="Where to put them.")] = Path("engine-sources"),
-):
-    """Fetch the exact sources of everything in the engine, from Debian's mirror or its snapshot
-    archive, and add netlab's own changes to the kernel.
-    """
-    from netlab.engines.guest import materials
-
-    count, size_bytes = materials.fetch_sources(folder)
-    say(f"{count} files, {size_bytes >> 20} MB, in {folder}")
-
-
-@engine_app.command()
-def lock(
-    series: Annotated[
-        str | None, typer.Option(help="Series of the kernel; that of the lock, if not given.")
-    ] = None,
-):
-    """Renew engine.lock: the packages of rootfs.txt and the newest kernel of a series, as the
-    mirror has them today. For whoever changes the engine; everybody else builds what it says.
-    """
-    from netlab.engines.guest import packages, renewal
-
-    renewed = renewal.renew(series)
-    kernel = renewed["kernel"]
-    say(
-        f"{packages.LOCK}: {len(renewed['packages'])} packages, {kernel['name']}"
-        f" {kernel['version']}, snapshot {renewed['snapshot']}"
-    )
-
-
-@engine_app.command()
-def serve(
-    listen: Annotated[
-        str | None, typer.Option(metavar="[HOST:]PORT", help="Serve many, who have NETLAB_TOKEN.")
-    ] = None,
-    at_once: Annotated[int | None, typer.Option(help="Networks; others wait.", min=1)] = None,
-    each: Annotated[int, typer.Option(help="Networks of one address at once.", min=1)] = 2,
-    longest: Annotated[float, typer.Option(help="Seconds that a network may be up.", min=1)] = 3600,
-):
-    """Run experiments for netlab on another machine: over standard input and output for the one
-    who starts it, as ssh does.
-    """
-    from netlab.engines import listen as listening
-    from netlab.engines import serve
-
-    if listen is None:
-        serve.over_standard_input()
-        return
-    host, _, port = listen.rpartition(":")
-    if not port.isdecimal():
-        raise SpecificationError(f"--listen {listen}: a port such as 7000, or HOST:PORT")
-    with contextlib.suppress(KeyboardInterrupt):
-        listening.listen(host.strip("[]") or "127.0.0.1", int(port), at_once, each, longest)
-
-
-@engine_app.command()
-def remove():
-    """Delete the engine from the cache."""
-    from netlab.engines.cache import cache_folder
-    from netlab.engines.guest import store
-
-    store.remove()
-    say(f"Removed the engine from {cache_folder()}")

@@ -7,7 +7,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Iterable
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 from netlab import engines
 from netlab.engines import recorded
@@ -129,7 +129,7 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
                         future = submit(experiments[number], lost[number])
                     futures[future] = number
                     future.add_done_callback(done.put)
-                future = done.get()
+                future = next_of(done)
                 number = futures.pop(future)
                 ended = CancelledError() if future.cancelled() else future.exception()
                 if ended and lost[number] < MOST_LOST:  # not the run has failed, but its worker
@@ -148,20 +148,7 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
                 measured.add(number, table)
                 count.ended(number)
         except BaseException as error:
-            try:
-                for future in futures:
-                    future.cancel()
-                running = [future for future in futures if own and future.running()]
-                if running and isinstance(error, KeyboardInterrupt):
-                    print(
-                        f"sweep: interrupted; {len(running)} of its runs are still under way, and"
-                        " kept when they end; press Ctrl-C again to end them now",
-                        flush=True,
-                    )
-                while wait(running, timeout=1).not_done:  # without an end, a signal can be missed
-                    pass
-            except KeyboardInterrupt:  # a second one
-                stop.now()
+            give_up(futures, own, stop, isinstance(error, KeyboardInterrupt))
             for future, number in futures.items():
                 ended = future.done() and not future.cancelled() and not future.exception()
                 if ended and isinstance(future.result(), bytes):
@@ -177,6 +164,31 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     else:
         unfinished.remove(experiments)
     return measured.frame()
+
+
+def next_of(done):
+    """What comes next; a wait without an end could miss a signal."""
+    while True:
+        with contextlib.suppress(Empty):
+            return done.get(timeout=1)
+
+
+def give_up(futures, own, stop, interrupted):
+    """Begin nothing more, and wait for runs of this process; a Ctrl-C meanwhile ends them."""
+    try:
+        for future in futures:
+            future.cancel()
+        running = [future for future in futures if own and future.running()]
+        if running and interrupted:
+            print(
+                f"sweep: interrupted; {len(running)} of its runs are still under way, and kept when"
+                " they end; press Ctrl-C again to end them now",
+                flush=True,
+            )
+        while wait(running, timeout=1).not_done:
+            pass
+    except KeyboardInterrupt:
+        stop.now()
 
 
 def listed(name, values):

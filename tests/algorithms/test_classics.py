@@ -34,13 +34,14 @@ def output(result):
 @pytest.mark.parametrize(
     ("path", "seeds"), [(CLEAN, [1]), pytest.param(LOSSY, [1, 2, 3], marks=pytest.mark.long)]
 )
-def test_reno_is_the_kernels_reno(path, seeds):
-    kernels, own = (
-        [run(one, path, time=20, seed=seed) for seed in seeds] for one in ("reno", Reno)
-    )
+@pytest.mark.parametrize(
+    ("algorithms", "time", "within"), [(("reno", Reno), 20, 0.05), (("cubic", Cubic), 12, 0.06)]
+)
+def test_it_is_the_kernels(algorithms, time, within, path, seeds):
+    kernels, own = ([run(one, path, time=time, seed=seed) for seed in seeds] for one in algorithms)
     for measure in (mean_window, lambda result: result.flows.received_bps[0]):
         theirs, ours = (np.mean([measure(one) for one in both]) for both in (kernels, own))
-        assert ours == pytest.approx(theirs, rel=0.05)
+        assert ours == pytest.approx(theirs, rel=within)
 
 
 @pytest.mark.long
@@ -64,18 +65,6 @@ def test_delay_is_near_the_kernels_vegas():
     assert mean_window(own) == pytest.approx(mean_window(vegas), rel=0.05)
     assert own.flows.received_bps[0] == pytest.approx(vegas.flows.received_bps[0], rel=0.01)
     assert mean_window(own) < 0.8 * mean_window(run("reno", path, time=20))
-
-
-@pytest.mark.parametrize(
-    ("path", "seeds"), [(CLEAN, [1]), pytest.param(LOSSY, [1, 2, 3], marks=pytest.mark.long)]
-)
-def test_cubic_is_the_kernels_cubic(path, seeds):
-    kernels, own = (
-        [run(one, path, time=12, seed=seed) for seed in seeds] for one in ("cubic", Cubic)
-    )
-    for measure in (mean_window, lambda result: result.flows.received_bps[0]):
-        theirs, ours = (np.mean([measure(one) for one in both]) for both in (kernels, own))
-        assert ours == pytest.approx(theirs, rel=0.06)
 
 
 @pytest.mark.long

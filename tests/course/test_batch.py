@@ -159,12 +159,17 @@ def test_what_is_graded_stays_graded(course, graded):
     assert times(work) == before
 
 
-@pytest.mark.long
-def test_a_batch_that_is_interrupted_goes_on_and_ends_with_the_same_marks(course, graded, tmp_path):
+def some(course, folder):
+    """Copy what six students handed in to a folder; -> the assignment, and a folder for work."""
     path, submitted, intended = course
     for student in [*intended][:6]:
-        shutil.copytree(submitted / student, tmp_path / "some" / student)
-    work = tmp_path / "work"
+        shutil.copytree(submitted / student, folder / "some" / student)
+    return path, folder / "work"
+
+
+@pytest.mark.long
+def test_a_batch_that_is_interrupted_goes_on_and_ends_with_the_same_marks(course, graded, tmp_path):
+    path, work = some(course, tmp_path)
     batch = f"Batch({str(path)!r}, {str(tmp_path / 'some')!r}, {str(work)!r}).grade()"
     code = f"from netlab.course.grading.batch import Batch\n{batch}"
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
@@ -184,10 +189,7 @@ def test_a_batch_that_is_interrupted_goes_on_and_ends_with_the_same_marks(course
 def test_a_cluster_that_loses_a_worker_gives_the_same_marks(course, graded, tmp_path):
     import distributed
 
-    path, submitted, intended = course
-    for student in [*intended][:6]:
-        shutil.copytree(submitted / student, tmp_path / "some" / student)
-    work = tmp_path / "work"
+    path, work = some(course, tmp_path)
     look = dict(threads_per_worker=1, dashboard_address=None, local_directory=str(tmp_path / "d"))
     with (
         distributed.LocalCluster(2, **look) as cluster,

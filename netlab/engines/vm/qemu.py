@@ -23,7 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from netlab.engines.cache import cache_folder, own_cache
-from netlab.engines.files import prune
+from netlab.engines.files import prune, remove_tree
 from netlab.engines.remote import RemoteEngine
 from netlab.engines.remote_line import ProgramLine
 from netlab.errors import EngineError
@@ -89,7 +89,7 @@ def unpack(source, place):
         with lzma.open(made / PACKED) as packed, open(made / DISK, "wb") as file:
             shutil.copyfileobj(packed, file, 1 << 20)
         (made / PACKED).unlink()
-        shutil.rmtree(place, ignore_errors=True)
+        remove_tree(place)  # of another disk
         os.rename(made, place)
 
 
