@@ -393,6 +393,7 @@ REFUSED += [
     ((max_min, ONE, A, {"a": 0}), "demands: 'a' must be a number above 0, not 0"),
     ((max_min, ONE, A, {"b": 1}), "demands: 'b' is not among the flows 'a'"),
     ((alpha_fair, ONE, {"a": []}), "'a' passes no finite link"),
+    ((alpha_fair, {"L1": 1, "L2": 1e-300}, {"a": ["L1"], "b": ["L2"]}, 8), "no prices were found"),
     *(
         ((alpha_fair, ONE, A, alpha), "alpha must be a number from 0.25 to 8")
         for alpha in (0, 0.2, 9, NAN, "1", [1])

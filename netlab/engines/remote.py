@@ -217,15 +217,11 @@ class RemoteEngine:
             why = f"{error} {line.why()}".strip()
             line.close()
             if "hello" in question:
-                found = re.match("ssh://[^/]+", self.address)
+                ssh = re.match("ssh://[^/]+", self.address)
+                asks = f". `ssh {ssh[0]}` must ask nothing: try it in a terminal" if ssh else ""
                 raise errors.EngineError(
                     f"{self.address}: no netlab engine answers there. {why}\nThere,"
-                    " `netlab engine serve` must run, of the same netlab as here"
-                    + (
-                        f". `ssh {found[0]}` must ask nothing: try it in a terminal"
-                        if found
-                        else ""
-                    )
+                    f" `netlab engine serve` must run, of the same netlab as here{asks}"
                 ) from None
             raise errors.GuestError(f"{self.address} has gone, and the network. {why}") from None
         if "raise" in told:

@@ -8,6 +8,8 @@ import pandas as pd
 
 from netlab.fairness.indices import positive
 
+MOST_ROUNDS = 2000  # of setting all prices; a few hundred are many
+
 
 def max_min(capacities, routes, demands=None):
     """The max-min fair allocation: no flow can get more unless one with the same or less loses.
@@ -110,22 +112,26 @@ def alpha_fair(capacities, routes, alpha=1.0):
     full, prices = full / unit, np.ones(len(full))
 
     def rates():
-        with np.errstate(divide="ignore"):
-            return (crosses @ prices) ** (-1 / alpha)
+        return (crosses @ prices) ** (-1 / alpha)
 
-    while True:
-        for link, users in enumerate(crosses.T):
-            low, high = 0.0, users.sum() ** alpha / full[link] ** alpha
-            for _ in range(60):
-                prices[link] = (low + high) / 2
-                if rates()[users].sum() > full[link]:
-                    low = prices[link]
-                else:
-                    high = prices[link]
-            prices[link] = high if low else 0.0
-        load = rates() @ crosses
-        if np.all((load <= full * (1 + 1e-9)) & ((load >= full * (1 - 1e-9)) | (prices == 0))):
-            return _by_flow(routes, rates() * unit)
+    with np.errstate(all="ignore"):  # a price may be 0, or too large for a float
+        for _ in range(MOST_ROUNDS):
+            for link, users in enumerate(crosses.T):
+                low, high = 0.0, (users.sum() / full[link]) ** alpha
+                for _ in range(60):
+                    prices[link] = (low + high) / 2
+                    if rates()[users].sum() > full[link]:
+                        low = prices[link]
+                    else:
+                        high = prices[link]
+                prices[link] = high if low else 0.0
+            load = rates() @ crosses
+            fits, fills = load <= full * (1 + 1e-9), load >= full * (1 - 1e-9)
+            if np.all(fits & (fills | (prices == 0))):
+                return _by_flow(routes, rates() * unit)
+    raise ValueError(
+        f"capacities: no prices were found in {MOST_ROUNDS} rounds; are they near zero?"
+    )
 
 
 def _by_flow(routes, rates):

@@ -108,6 +108,16 @@ def test_without_qemu_it_says_how_to_get_it(system, command, monkeypatch):
         nl.Network(PATH, engine="vm")
 
 
+def test_a_program_in_the_working_directory_is_not_run(tmp_path, monkeypatch):
+    (tmp_path / qemu.QEMU).write_text("#!/bin/sh\ntouch ran\n")
+    (tmp_path / qemu.QEMU).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f".:{tmp_path / 'none'}")  # Windows looks there by itself
+    with pytest.raises(nl.EngineError, match="is not here"):
+        qemu.qemu()
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize("about", [None, "{", "{}", '{"netlab": "0.0"}'])
 def test_without_a_disk_of_this_netlab_it_says_how_to_get_one(about, folder):
     (folder / "about.json").unlink()

@@ -48,7 +48,9 @@ TO_MONITOR = "\x01c"  # on the console
 
 def qemu():
     """The program, and the version that it says it has; an EngineError says how to get it."""
-    program = shutil.which(QEMU) or shutil.which(QEMU, path=ELSEWHERE)
+    found = shutil.which(QEMU), shutil.which(QEMU, path=ELSEWHERE)
+    # one of the working directory, where Windows looks first, has no whole path
+    program = next((one for one in found if one and os.path.isabs(one)), None)
     if not program:
         how = INSTALL.get(sys.platform, DEBIAN)
         raise EngineError(f'engine="vm" needs QEMU, and {QEMU} is not here: `{how}`')
@@ -188,11 +190,7 @@ class VirtualMachine(RemoteEngine):
         return f"file:{name}" if version >= [8, 2] else f"exec:cat{way}{name}"
 
 
+@functools.cache
 def vm():
     """The engine in a machine, whose idle lines this process keeps."""
-    return _vm(os.getpid())
-
-
-@functools.cache
-def _vm(process):
     return VirtualMachine()
