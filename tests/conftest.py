@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import sys
+import threading
 
 import pytest
 from hypothesis import settings
@@ -68,6 +69,15 @@ def pytest_collection_modifyitems(items):
 def draw(request):
     """Random generators that `--seed` repeats, whatever else runs: ``draw("whom").choice(...)``."""
     return lambda name: random.Random(f"{request.config.option.seed} {name}")
+
+
+@pytest.fixture(autouse=True)
+def no_timer_outlives_its_test():
+    """A Ctrl-C that a test has planned does not hit the next one."""
+    yield
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
 
 
 @pytest.fixture

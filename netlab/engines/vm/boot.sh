@@ -20,6 +20,6 @@ for folder in /cache/*/; do
 done
 cp /cache/engine.json /cache/CACHEDIR.TAG /run/cache
 export PATH=/python/bin:/bin HOME=/root LANG=C.UTF-8 NETLAB_CACHE=/run/cache PYTHONHOME=/python PYTHONPATH=/:/python/site
-export NETLAB_SLOWER=50 # a run takes 31 to 48 times the CPU time that it takes outside
+export NETLAB_SLOWER=50 # a run takes 24 to 56 times the CPU time that it takes outside
 python3 -m netlab engine serve <>/dev/vport0p1 >&0
 poweroff -f
