@@ -52,7 +52,7 @@ def test_escape_sequences_are_not_shown(printed, shown, capsys):
     assert (job.text, capsys.readouterr().out, job.raw) == (shown, shown, printed)
 
 
-@given(st.text(st.characters(exclude_characters="\x1b")))
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\x1b")))
 def test_plain_output_reaches_the_user_unchanged(printed):
     shown = []
     with pytest.MonkeyPatch.context() as patch:
