@@ -13,22 +13,27 @@ from tests.engines import ssh_server
 from tests.engines.test_remote import BUSY, PATH, Loud
 
 
+def descendants():
+    return {one for one in psutil.Process().children(recursive=True) if one.is_running()}
+
+
 @pytest.fixture
-def server(tmp_path):
+def others():
+    """What this process had started before the test."""
+    return descendants()
+
+
+@pytest.fixture
+def server(others, tmp_path):
     with ssh_server.start(tmp_path) as program:
         yield program
-
-
-def started():
-    """What this process has started, and what that has started."""
-    return [one for one in psutil.Process().children(recursive=True) if one.is_running()]
 
 
 def still_there(processes, within_s=10):
     return psutil.wait_procs(processes, within_s)[1]
 
 
-def test_a_run_over_ssh_has_the_same_bytes(server, capfd):
+def test_a_run_over_ssh_has_the_same_bytes(server, others, capfd):
     traffic = [
         nl.Iperf3("h1", "h2", congestion=Loud, time=2),
         nl.Windows("h1"),
@@ -42,7 +47,7 @@ def test_a_run_over_ssh_has_the_same_bytes(server, capfd):
         threading.Timer(1, signal.raise_signal, [signal.SIGINT]).start()
         assert net.run("h1", BUSY, echo=False).status == 0 and net.clock < 600
     (line,) = engine.idle
-    programs = [one for one in started() if one.pid != server.pid]
+    programs = [one for one in descendants() - others if one.pid != server.pid]
     assert {one.name() for one in programs} >= {"ssh", "netlab"}
     line.close()
     assert still_there(programs) == []
@@ -52,13 +57,13 @@ def test_a_run_over_ssh_has_the_same_bytes(server, capfd):
     ("file", "words"),
     [("known_hosts", "Host key verification failed."), ("user", "Permission denied (publickey).")],
 )
-def test_whom_ssh_does_not_let_in_is_told_what_to_do(server, tmp_path, file, words):
+def test_whom_ssh_does_not_let_in_is_told_what_to_do(server, others, tmp_path, file, words):
     (tmp_path / file).write_text("")
     with pytest.raises(nl.EngineError, match=re.escape(words)) as error:
         RemoteEngine(server.address)
     (host,) = re.findall("ssh://[^/]+", server.address)
     assert f"`ssh {host}` must ask nothing: try it in a terminal" in str(error.value)
-    assert [one.pid for one in started()] == [server.pid]
+    assert [one.pid for one in descendants() - others] == [server.pid]
 
 
 def test_where_netlab_does_not_lie_is_told(server):
@@ -66,9 +71,9 @@ def test_where_netlab_does_not_lie_is_told(server):
         RemoteEngine(re.sub("(?<=[0-9])/.*", "/nowhere/netlab", server.address))
 
 
-def test_a_server_that_dies_ends_the_network_with_an_error_that_names_it(server):
+def test_a_server_that_dies_ends_the_network_with_an_error_that_names_it(server, others):
     with nl.Network(PATH, engine=RemoteEngine(server.address)) as net:
-        programs = started()
+        programs = descendants() - others
         assert "linux" in {one.name() for one in programs}
         threading.Timer(1, server.kill).start()
         with pytest.raises(nl.GuestError, match=r"^ssh://ada@127.*has gone.* closed by remote"):
