@@ -17,13 +17,14 @@ def robustness(
     seeds=range(1, 11),
     noise=("1us", "10us", "100us"),
     engine=None,
+    offload=None,
     **axes,
 ):
     """Try whether a conclusion survives other seeds, noise, longer runs and another kernel.
 
     The variants of the experiment: as it is; with random processing times in all hosts (see
-    `Host`); for twice as long; and on another kernel, which was recorded for the experiments of
-    this project's notebooks only.
+    `Host`); for twice as long; if asked for, with segmentation offload switched the other way; and
+    on another kernel, which was recorded for the experiments of this project's notebooks only.
 
     Parameters
     ----------
@@ -38,6 +39,9 @@ def robustness(
         As for `sweep`.
     noise : iterable of str
         Longest processing times, as `Host.noise`; one variant for each.
+    offload : bool, optional
+        One more variant, with the hosts' segmentation offload on (True) or off (False): say what
+        the experiment does not have. A host with offload sends in bunches of up to 64 KB.
 
     Returns
     -------
@@ -62,6 +66,8 @@ def robustness(
     changes = {AS_IT_IS: lambda one: one}
     changes |= {f"noise of {time}": lambda one, time=time: noisy(one, time) for time in noise}
     changes[LONGER] = lambda one: longer(one, 2)
+    if offload is not None:
+        changes[f"offload {'on' if offload else 'off'}"] = lambda one: offloading(one, offload)
 
     def varied(variant, **place):
         return changes[variant](function(**place))
@@ -77,6 +83,10 @@ def noisy(experiment, time):
     topology = experiment.topology
     hosts = [host.but(noise=time) for host in topology.hosts]
     return experiment.but(topology=topology.but(hosts=hosts))
+
+
+def offloading(experiment, offload):
+    return experiment.but(topology=experiment.topology.but(offload=bool(offload)))
 
 
 def longer(experiment, factor):

@@ -57,6 +57,21 @@ def test_each_variant_is_another_experiment_and_the_link_limits_all(records, mon
     assert recorded.folder() == records, "and what is recorded next goes to its own place"
 
 
+@pytest.mark.parametrize("asked", [True, False])
+def test_offload_is_a_variant_where_it_is_asked_for(monkeypatch, asked):
+    def fake(function, seeds, engine, variant, **axes):
+        for name in variant:
+            tried[name] = function(name, **axes).topology.offloading
+        raise InterruptedError
+
+    tried = {}
+    monkeypatch.setattr(module, "sweep", fake)
+    with pytest.raises(InterruptedError):
+        nl.robustness(duel, total, offload=asked)
+    assert tried.pop(f"offload {'on' if asked else 'off'}") is asked
+    assert len(tried) == 5 and all(tried.values()), "as the experiment has it"
+
+
 @pytest.fixture(scope="module")
 def runs():
     return nl.sweep(duel, seeds=[1, 2])
