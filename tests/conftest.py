@@ -72,12 +72,15 @@ def draw(request):
 
 
 @pytest.fixture(autouse=True)
-def no_timer_outlives_its_test():
-    """A Ctrl-C that a test has planned does not hit the next one."""
+def no_test_has_the_ctrl_c_of_another():
+    """What a test has planned is off, and the handler is Python's: nbclient leaves its own, which
+    does nothing, where a kernel does not start.
+    """
     yield
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer):
             thread.cancel()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
