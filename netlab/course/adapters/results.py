@@ -49,11 +49,9 @@ def remarks(marks):
 
 def write(to, marks, work, output):
     """Write a student's file for Gradescope, or for Otter."""
-    name = filed(marks["student"])
-    if to == "gradescope":
-        write_out(work, output / name / "results.json", json_text(gradescope(marks)))
-    else:
-        write_out(work, output / f"{name}.json", json_text(otter(marks)))
+    name, content = filed(marks["student"]), {"gradescope": gradescope, "otter": otter}[to]
+    path = f"{name}/results.json" if to == "gradescope" else f"{name}.json"
+    write_out(work, output / path, json_text(content(marks)))
 
 
 def write_json(path, data):

@@ -3,7 +3,7 @@
 import os
 from numbers import Real
 
-from netlab.course.checks import forms, slips
+from netlab.course.checks import forms, numbers
 from netlab.course.checks.comparison import KINDS, NOTHING, another_kind, compare, named
 from netlab.course.checks.descriptions import look_at_arguments
 from netlab.course.checks.figures import look_at_figure
@@ -154,7 +154,7 @@ def told(given, unit):
     word = KINDS[given["kind"]]
     match given:
         case {"kind": "number", "value": value}:
-            return f"{word}, {slips.readable(value, unit)}"
+            return f"{word}, {numbers.readable(value, unit)}"
         case {"kind": "truth", "value": value} | {"kind": "algorithm", "name": value}:
             return f"{word}, {value}"
         case {"kind": "text", "value": value}:

@@ -1,6 +1,6 @@
 """An answer's form beside the right one: numbers, choices, lists, dicts and tables."""
 
-from netlab.course.checks import slips
+from netlab.course.checks import numbers
 from netlab.course.checks.bounds import failure
 from netlab.course.checks.descriptions import compare_experiments, compare_topologies
 from netlab.course.checks.figures import compare_figures
@@ -52,7 +52,7 @@ def compare(given, right, spec):
         return found
     hint, good = "; or: ".join(hints), found.good if given["kind"] == right["kind"] else 0
     if given["kind"] == "number":
-        hint = f"you gave {slips.readable(float(given['value']), spec.get('unit'))}: {hint}"
+        hint = f"you gave {numbers.readable(float(given['value']), spec.get('unit'))}: {hint}"
     elif given["kind"] in CHOICES:
         hint = f"you gave {shown(given['value'])}: {hint}"
     return Check("wrong", good, hint)
@@ -69,7 +69,7 @@ def is_mistake(given, mistake, right, spec):
     """Whether an answer that is not right is this mistake."""
     if mistake["kind"] == "nothing" or not_comparable(mistake):
         return False
-    sharp = max(1e-6, min(slips.tolerance(spec), slips.MOST_SLIP))
+    sharp = max(1e-6, min(numbers.tolerance(spec), numbers.MOST_SLIP))
     try:
         same = compare_plainly(given, mistake, spec | {"within": sharp, "exact": False})
     except NetlabError:  # it cannot be compared: a network without the path in `pairs`
@@ -213,8 +213,8 @@ def compare_several(given, right, spec):
             return Check("wrong", 0, f"{another_kind(given, 'dict')}, which names its values")
         return several(items, right["items"], spec)
     if given["kind"] == "dict":
-        numbers = [float(name) for name in items if is_numeral(name)]
-        if numbers != sorted(numbers):
+        values = [float(name) for name in items if is_numeral(name)]
+        if values != sorted(values):
             return Check("wrong", 0, f"{another_kind(given, 'list')}: in which order?")
         items = items.values()
     return several(numbered(items), numbered(right["items"]), spec, "item", len(items))
@@ -267,7 +267,7 @@ def by_name(given, names):
 
 def part(given, right, spec):
     """One of several: an item, or a form."""
-    if type(given) is type(right) is float and slips.near(given, right, slips.tolerance(spec)):
+    if type(given) is type(right) is float and numbers.near(given, right, numbers.tolerance(spec)):
         return RIGHT  # there may be many
     return compare_plainly(as_form(given), as_form(right), spec)
 
@@ -317,7 +317,7 @@ def compare_tables(given, right, spec):
 
 
 WHOLES = {
-    "number": slips.compare_numbers,
+    "number": numbers.compare_numbers,
     "figure": compare_figures,
     "experiment": compare_experiments,
     "topology": compare_topologies,

@@ -5,7 +5,7 @@ import math
 import re
 
 from netlab import units
-from netlab.course.checks import slips
+from netlab.course.checks import numbers
 from netlab.course.checks.verdicts import RIGHT, Check
 from netlab.topology import Topology, expected
 
@@ -109,8 +109,8 @@ def compare_topologies(given, right, spec):
         f"{name} from {src} to {dst}": name
         for number, (src, dst) in enumerate(pairs)
         for name in COMPARED
-        if not slips.near(
-            float(own[name][number]), float(wanted[name][number]), slips.tolerance(spec)
+        if not numbers.near(
+            float(own[name][number]), float(wanted[name][number]), numbers.tolerance(spec)
         )
     }
     share = 1 - len({*bad.values()}) / len(COMPARED)

@@ -1,6 +1,6 @@
 """Figures as answers: curves, and axes with titles and units."""
 
-from netlab.course.checks import slips
+from netlab.course.checks import numbers
 from netlab.course.checks.spelling import plain
 from netlab.course.checks.unit_names import meaning, units_of
 from netlab.course.checks.verdicts import RIGHT, Check
@@ -78,7 +78,7 @@ def matched(given, right, spec):
     """How many of the right curves are there, in any order; and which given ones are none."""
     if len(given["traces"]) > MOST_TIMES * len(right["traces"]) + MOST_TIMES:
         return 0, ""  # as many curves as it takes to have the right ones among them
-    factors, within = [factor(given, right, letter) for letter in "xy"], slips.tolerance(spec)
+    factors, within = [factor(given, right, letter) for letter in "xy"], numbers.tolerance(spec)
     names = {plain(trace["name"]) for trace in right["traces"]} - {""}
     left, found = [trace for trace in given["traces"] if points(trace)], 0
     for wanted in right["traces"]:
@@ -130,7 +130,7 @@ def same_points(given, right, factors, within):
 def same_value(given, right, by, within):
     """Are two values the same, once the given one is in the unit of the right one's axis?"""
     if {type(given), type(right)} <= {int, float}:
-        return slips.near(float(given) * by, float(right), within)
+        return numbers.near(float(given) * by, float(right), within)
     return (given is None) == (right is None) and plain(given) == plain(right)
 
 

@@ -10,7 +10,7 @@ from numbers import Real
 import pandas as pd
 
 from netlab import units
-from netlab.course.checks import slips
+from netlab.course.checks import numbers
 from netlab.course.checks.spelling import NUMBER, is_truth, plain
 from netlab.course.texts import in_a_cell
 from netlab.errors import SpecificationError
@@ -158,7 +158,7 @@ def verdict(said, it, unit, choices, within):
         if factor <= limit and within is None:
             return words
     direction = "too much" if said > it else "too little"
-    hint = slips.roughly(factor, slips.kind_of(unit, 0), USUAL)
+    hint = numbers.roughly(factor, numbers.kind_of(unit, 0), USUAL)
     times = f"{factor:.2g}" if factor < 100 else f"about {float(f'{factor:.1g}'):,.0f}"
     return f"{direction}, by a factor of {times}" + f"; {hint}" * bool(hint)
 

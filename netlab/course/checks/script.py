@@ -9,7 +9,7 @@ import math
 
 from netlab.algorithms import base
 from netlab.algorithms.source import algorithm, check_methods
-from netlab.course.checks import slips
+from netlab.course.checks import numbers
 from netlab.course.checks.bounds import LONGEST_ERROR, clean, failure
 from netlab.course.checks.verdicts import RIGHT, Check
 
@@ -168,7 +168,7 @@ def compare_algorithms(given, right, spec):
 
 def same_windows(given, right):
     return all(
-        slips.near(float(one), float(it), WINDOW) for one, it in zip(given, right, strict=True)
+        numbers.near(float(one), float(it), WINDOW) for one, it in zip(given, right, strict=True)
     )
 
 

@@ -1,4 +1,4 @@
-"""A number beside the right one: right, close, a usual slip, or wrong."""
+"""A number beside the right one: right, close, a usual slip such as a wrong unit, or wrong."""
 
 import math
 
@@ -38,7 +38,7 @@ SLIPS = [
     (1514 / 1448, "data", 0, HEADERS),
     (2, "data time packet", 0, TWICE),
 ]
-UNITS = BITS, *PREFIXES.values()  # hints
+UNIT_HINTS = BITS, *PREFIXES.values()
 KINDS = {"data": "data", "data/s": "data", "s": "time", "share": "share"}  # others are packets
 
 
@@ -118,7 +118,7 @@ def slip(ratio, kind, within):
     return 0, ""
 
 
-def roughly(ratio, kind, most, hints=UNITS):
+def roughly(ratio, kind, most, hints=UNIT_HINTS):
     """One of `hints` where a ratio is, within a factor, that of a usual slip; "" elsewhere."""
     ratio = max(ratio, 1 / ratio) if ratio > 0 else 1
     for usual, kinds, _, hint in SLIPS:
