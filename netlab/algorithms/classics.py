@@ -49,8 +49,11 @@ class AIMD(Reno):
 
 
 class MulTCP(Reno):
-    """One connection that behaves like N connections of Reno together: N segments more per round
-    trip, and 1/(2 N) less after a loss, which hits one of the N.
+    """One connection that behaves like N connections of Reno together where losses come one by one:
+    N segments more per round trip, and 1/(2 N) less after a loss, which hits one of the N.
+
+    A full queue drops several packets at once: N connections then reduce several windows, this one
+    reduces its only one once, and takes more than N would.
 
     Parameters
     ----------
