@@ -73,14 +73,15 @@ def draw(request):
 
 @pytest.fixture(autouse=True)
 def no_test_has_the_ctrl_c_of_another():
-    """What a test has planned is off, and the handler is Python's: nbclient leaves its own, which
-    does nothing, where a kernel does not start.
+    """What a test has planned is off, and the handler is Python's: nbclient leaves its own where a
+    kernel does not start, and its loop would take every later Ctrl-C for one of its next notebook.
     """
     yield
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer):
             thread.cancel()
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.set_wakeup_fd(-1)
 
 
 @pytest.fixture
