@@ -206,8 +206,8 @@ class RecordedEngine:
             f"- {', '.join(other[:6])}{' ...' if len(other) > 6 else ''}" for other in others[:3]
         )
         raise EngineError(
-            "this experiment is not among the recorded ones. The nearest"
-            f" have\n{nearest}\n{HOW_TO_GET_ONE}"
+            "this experiment is not among the recorded ones.\n"
+            f"The nearest have\n{nearest}\n{HOW_TO_GET_ONE}"
         )
 
 

@@ -106,7 +106,7 @@ def on_second_kernel(varied, seeds, axes):
             about = recorded.read(next(recorded.folder().glob("*.json.xz")))["provenance"]
             return runs, f"Linux {about['kernel']}"
     except EngineError as error:
-        print(f"another kernel: {str(error).splitlines()[0].removesuffix(' The nearest have')}")
+        print(f"another kernel: {str(error).splitlines()[0]}")
         return None, "another kernel"
 
 

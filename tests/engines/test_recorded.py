@@ -110,7 +110,7 @@ def test_what_was_never_recorded_is_refused_with_the_nearest_and_how_to_get_an_e
     with pytest.raises(nl.EngineError) as refused:
         nl.run(EXPERIMENT, seed=2, engine="recorded")
     said = str(refused.value).splitlines()
-    assert said[1] == "- seed = 1" and len(said) == 1 + 3 + 1
+    assert said[1:3] == ["The nearest have", "- seed = 1"] and len(said) == 2 + 3 + 1
     assert "netlab engine build" in said[-1] and "netlab engine import" in said[-1]
     with pytest.raises(nl.EngineError, match=r"topology.links.1.rate = '100mbit'\n"):
         nl.run(nl.wan("200mbit", "20ms", "0.1%"), *TRAFFIC, engine="recorded")

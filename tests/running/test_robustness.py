@@ -72,16 +72,13 @@ def test_offload_is_a_variant_where_it_is_asked_for(monkeypatch, asked):
     assert len(tried) == 5 and all(tried.values()), "as the experiment has it"
 
 
-def test_without_a_record_of_another_kernel_it_says_so_in_a_line(records, monkeypatch, capsys):
-    def sweep(*_, **axes):
-        raise nl.EngineError(
-            "this experiment is not among the recorded ones. The nearest have\n- x = 1"
-        )
-
-    monkeypatch.setattr(module, "sweep", sweep)
+def test_without_a_record_of_another_kernel_it_says_so_in_a_line(records, capsys):
     (records / SECOND).mkdir()
-    (records / SECOND / "1.json.xz").touch()  # of another experiment
-    assert module.on_second_kernel(None, [1], {}) == (None, "another kernel")
+    kept = nl.run(duel(), seed=1)
+    recorded.write(kept, records / SECOND / "1.json.xz")
+    capsys.readouterr()
+    found = module.on_second_kernel(lambda variant: duel(), [99], {})
+    assert found == (None, "another kernel")
     said = "another kernel: this experiment is not among the recorded ones.\n"
     assert capsys.readouterr().out == said
 
