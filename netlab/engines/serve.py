@@ -223,6 +223,8 @@ def over_standard_input():
     """Serve one client over standard input and output, until it closes them."""
     to_client = os.dup(1)
     os.dup2(2, 1)  # whatever else is printed
+    if not os.isatty(to_client):
+        os.set_blocking(to_client, False)  # a write that nobody takes would never end
     engine = GuestEngine()
     client = Client(ServedLine(to_client, os.dup(0)), engine, Places(engine.at_once))
     with contextlib.redirect_stdout(Printed(client)):

@@ -28,10 +28,11 @@ class ServedLine:
         while (end := self.read.find(b"\n")) < 0 and len(self.read) <= self.most_bytes:
             if not ready(self.from_client, select.POLLIN, until):
                 return None
-            piece = os.read(self.from_client, PIECE)
-            if not piece:
-                raise LineDown
-            self.read += piece
+            with contextlib.suppress(BlockingIOError):
+                piece = os.read(self.from_client, PIECE)
+                if not piece:
+                    raise LineDown
+                self.read += piece
         if not 0 <= end <= self.most_bytes:
             raise LineDown("it sent too long a message")
         text, self.read = self.read[:end], self.read[end + 1 :]
@@ -50,8 +51,13 @@ class ServedLine:
 
 
 def ready(descriptor, what, until):
-    """Wait until a descriptor can be read or written; False where it cannot be by then."""
+    """Wait until a descriptor can be read or written; False where it cannot be by then, and
+    `LineDown` where nobody reads what would be written: in a virtual machine a write would wait.
+    """
     waiting = select.poll()
     waiting.register(descriptor, what)
     left_s = until - time.monotonic()
-    return bool(waiting.poll(None if left_s == math.inf else max(0, 1000 * left_s)))
+    found = waiting.poll(None if left_s == math.inf else max(0, 1000 * left_s))
+    if what == select.POLLOUT and any(events & select.POLLHUP for _, events in found):
+        raise LineDown
+    return bool(found)

@@ -642,3 +642,14 @@ def test_the_address_of_ssh_is_no_option_and_no_shell(monkeypatch):
         ["ssh://a@b:22", "'/opt/x;y/netlab' engine serve"],
     ]
     assert os.environ.get("NETLAB_TOKEN") is None
+
+
+def test_nothing_is_written_where_nobody_reads():
+    ours, theirs = socket.socketpair()
+    with ours:
+        line = served_line.ServedLine(ours.fileno(), ours.fileno())
+        line.send({"done": True})
+        assert theirs.recv(100) == b'{"done": true}\n'
+        theirs.close()
+        with pytest.raises(LineDown):  # in a virtual machine, the write would never end
+            line.send({"done": True})
