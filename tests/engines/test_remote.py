@@ -201,9 +201,9 @@ def test_another_thread_may_ask_what_has_been_observed(there):
     with nl.Network(PATH, engine=there) as net:
         assert net.watch({name: watch})
         texts = []
-        thread = threading.Thread(target=lambda: texts.append(net.watched(0)))
-        threading.Timer(0.3, thread.start).start()
-        net.run("h1", "timeout 30 " + BUSY, echo=False)
+        thread = threading.Timer(0.3, lambda: texts.append(net.watched(0)))
+        thread.start()
+        assert net.run("h1", "timeout 30 " + BUSY, echo=False).status == 124  # of timeout
         thread.join(10)
     assert texts and texts[0].keys() == {name}
 
