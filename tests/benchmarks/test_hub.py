@@ -165,6 +165,7 @@ class Hub:
             f"{self.url.replace('http', 'ws')}/user/{name}/api/kernels/{kernel['id']}/channels",
             headers={"Authorization": f"token {token}"},
             connect_timeout=LONGEST_S,
+            request_timeout=LONGEST_S,  # JupyterLab tries again where this one waits
         )
         line = await websocket.websocket_connect(request, max_message_size=1 << 30)
         for cell in cells:
