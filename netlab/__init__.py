@@ -16,8 +16,10 @@ _NAMES = {
     ),
     "experiment": "Experiment",
     "fairness": "jain_index",
+    "running.history": "History",
     "running.loss_onset": "loss_onset",
     "running.network": "Network",
+    "running.replay": "replay",
     "running.result": "Result load",
     "running.robustness": "robustness",
     "running.run": "run",
@@ -48,3 +50,10 @@ def __getattr__(name):
 
 def __dir__():
     return __all__
+
+
+def load_ipython_extension(shell):
+    """``%load_ext netlab`` gives a notebook ``%%on``; see `netlab.lab.magic.on`."""
+    from netlab.lab.magic import register
+
+    register(shell)

@@ -18,6 +18,7 @@ MODULES = {
 LEVELS = [
     ["__main__"],
     ["cli", "explore"],
+    ["lab"],
     ["course"],
     ["running"],
     ["experiment"],

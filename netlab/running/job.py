@@ -4,6 +4,7 @@ import re
 from numbers import Real
 
 from netlab.description import check_command_line, short
+from netlab.engines.protocol import ignore
 from netlab.errors import CommandError, SpecificationError
 
 LONGEST_S = 1_000_000_000  # the timers of the engines end at nine times as much
@@ -61,6 +62,7 @@ class Job:
         self.session, self.number, self.host, self.command = session, number, host, command
         self.status, self._printed, self._missing = None, bytearray(), 0
         self.cut_off = False  # was it still running at the limit of time?
+        self.heard = ignore  # is told what it prints
 
     @property
     def raw(self):

@@ -1,5 +1,7 @@
 """A topology that is up: commands on its nodes, and a clock that stands still between them."""
 
+import functools
+import json
 import os
 import time
 import warnings
@@ -9,12 +11,16 @@ from netlab import engines
 from netlab.algorithms.source import Algorithm, algorithm
 from netlab.engines.host_speed import wall_s
 from netlab.errors import EmulationError, SpecificationError
+from netlab.running.console import Console, Typed, one_line
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
+from netlab.running.history import History
+from netlab.running.host_files import Files
 from netlab.running.job import Job, Plain, check_command, check_seconds, plain
 from netlab.running.session import Session
 from netlab.running.stop import stoppable
 from netlab.topology import Topology
 
+_up = []  # networks of this process, as weak references
 SETTLE_S = 1  # before this, ping skips its interval and bridges are still learning
 
 
@@ -104,6 +110,16 @@ class Network:
         self._started = time.monotonic()
         self._agent = self.engine.connect(seed, clock, float(wall_limit_s))
         self._session = Session(self._agent)
+        self._clock, self._consoles, self.files = clock, {}, Files(self)
+        self.history = self._session.history = History(
+            {
+                "topology": topology.model_dump(mode="json"),
+                "seed": seed,
+                "clock": clock,
+                "algorithms": [one.model_dump() for one in algorithms],
+                "engine": self.engine.digest,
+            }
+        )
         try:
             stoppable(self)
             if algorithms:
@@ -115,6 +131,13 @@ class Network:
             raise
         self._dropped = weakref.finalize(self, end_dropped, self._agent, os.getpid())
         self._dropped.atexit = False  # what is open then ends with this process
+        _up.append(weakref.ref(self))
+
+    @staticmethod
+    def newest():
+        """The network that was opened last, of those of this process that are up, or None."""
+        _up[:] = [one for one in _up if one() and one()._dropped.alive]
+        return _up[-1]() if _up else None
 
     def _set_up(self):
         topology, setup = self.topology, list(self.topology.setup())
@@ -187,6 +210,7 @@ class Network:
         """
         limit_s = check_seconds("limit_s", limit_s)
         job, shown = self._begin(host, command, ""), Plain()
+        self.history.add("run", f"{host} {command}", job)
 
         def show(printing, out):
             if echo and printing is job:
@@ -205,7 +229,9 @@ class Network:
 
         `typed` is what a person would type for it, if that differs, for `commands` and messages.
         """
-        return self._begin(host, command, " &", typed)
+        job = self._begin(host, command, " &", typed)
+        self.history.add("start", f"{host} {command}", job)
+        return job
 
     def _begin(self, host, command, suffix, typed=None):
         check_command(self.topology, host, command)
@@ -213,6 +239,62 @@ class Network:
         job = self._session.start(host, command)
         job.command = typed or command
         return job
+
+    def type(self, host, line, limit_s=600, stays=False, show=None):
+        """Type a line on a node's terminal, whose bash stays from line to line.
+
+        Parameters
+        ----------
+        host : str
+            Name of a host, router or switch.
+        line : str
+            As a person types it. Typographic quotes become straight ones. ``^C`` is Ctrl-C for what
+            stays in the foreground.
+        limit_s : float
+            It is ended as Ctrl-C would after so long. [virtual s]
+        stays : bool
+            Leave it in the foreground, as a server; else time passes until it has ended.
+        show : callable, optional
+            Is told what the terminal shows, as it comes; None prints it.
+
+        Returns
+        -------
+        Typed
+            With ``text``, ``output`` and ``status``.
+
+        Raises
+        ------
+        SpecificationError, CommandError
+            It is no line; something else is in the foreground there, or it took too long.
+
+        Notes
+        -----
+        Its time is until bash shows its next prompt. A line that is continued, as ``for i in 1 2``
+        is, ends at the prompt ``>``.
+        """
+        show = functools.partial(print, end="", flush=True) if show is None else show
+        console, typed = self.console(host), Typed(host, one_line(line), stays)
+        self.commands.append(f"{host} {typed.line}")
+        self.history.add(host, typed.line, typed)
+        return console.type(typed, check_seconds("limit_s", limit_s), show)
+
+    def press(self, host, keys):
+        """Press keys on a node's terminal; time does not pass until `sleep` lets it."""
+        self.history.add("keys", f"{host} {json.dumps(keys)}")
+        self.console(host).press(keys)
+
+    def resize(self, host, rows, columns):
+        """Tell the programs on a node's terminal how large its window is."""
+        console = self.console(host)
+        console.open()
+        self.run(host, f"stty -F $(cat {console.place}/tty) rows {rows} cols {columns}", echo=False)
+
+    def console(self, host):
+        """The terminal of a node: `netlab.running.console.Console`."""
+        check_command(self.topology, host, "true")
+        if host not in self._consoles:
+            self._consoles[host] = Console(self._session, host, self._clock)
+        return self._consoles[host]
 
     def wait(self, *jobs, limit_s=600, total_s=None):
         """Let time pass until these jobs have ended; -> ``""``, or ``"limit"`` where they were
@@ -230,6 +312,7 @@ class Network:
         """Let time pass, at most a million virtual seconds; Ctrl-C ends it: KeyboardInterrupt."""
         seconds = check_seconds("seconds", seconds, most=1_000_000, zero=True)
         self.commands.append(f"sh sleep {seconds:g}")
+        self.history.add("sh", f"sleep {seconds:.10g}")
         self._session.sleep(f"{seconds:016.6f}")
 
     def watch(self, watches):

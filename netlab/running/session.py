@@ -18,7 +18,13 @@ class Session:
 
     def __init__(self, agent):
         self.agent, self.jobs, self.clock_ns, self.unrepeatable = agent, {}, 0, ""
+        self.history = None
         self._most = self._room = getattr(agent, "most_output_bytes", ALL_OUTPUT_LIMIT)
+
+    def note(self, what, jobs):
+        """Keep this call in the network's history, which names jobs by their place in it."""
+        if self.history and (numbers := self.history.numbers(jobs)):
+            self.history.add(what, numbers)
 
     def ask(self, on_tick=ignore, on_output=ignore, **question):
         """Ask the agent one question; -> its answer.
@@ -39,6 +45,7 @@ class Session:
                 for key in "IK":  # Ctrl-C, and SIGKILL at the agent's next look: it answers soon
                     self.agent.send_key(key)
             elif not flooding:
+                job.heard(out)
                 on_output(job, out)
 
         answer = self.agent.ask(on_event, **question)
@@ -96,6 +103,7 @@ class Session:
 
     def wait(self, jobs, limit_s, total_s=None):
         """Let time pass until the jobs have ended; -> "", or "limit" where that ended them."""
+        self.note("wait", jobs)
         ended_by = self.let_run(jobs, limit_s, total_s=total_s)
         if ended_by == "interrupt":
             raise KeyboardInterrupt
@@ -103,6 +111,7 @@ class Session:
 
     def stop(self, job):
         """Ctrl-C for a job, and SIGKILL a second later."""
+        self.note("stop", [job])
         answer = self.ask(op="stop", number=job.number)
         (job.status,) = answer["status"]
         if answer["rung"] == "interrupt":

@@ -1,0 +1,1 @@
+"""A network by hand: cells that type, Mininet's prompt, terminals beside a notebook."""

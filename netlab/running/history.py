@@ -1,0 +1,137 @@
+"""What was typed and run on a network, as a script that does it again to the byte.
+
+Its first line describes the network, in JSON. The others are what a person would type at Mininet's
+prompt, with what decides the bytes behind ``#:``::
+
+    h2 iperf3 -s  #: stays
+    h1 ping 10.0.0.2  #: ^C after 3.2 s
+    h2 ^C
+    sh sleep 2
+    run h1 ping -c 4 10.0.0.2
+
+``run``, ``start``, ``wait`` and ``stop`` are the calls of those names; a job's number counts them.
+"""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+from netlab.errors import SpecificationError
+
+MOST_LINES, MOST_CHARACTERS = 10_000, 4_000_000
+HOW = re.compile(r"  #: (?:(stays)|\^C after (\d+(?:\.\d+)?) s)\Z")
+PRINTED = re.compile(r"#: printed (\d+) bytes, sha256 ([0-9a-f]{64})\Z")
+
+
+class Step:
+    """One line of a script: `what` is a node, whose `line` was typed, or a call; `done` is the
+    `Typed` or `Job` that came of it.
+    """
+
+    def __init__(self, what, line, done=None, stays=False, ended_after_s=None):
+        self.what, self.line, self.done = what, line, done
+        self._stays, self._ended_after_s = stays, ended_after_s
+
+    @property
+    def stays(self):
+        return self._stays or getattr(self.done, "stays", False)
+
+    @property
+    def ended_after_s(self):
+        after_s = getattr(self.done, "ended_after_s", None)
+        return self._ended_after_s if after_s is None else after_s
+
+    def __str__(self):
+        how = "  #: stays" if self.stays else ""
+        if self.ended_after_s is not None:
+            how = f"  #: ^C after {self.ended_after_s:g} s"
+        return f"{self.what} {self.line}{how}"
+
+    @classmethod
+    def read(cls, text):
+        found = HOW.search(text)
+        what, _, line = text[: found and found.start()].partition(" ")
+        stays, after = found.groups() if found else (None, None)
+        return cls(what, line, None, bool(stays), after and float(after))
+
+
+class History:
+    """What was typed and run on a network, in order.
+
+    Attributes
+    ----------
+    network : dict
+        Its ``topology``, ``seed``, ``clock``, ``algorithms``, and the ``engine`` it was on.
+    steps : list of Step
+
+    Examples
+    --------
+    >>> net.history.save("lab9.txt")  # doctest: +SKIP
+    >>> with nl.replay("lab9.txt") as net:  # doctest: +SKIP
+    ...     net.history[-1].output
+    """
+
+    def __init__(self, network, steps=(), printed=None):
+        self.network, self.steps, self.printed = network, list(steps), printed
+
+    def add(self, what, line, done=None):
+        self.steps.append(Step(what, line, done))
+
+    def numbers(self, jobs):
+        """Jobs of `run` and `start` by their numbers, in one text."""
+        started = [step.done for step in self.steps if step.what in ("run", "start")]
+        return " ".join(str(started.index(job) + 1) for job in jobs if job in started)
+
+    def __len__(self):
+        return len(self.steps)
+
+    def __getitem__(self, index):
+        """What came of a step: a `Typed`, or a `Job`."""
+        return self.steps[index].done
+
+    def __str__(self):
+        return "".join(f"{step}\n" for step in self.steps)
+
+    __repr__ = __str__
+
+    @property
+    def transcript(self):
+        """Everything that was printed, in order."""
+        return "".join(step.done.text for step in self.steps if step.done)
+
+    def to_text(self):
+        """The script; see `from_text`."""
+        data = self.transcript.encode(errors="backslashreplace")
+        printed = f"#: printed {len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}\n"
+        return f"{json.dumps(self.network)}\n{self}{printed}"
+
+    def save(self, path):
+        """Write the script to a file."""
+        Path(path).write_text(self.to_text(), encoding="utf-8")
+
+    @classmethod
+    def from_text(cls, text):
+        """Read a script; a SpecificationError where it is none."""
+        first, *lines = text.splitlines()[: MOST_LINES + 2] or [""]
+        if len(text) > MOST_CHARACTERS or len(lines) > MOST_LINES:
+            raise SpecificationError(
+                f"this script has {len(text):,} characters; {MOST_CHARACTERS:,} in"
+                f" {MOST_LINES:,} lines are read"
+            )
+        try:
+            network = json.loads(first)
+            network["topology"], network["seed"], network["clock"]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise SpecificationError(
+                "no script of a network: its first line describes that, as net.history.save writes"
+                " it"
+            ) from None
+        last = PRINTED.match(lines[-1]) if lines else None
+        steps = [Step.read(line) for line in lines if line.strip() and not line.startswith("#")]
+        return cls(network, steps, last and last.groups())
+
+    def same(self, other):
+        """Did another history print the same bytes as this one says of itself?"""
+        data = other.transcript.encode(errors="backslashreplace")
+        return self.printed == (str(len(data)), hashlib.sha256(data).hexdigest())
