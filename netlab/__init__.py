@@ -53,7 +53,7 @@ def __dir__():
 
 
 def load_ipython_extension(shell):
-    """``%load_ext netlab`` gives a notebook ``%%on``; see `netlab.lab.magic.on`."""
-    from netlab.lab.magic import register
+    """``%load_ext netlab`` gives a notebook ``%%on``; see `netlab.cli.magic.on`."""
+    from netlab.cli.magic import register
 
     register(shell)

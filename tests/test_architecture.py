@@ -18,7 +18,6 @@ MODULES = {
 LEVELS = [
     ["__main__"],
     ["cli", "explore"],
-    ["lab"],
     ["course"],
     ["running"],
     ["experiment"],

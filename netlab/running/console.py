@@ -39,10 +39,12 @@ TYPE = (
     "exec 3<>{folder}/asks 4<>{folder}/keys; trap 'echo $EPOCHREALTIME; printf \"\\003\" >&4' INT;"
     " echo $EPOCHREALTIME; printf %s {keys} >&4; {wait}"
 )
-WAIT = "until read -r asked <&3; do [ $? -gt 128 ] || exit 1; done; echo $asked; read -t {shown} <&3; FIRST"
-LOOK = "read -r -t {seconds} asked <&3 && echo $asked; FIRST"
-# As its terminal closes, the agent is woken, and would look again and again for its end [10 ms].
+# As the job's terminal closes, the agent is woken, and would look for its end until the next tick.
 FIRST = "chrt -f -p 1 $$"
+WAIT = (
+    "until read -r asked <&3; do [ $? -gt 128 ] || exit 1; done; echo $asked; read -t {shown} <&3; "
+) + FIRST
+LOOK = f"read -r -t {{seconds}} asked <&3 && echo $asked; {FIRST}"
 QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
 
@@ -134,13 +136,18 @@ class Console:
             self.close()  # SIGKILL met the job that types: what runs does not hear Ctrl-C
             raise CommandError(
                 f"`{line}` on {self.host} did not end at Ctrl-C, and was killed with its terminal;"
-                f" the next line gets a new one. {ending(typed.text)}", line, typed.text
+                f" the next line gets a new one. {ending(typed.text)}",
+                line,
+                typed.text,
             )
         if ended_by == "limit":
             raise CommandError(
                 f"`{line}` on {self.host} did not end within {limit_s:g} virtual seconds, and was"
                 " ended. If it is a server, let it stay; if it waits for input, `netlab attach`"
-                f" has keys. {ending(typed.output)}", line, typed.text, typed.status
+                f" has keys. {ending(typed.output)}",
+                line,
+                typed.text,
+                typed.status,
             )
         return typed
 
@@ -157,7 +164,10 @@ class Console:
 
     def _do(self, keys, wait, limit_s):
         job = self.session.start(
-            self.host, TYPE.format(folder=self.place, keys=shlex.quote(keys), wait=wait.replace("FIRST", FIRST))
+            self.host,
+            TYPE.format(
+                folder=self.place, keys=shlex.quote(keys), wait=wait.replace("FIRST", FIRST)
+            ),
         )
         return self.session.let_run([job], limit_s), job.raw
 

@@ -1,0 +1,56 @@
+"""``%%on h1``: what is in a notebook's cell is typed on h1's terminal."""
+
+import shlex
+
+from netlab.errors import SpecificationError
+from netlab.running.network import Network
+
+USAGE = "%%on NODE [NETWORK] [--stay] [--limit SECONDS]"
+
+
+def on(shell, line, cell):
+    """Type the lines of a cell on a node; see `netlab.Network.type`.
+
+    ``%%on h1`` is of the network that was opened last and is up; ``%%on h1 net2`` names the
+    variable of another. ``--stay`` leaves the last line in the foreground, as a server.
+    ``--limit 60`` ends a line that takes longer. [virtual s] Ctrl-C ends the line that runs; the
+    lines after it are not typed.
+    """
+    names, stay, limit_s = arguments(line)
+    net = shell.user_ns.get(names[1]) if names[1:] else Network.newest()
+    if not isinstance(net, Network):
+        why = f"{names[1]} is no netlab.Network" if names[1:] else "no network is up"
+        raise SpecificationError(f"%%on {line}: {why}; `net = nl.Network(nl.wan())` opens one")
+    *before, last = cell.strip("\n").split("\n")
+    for text in before:
+        if net.type(names[0], text, limit_s).ended_after_s is not None:
+            return
+    net.type(names[0], last, limit_s, stays=stay)
+
+
+def arguments(line):
+    """The names in a line of the magic, whether its last line stays, and its limit. [virtual s]"""
+    names, stay, limit_s = [], False, 600.0
+    words = iter(shlex.split(line))
+    try:
+        for word in words:
+            if word == "--stay":
+                stay = True
+            elif word == "--limit":
+                limit_s = float(next(words))
+            elif word.startswith("-"):
+                raise ValueError
+            else:
+                names.append(word)
+        if not 1 <= len(names) <= 2:
+            raise ValueError
+    except (ValueError, StopIteration):
+        raise SpecificationError(f"%%on {line}: it is {USAGE}, such as `%%on h2 --stay`") from None
+    return names, stay, limit_s
+
+
+def register(shell):
+    """Give IPython the magic."""
+    shell.register_magic_function(
+        lambda line, cell: on(shell, line, cell), magic_kind="cell", magic_name="on"
+    )

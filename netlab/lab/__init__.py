@@ -1,1 +1,0 @@
-"""A network by hand: cells that type, Mininet's prompt, terminals beside a notebook."""
