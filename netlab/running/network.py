@@ -16,7 +16,7 @@ from netlab.running.delay_check import RTT_MARGIN_S, check_delays
 from netlab.running.history import History
 from netlab.running.host_files import Files
 from netlab.running.job import Job, Plain, check_command, check_seconds, plain
-from netlab.running.session import Session
+from netlab.running.session import Session, alone
 from netlab.running.stop import stoppable
 from netlab.topology import Topology
 
@@ -110,6 +110,7 @@ class Network:
         self._started = time.monotonic()
         self._agent = self.engine.connect(seed, clock, float(wall_limit_s))
         self._session = Session(self._agent)
+        self.lock = self._session.lock
         self._clock, self._consoles, self.files = clock, {}, Files(self)
         self.history = self._session.history = History(
             {
@@ -173,6 +174,7 @@ class Network:
         """Time on the wall since the network was asked for. [s]"""
         return time.monotonic() - self._started
 
+    @alone
     def run(self, host, command, limit_s=600, echo=True):
         """Run a command on a node and wait until it has ended.
 
@@ -224,6 +226,7 @@ class Network:
             raise job.ended_at(limit_s)
         return job
 
+    @alone
     def start(self, host, command, typed=None):
         """Start a command on a node, as `run` does, and leave it running; -> `Job`.
 
@@ -240,6 +243,7 @@ class Network:
         job.command = typed or command
         return job
 
+    @alone
     def type(self, host, line, limit_s=600, stays=False, show=None):
         """Type a line on a node's terminal, whose bash stays from line to line.
 
@@ -278,6 +282,7 @@ class Network:
         self.history.add(host, typed.line, typed)
         return console.type(typed, check_seconds("limit_s", limit_s), show)
 
+    @alone
     def press(self, host, keys):
         """Press keys on a node's terminal; time does not pass until `sleep` lets it."""
         self.history.add("keys", f"{host} {json.dumps(keys)}")
@@ -296,6 +301,7 @@ class Network:
             self._consoles[host] = Console(self._session, host, self._clock)
         return self._consoles[host]
 
+    @alone
     def wait(self, *jobs, limit_s=600, total_s=None):
         """Let time pass until these jobs have ended; -> ``""``, or ``"limit"`` where they were
         ended (Ctrl-C, then SIGKILL) after `limit_s`. [virtual s]
@@ -308,6 +314,7 @@ class Network:
                 raise SpecificationError(f"jobs: {job!r} is not a job of this network")
         return self._session.wait(jobs, check_seconds("limit_s", limit_s), total_s)
 
+    @alone
     def sleep(self, seconds):
         """Let time pass, at most a million virtual seconds; Ctrl-C ends it: KeyboardInterrupt."""
         seconds = check_seconds("seconds", seconds, most=1_000_000, zero=True)
