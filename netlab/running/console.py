@@ -37,13 +37,15 @@ START = (
 )
 TYPE = (
     "exec 3<>{folder}/asks 4<>{folder}/keys; trap 'echo $EPOCHREALTIME; printf \"\\003\" >&4' INT;"
-    " echo $EPOCHREALTIME; printf %s {keys} >&4; {wait}"
+    " {first} echo $EPOCHREALTIME; printf %s {keys} >&4; {wait}"
 )
 # As the job's terminal closes, the agent is woken, and would look for its end until the next tick.
 FIRST = "chrt -f -p 1 $$"
 WAIT = (
     "until read -r asked <&3; do [ $? -gt 128 ] || exit 1; done; echo $asked; read -t {shown} <&3; "
 ) + FIRST
+# What it asked with in the meantime is of keys that were pressed.
+FORGET = "while read -t 0 <&3; do read -r asked <&3; done;"
 LOOK = f"read -r -t {{seconds}} asked <&3 && echo $asked; {FIRST}"
 QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
 
@@ -110,7 +112,7 @@ class Console:
         line = typed.line
         self.open()
         if self.busy:
-            self._asked(self._do("", LOOK.format(seconds=0.001), 60)[1])
+            self._asked(self._do("", LOOK.format(seconds=0.001), 60, forget=False)[1])
         if self.busy and line != "^C":
             raise CommandError(
                 f"`{self.busy.line}` runs in the terminal of {self.host}: the line ^C ends it, and"
@@ -123,6 +125,9 @@ class Console:
         wait = LOOK.format(seconds=LEAVE_S) if typed.stays else self.wait
         try:
             ended_by, said = self._do(keys, wait, limit_s)
+        except CommandError:  # somebody printed too much
+            self.close()
+            raise
         finally:
             self.heard = ignore
             shown, self.fresh = split(self.fresh)
@@ -162,7 +167,7 @@ class Console:
         if job:
             job.stop()
 
-    def _do(self, keys, wait, limit_s):
+    def _do(self, keys, wait, limit_s, forget=True):
         job = self.session.start(
             self.host,
             TYPE.format(

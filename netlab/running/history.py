@@ -45,7 +45,7 @@ class Step:
     def __str__(self):
         how = "  #: stays" if self.stays else ""
         if self.ended_after_s is not None:
-            how = f"  #: ^C after {self.ended_after_s:g} s"
+            how = f"  #: ^C after {self.ended_after_s:.10g} s"
         return f"{self.what} {self.line}{how}"
 
     @classmethod

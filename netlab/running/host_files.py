@@ -46,7 +46,7 @@ class Folder:
         return name in list(self)
 
     def __iter__(self):
-        return iter(self._said("ls -A1", ".").splitlines())
+        return iter(self._said("ls -A1 --quoting-style=literal", ".").splitlines())
 
     def _said(self, command, name):
         folder = self.net.console(self.host).open()
