@@ -7,6 +7,7 @@ line on it, and ends once bash asks for the next one; until then time passes.
 import re
 import shlex
 
+from netlab.description import short
 from netlab.engines.protocol import ignore
 from netlab.errors import CommandError, SpecificationError
 from netlab.running.job import Plain, ending, plain
@@ -47,7 +48,7 @@ WAIT = (
 # What it asked with in the meantime is of keys that were pressed.
 FORGET = "while read -t 0 <&3; do read -r asked <&3; done;"
 LOOK = f"read -r -t {{seconds}} asked <&3 && echo $asked; {FIRST}"
-QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+PLAIN = str.maketrans("\u2018\u2019\u201c\u201d\xa0", "''\"\" ")
 
 
 class Typed:
@@ -168,12 +169,9 @@ class Console:
             job.stop()
 
     def _do(self, keys, wait, limit_s, forget=True):
-        job = self.session.start(
-            self.host,
-            TYPE.format(
-                folder=self.place, keys=shlex.quote(keys), wait=wait.replace("FIRST", FIRST)
-            ),
-        )
+        first = FORGET if forget else ""
+        words = {"folder": self.place, "keys": shlex.quote(keys), "first": first, "wait": wait}
+        job = self.session.start(self.host, TYPE.format(**words))
         return self.session.let_run([job], limit_s), job.raw
 
     def _asked(self, said, typed=None):
@@ -228,12 +226,12 @@ def split(text):
 
 
 def one_line(line):
-    """The line with straight quotes, as shells know them; what nobody types is refused."""
-    if not isinstance(line, str) or not line.replace("\t", "").isprintable():
-        raise SpecificationError(f"line = {line!r}: one line, without control characters")
+    """The line, with the quotes and blanks that shells know; what nobody types is refused."""
+    if not isinstance(line, str) or not line.translate(PLAIN).replace("\t", "").isprintable():
+        raise SpecificationError(f"line = {short(line)}: one line, without control characters")
     if len(line.encode(errors="replace")) > MOST_KEYS:
         raise SpecificationError(
-            f"line = {line[:40]!r}...: a terminal takes {MOST_KEYS} bytes in a line; write longer"
-            " ones to a file"
+            f"line = {short(line)}: a terminal takes {MOST_KEYS} bytes in a line; write longer ones"
+            " to a file"
         )
-    return line.translate(QUOTES)
+    return line.translate(PLAIN)
