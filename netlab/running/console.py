@@ -25,7 +25,7 @@ PS2='$(echo more >FOLDER/asks)\[\e]133;A\a\]> '
 PROMPT_COMMAND='echo "$? $PWD" >FOLDER/asks'
 PATH=$PATH:~/bin HISTFILE= MAIL= PAGER=cat
 sudo() { "$@"; }
-tty >FOLDER/tty
+tty >FOLDER/tty; stty tab0 rows 50 cols 200
 cd ~
 """
 PREPARE = (
