@@ -11,6 +11,7 @@ from netlab.description import short
 from netlab.engines.protocol import ignore
 from netlab.errors import CommandError, SpecificationError
 from netlab.running.job import Plain, ending, plain
+from netlab.running.reading import read_printed
 
 FOLDER = "/run/netlab"
 LOOK_S = 0.05  # between two looks of an engine for Ctrl-C [virtual s]
@@ -77,6 +78,10 @@ class Typed:
     def output(self):
         return self.text.partition("\n")[2]
 
+    def read(self):
+        """What was printed, by the reader of its tool, as `netlab.running.job.Job.read`."""
+        return read_printed(self.line, self.output)
+
     def __repr__(self):
         state = "runs" if self.status is None else f"status {self.status}"
         return f"<Typed {self.host} {self.line!r}: {state}>"
@@ -95,6 +100,11 @@ class Console:
         self.place = f"{FOLDER}/{host}"
         self.job = self.busy = None
         self.folder, self.fresh, self.heard = "", "", ignore
+
+    @property
+    def foreground(self):
+        """`busy`, until a prompt is seen again."""
+        return None if READY in self.fresh else self.busy
 
     def open(self):
         """Start its bash, unless it runs; -> its folder."""

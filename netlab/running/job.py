@@ -6,6 +6,7 @@ from numbers import Real
 from netlab.description import check_command_line, short
 from netlab.engines.protocol import ignore
 from netlab.errors import CommandError, SpecificationError
+from netlab.running.reading import read_printed
 
 LONGEST_S = 1_000_000_000  # the timers of the engines end at nine times as much
 OUTPUT_LIMIT = 64_000_000  # what is kept of one program's output [byte of UTF-8]
@@ -71,6 +72,14 @@ class Job:
     @property
     def text(self):
         return plain(self.raw)
+
+    def read(self):
+        """What it has printed, by the reader of its tool: for ping, a `netlab.readers.PingOutput`.
+
+        A SpecificationError where no reader knows the tool, a ReadError where it printed something
+        else: iperf3 needs ``-J``, nstat ``-a -z -j``, ss ``-tniO``, and tc ``-s -j qdisc``.
+        """
+        return read_printed(self.command, self.text)
 
     def keep(self, out, room):
         """Keep what it printed, up to `room` [byte]; -> bytes kept, did it just pass a limit?"""

@@ -17,6 +17,7 @@ from netlab.running.history import History
 from netlab.running.host_files import Files
 from netlab.running.job import Job, Plain, check_command, check_seconds, plain
 from netlab.running.session import Session, alone
+from netlab.running.shown import as_html
 from netlab.running.stop import stoppable
 from netlab.topology import Topology
 
@@ -111,7 +112,7 @@ class Network:
         self._agent = self.engine.connect(seed, clock, float(wall_limit_s))
         self._session = Session(self._agent)
         self.lock = self._session.lock
-        self._clock, self._consoles, self.files = clock, {}, Files(self)
+        self.clock_kind, self.consoles, self.files = clock, {}, Files(self)
         self.history = self._session.history = History(
             {
                 "topology": topology.model_dump(mode="json"),
@@ -163,6 +164,19 @@ class Network:
     def clock(self):
         """Virtual time since the network's hosts booted. [s]"""
         return self._session.clock_ns / 1e9
+
+    @property
+    def up(self):
+        """Whether it is up: nobody has closed it."""
+        return self._dropped.alive
+
+    @property
+    def jobs(self):
+        """The jobs of `start` and `run` that have not ended, as far as is known: a job's end is
+        seen where it is waited for, or stopped.
+        """
+        own = (step.done for step in self.history.steps if step.what in ("run", "start"))
+        return [job for job in own if job.status is None] if self.up else []
 
     @property
     def unrepeatable(self):
@@ -297,9 +311,9 @@ class Network:
     def console(self, host):
         """The terminal of a node: `netlab.running.console.Console`."""
         check_command(self.topology, host, "true")
-        if host not in self._consoles:
-            self._consoles[host] = Console(self._session, host, self._clock)
-        return self._consoles[host]
+        if host not in self.consoles:
+            self.consoles[host] = Console(self._session, host, self.clock_kind)
+        return self.consoles[host]
 
     @alone
     def wait(self, *jobs, limit_s=600, total_s=None):
@@ -347,4 +361,8 @@ class Network:
 
     def __repr__(self):
         hosts = ", ".join(host.name for host in self.topology.hosts)
-        return f"<Network {hosts}; {self.clock:.3f} s on {self.engine.name}>"
+        closed = "" if self.up else ", closed"
+        return f"<Network {hosts}; {self.clock:.3f} s on {self.engine.name}{closed}>"
+
+    def _repr_html_(self):
+        return as_html(self)
