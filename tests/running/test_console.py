@@ -50,7 +50,7 @@ def test_sudo_and_typographic_quotes_are_as_in_the_labs(net):
     assert net.type("s1", "sudo tc qdisc del dev s1-eth1 root").status == 0
     typed = net.type("h1", "sysctl -w net.ipv4.tcp_rmem=\u201910240 87380 52428800\u2019")
     assert typed.line == "sysctl -w net.ipv4.tcp_rmem='10240 87380 52428800'"
-    assert typed.output == "net.ipv4.tcp_rmem = 10240\t87380\t52428800\n"
+    assert typed.output == "net.ipv4.tcp_rmem = 10240 87380 52428800\n"
 
 
 def test_a_line_may_be_continued(net):
