@@ -17,10 +17,11 @@ import json
 import re
 from pathlib import Path
 
+from netlab.description import short
 from netlab.errors import SpecificationError
 
 MOST_LINES, MOST_CHARACTERS = 10_000, 4_000_000
-HOW = re.compile(r"  #: (?:(stays)|\^C after (\d+(?:\.\d+)?) s)\Z")
+HOW = re.compile(r"  #: (?:(quoted)(?:, |\Z))?(?:(stays)|\^C after (\d+(?:\.\d+)?) s)?\Z")
 PRINTED = re.compile(r"#: printed (\d+) bytes, sha256 ([0-9a-f]{64})\Z")
 
 
@@ -43,17 +44,27 @@ class Step:
         return self._ended_after_s if after_s is None else after_s
 
     def __str__(self):
-        how = "  #: stays" if self.stays else ""
+        # of more than one line, or with what would be taken for more than it is
+        quoted = not self.line.replace("\t", "").isprintable() or "  #: " in self.line
+        how = ["quoted"] if quoted else []
         if self.ended_after_s is not None:
-            how = f"  #: ^C after {self.ended_after_s:.10g} s"
-        return f"{self.what} {self.line}{how}"
+            how.append(f"^C after {self.ended_after_s:.10g} s")
+        elif self.stays:
+            how.append("stays")
+        line = json.dumps(self.line) if quoted else self.line
+        return f"{self.what} {line}{'  #: ' if how else ''}{', '.join(how)}"
 
     @classmethod
     def read(cls, text):
+        """The step that a line of a script says."""
         found = HOW.search(text)
         what, _, line = text[: found and found.start()].partition(" ")
-        stays, after = found.groups() if found else (None, None)
-        return cls(what, line, None, bool(stays), after and float(after))
+        quoted, stays, after = found.groups() if found else (None, None, None)
+        try:
+            line = json.loads(line) if quoted else line
+            return cls(what, line + "", None, bool(stays), after and float(after))
+        except (ValueError, TypeError):
+            raise SpecificationError(f"`{short(text)}`: what is quoted is no text") from None
 
 
 class History:

@@ -13,7 +13,6 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import netlab as nl
 from netlab.running import job as jobs
-from netlab.running.console import one_line
 from netlab.running.history import Step
 
 PATH = nl.wan("100mbit", "20ms")
@@ -136,7 +135,7 @@ def session(net, pause=lambda: None):
     flow = net.start("h1", "ping -i 0.1 10.0.0.2")
     net.sleep(1)
     flow.stop()
-    net.start("h1", "ping -c 2 10.0.0.2").wait()
+    net.start("h1", "for i in 1 2; do\n  ping -c 1 10.0.0.2\ndone").wait()
     net.press("h1", "echo ke")
     net.sleep(0.5)
     net.press("h1", "ys\r")
@@ -176,14 +175,14 @@ def test_the_moment_of_a_ctrl_c_is_kept(tmp_path):
 
 @given(
     st.sampled_from(["h1", "run", "start"]),
-    st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=40),
+    st.text(max_size=40) | st.sampled_from(["a  #: stays", "for i in 1; do\n\techo\ndone"]),
     st.sampled_from([{}, {"stays": True}, {"ended_after_s": 0.05}, {"ended_after_s": 1e6}]),
 )
 def test_a_step_reads_what_it_writes(what, line, how):
     step = Step(what, line.strip(), **how)
     read = Step.read(str(step))
-    assert vars(read) == vars(step) or " #: " in line
-    assert one_line(line).count("\u2019") == 0
+    assert vars(read) == vars(step)
+    assert "\n" not in str(step)
 
 
 HEAD = '{"topology": 1, "seed": 1, "clock": "virtual"}\n'
