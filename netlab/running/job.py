@@ -73,6 +73,10 @@ class Job:
     def text(self):
         return plain(self.raw)
 
+    def last(self, most):
+        """The end of `text`, of about so many characters."""
+        return plain(self._printed[-most:].decode(errors="ignore"))
+
     def read(self):
         """What it has printed, by the reader of its tool: for ping, a `netlab.readers.PingOutput`.
 

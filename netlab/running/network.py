@@ -344,6 +344,10 @@ class Network:
         """What the engine observed, by name; its times count from `began_s` of `clock`."""
         return self._agent.watched(round(1e9 * began_s))
 
+    def ctrl_c(self):
+        """Press Ctrl-C for what is waited for in another thread; nothing, where nothing is."""
+        self._agent.send_key("I")
+
     def interrupt(self):
         """End the network at once, from any thread; what waits in it raises KeyboardInterrupt."""
         self._agent.interrupt()
