@@ -117,7 +117,7 @@ class Figures:
         least = max(0.04 * max(highest.values(), default=0), 1e-3)
         shown = sorted(name for name, high in highest.items() if high > least)
         shown = sorted(shown, key=highest.get, reverse=True)[:SLOTS]
-        data = [np.array(values[name]).T for name in sorted(shown)]
+        data = [np.array(values[name]).T.copy() for name in sorted(shown)]
         empty = [np.full(1, np.nan)] * (SLOTS - len(data))
         update = dict(
             x=[x for x, _ in data] + empty,

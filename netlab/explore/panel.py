@@ -95,6 +95,7 @@ class Panel(widgets.VBox):
         self.status.add_class("netlab-status")
         self._forms, self._opened = widgets.VBox(), widgets.Box(layout=dict(ROW, grid_gap="6px"))
         self._drawn = widgets.Box(layout=ROW)
+        self._drawing = threading.RLock()  # two threads draw: the kernel's and the panel's
         buttons = [self.go, self.speed, *self.steps.values(), self.looking, self.clock]
         times = widgets.Box(buttons, layout=ROW)
         super().__init__([self.picture, times, self.status, self._forms, self._opened, self._drawn])
@@ -154,9 +155,13 @@ class Panel(widgets.VBox):
         self.status.value = f'<div role="status" style="{look}">{text}</div>' if text else ""
 
     def refresh(self):
-        """Show what terminals show, the time, and what runs."""
+        """Show what terminals show, the time, and what figures tell."""
+        with self._drawing:
+            self._refresh()
+
+    def _refresh(self):
         self._shown_s = time.monotonic()
-        for host, terminal in self.terminals.items():
+        for host, terminal in list(self.terminals.items()):
             console = self.net.consoles.get(host)
             if console and console.job:
                 text = console.job.last(MOST_SHOWN).replace("\r\n", "\n")
@@ -203,7 +208,10 @@ class Panel(widgets.VBox):
     def _look(self, change):
         if change.new:
             self._figures = Figures(self.net)
-            self._drawn.children = self._figures.figures
+            third = dict(flex="1 1 300px", min_width="0")
+            self._drawn.children = [
+                widgets.Box([one], layout=third) for one in self._figures.figures
+            ]
             self._do(self._figures.begin)
         elif figures := self._figures:
             self._figures, self._drawn.children = None, []
