@@ -1,19 +1,23 @@
 """A network on which everything that a script says has been done again."""
 
 import json
+import math
+import re
 from pathlib import Path
 
 from netlab.algorithms.source import Algorithm
 from netlab.engines.protocol import ignore
-from netlab.errors import CommandError, SpecificationError
+from netlab.errors import CommandError, LimitError, SpecificationError
 from netlab.running.history import History
 from netlab.running.network import Network
 from netlab.topology import Topology
 
 CALLS = "run", "start", "wait", "stop", "keys"
+SLEEP = re.compile(r"sleep (\d+(?:\.\d+)?(?:e[-+]?\d+)?)")
+STEP_S = 600  # that a line may take, as in `Network.type` [virtual s]
 
 
-def replay(script, engine=None, wall_limit_s=None, show=ignore):
+def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=None):
     """A network on which a script has been carried out.
 
     Parameters
@@ -24,6 +28,8 @@ def replay(script, engine=None, wall_limit_s=None, show=ignore):
         As for `Network`.
     show : callable, optional
         Is told what the terminals show, as it comes.
+    limit_s : float, optional
+        How long all of it may take; None is as long as it takes. [virtual s]
 
     Returns
     -------
@@ -35,7 +41,7 @@ def replay(script, engine=None, wall_limit_s=None, show=ignore):
     SpecificationError
         It is no script, or has a line that none has.
     NetlabError
-        A line failed now that did not when it was saved.
+        A line failed now that did not when it was saved; a LimitError where it took too long.
 
     Examples
     --------
@@ -58,22 +64,32 @@ def replay(script, engine=None, wall_limit_s=None, show=ignore):
     try:
         jobs = []
         for step in script.steps:
-            carry_out(step, net, jobs, show)
+            left_s = math.inf if limit_s is None else limit_s - net.clock
+            if left_s <= 0 or (step.what == "sh" and asleep_s(step) > left_s):
+                raise LimitError(f"`{step}`: the script may take {limit_s:g} virtual seconds")
+            carry_out(step, net, jobs, show, min(STEP_S, left_s))
         return net
     except BaseException:
         net.close()
         raise
 
 
-def carry_out(step, net, jobs, show):
-    """Do a step of a script on a network; `jobs` are those of its calls so far."""
+def asleep_s(step):
+    """How long ``sh sleep 2`` lets pass; 0 of what is none. [virtual s]"""
+    found = SLEEP.fullmatch(step.line)
+    return float(found[1]) if found else 0
+
+
+def carry_out(step, net, jobs, show, most_s=STEP_S):
+    """Do a step of a script on a network, in at most so long [virtual s]; `jobs` are those of its
+    calls so far."""
     words = step.line.split(" ")
-    limit = {} if step.ended_after_s is None else {"limit_s": step.ended_after_s}
+    limit = {"limit_s": most_s if step.ended_after_s is None else min(step.ended_after_s, most_s)}
     try:
         if step.what in net.topology.node_names:
             net.type(step.what, step.line, stays=step.stays, show=show, **limit)
-        elif step.what == "sh" and words[0] == "sleep" and len(words) == 2:
-            net.sleep(float(words[1]))
+        elif step.what == "sh" and SLEEP.fullmatch(step.line):
+            net.sleep(asleep_s(step))
         elif step.what in ("run", "start"):
             host, _, command = step.line.partition(" ")
             if step.what == "start":
