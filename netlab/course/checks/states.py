@@ -1,7 +1,8 @@
 """States of a network that a set asks for, and what the grader's own commands find of them.
 
-They are looked at by jobs of the network's own, outside the bash that was typed into: an alias, a
-function, a variable or a program of the student's own name changes nothing.
+They are looked at by jobs of the network's own, outside the bash that was typed into, and programs
+have their full path, where nobody can write or mount: an alias, a function, a variable or a program
+of the student's own changes nothing. What a test carried is what the grader's own server counted.
 """
 
 import math
@@ -24,7 +25,6 @@ SETTLED_S = 2  # of a test that do not count, at its begin
 LONGEST_S = 60.0  # of one command [virtual s]
 LONGEST_SAID = 80  # characters of what a program printed, in a hint
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-OVER = re.compile(r"^\S+ (/(?:usr|bin|sbin|lib\w*|etc)(?:/\S*)?|/proc/(?!cpuinfo)\S+) ", re.M)
 LATER = "its state is looked at when the notebook has been run"
 REACHED = "the network is in the state that is asked for"
 
@@ -85,9 +85,6 @@ def look(net, wanted):
     nothing does."""
     if not isinstance(wanted, list) or not wanted:
         raise SpecificationError(f"state = {wanted!r}: a list, such as [nl.course.rtt(...)]")
-    for host in dict.fromkeys(one.get("dst", one.get("host")) for one in wanted):
-        if over := OVER.search(net.run(host, 'echo "$(</proc/self/mounts)"', echo=False).text):
-            return Check("wrong", 0, f"something is mounted over {over[1]} on {host}")
     for one in wanted:
         if why := LOOKS[one["what"]](net, one):
             return Check("wrong", 0, why)
