@@ -37,6 +37,7 @@ import pandas as pd
 from plotly.basedatatypes import BaseFigure
 
 from netlab.algorithms.base import CongestionControl
+from netlab.course.checks import script
 from netlab.course.checks.bounds import (
     MOST_VALUES,
     WORDS_OF_TRACES,
@@ -113,8 +114,8 @@ class Forming:
             kind = "experiment" if isinstance(value, Experiment) else "topology"
             return {"kind": kind, "json": json.loads(value.to_json())}
         if isinstance(value, Network | History):
-            script = value.to_text() if isinstance(value, History) else value.history.to_text()
-            return {"kind": "network", "script": clean(script)}
+            history = getattr(value, "history", value)
+            return {"kind": "network", "script": clean(history.to_text())}
         if isinstance(value, BaseFigure):
             return self.figure(value)
         cls = value if isinstance(value, type) else type(value)
