@@ -37,7 +37,7 @@ class Networks:
             self._end(number)
             if isinstance(error, EngineError) and not isinstance(error, GuestError):
                 raise
-            known = isinstance(error, NetlabError) and hasattr(errors, type(error).__name__)
+            known = type(error).__name__ in vars(errors)
             said = str(error).partition("\n")[0] if known else "no question that a network has"
             kind = type(error).__name__ if known else "SpecificationError"
             kind = "LimitError" if isinstance(error, GuestError) else kind
