@@ -4,8 +4,10 @@ bash has a terminal of its own, which `socat` holds for a job of the network. A 
 line on it, and ends once bash asks for the next one; until then time passes.
 """
 
+import base64
 import re
 import shlex
+from pathlib import Path
 
 from netlab.description import short
 from netlab.engines.protocol import ignore
@@ -19,6 +21,8 @@ SHOWN_S = {"virtual": 0.001}  # until what bash prints is shown; on other clocks
 LEAVE_S = 0.1  # that a command which stays has for its first words [virtual s]
 MOST_KEYS = 4095  # that a terminal takes in a line [byte]
 READY = "\x1b]133;A\x07"  # terminals know it: what follows is a prompt
+RUNS, ENDED = "\x1b]133;C\x07", "\x1b]133;D\x07"  # what follows is printed; bash has ended
+MOST_FRESH = 100_000  # characters that are kept for the next line, where keys made them
 # What bash asks with goes to the job that types: "status folder", or that a line is continued.
 RC = r"""exec 9>&-
 PS1='\[\e]133;A\a\]root@HOST:\w\$ '
@@ -35,7 +39,30 @@ PREPARE = (
 START = (
     "cd {folder} && exec 9<>asks && socat -d0 OPEN:keys,rdwr!!STDOUT"
     " EXEC:'bash --noediting --rcfile {folder}/rc -i',pty,setsid,ctty,stderr,sane 2>/dev/null;"
-    " echo ended >asks"
+    " echo ended >asks; printf '\\e]133;D\\a'"
+)
+# What keys need, and lines do not: line editing, and a terminal that full-screen programs know.
+EDIT = r"""history -d -1
+if [ $1 = -o ]; then
+  export TERMINFO=TERMS TERM=xterm-256color PAGER=more
+  PS0='\e]133;C\a'
+  stty rows $2 cols $3
+  bind 'set enable-bracketed-paste on'
+else
+  export TERM=dumb PAGER=cat
+  unset TERMINFO PS0
+  stty rows 0 cols 0
+fi
+"""
+# bash takes the option from the line alone, not from a file; $? stays what it was
+TO_EDIT = (
+    " netlab=$?; . {folder}/edit {sign}o {rows} {columns}; set {sign}o emacs; (exit $netlab)\n"
+)
+TERM = Path(__file__).with_name("xterm-256color")  # as tic writes it; a guest has none
+PREPARE_EDIT = "mkdir -p {terms}/x && printf %s {term} | base64 -d >{terms}/x/{name} && printf %s {edit} >{folder}/edit"
+PRESS = (
+    "exec 3<>{folder}/asks 4<>{folder}/keys; while read -t 0 <&3 && read -r asked <&3; do"
+    " echo $asked; done; printf %s {keys} >&4; "
 )
 TYPE = (
     "exec 3<>{folder}/asks 4<>{folder}/keys; trap 'echo $EPOCHREALTIME; printf \"\\003\" >&4' INT;"
@@ -66,13 +93,15 @@ class Typed:
         Its exit status; None where it has not ended.
     ended_after_s : float or None
         How long it ran until Ctrl-C, or its limit, ended it. [virtual s]
+    refused : bool
+        It was not typed, because something else runs there.
     stays : bool
         It was left running, so that the next lines of other nodes find it.
     """
 
     def __init__(self, host, line, stays=False):
         self.host, self.line, self.stays = host, line, stays
-        self.text, self.status, self.ended_after_s = "", None, None
+        self.text, self.status, self.ended_after_s, self.refused = "", None, None, False
 
     @property
     def output(self):
@@ -87,11 +116,23 @@ class Typed:
         return f"<Typed {self.host} {self.line!r}: {state}>"
 
 
+class Pressed:
+    """Keys that were pressed on a node; `text` is what its terminal showed until the next ones."""
+
+    def __init__(self, keys):
+        self.keys, self.pieces = keys, []
+
+    @property
+    def text(self):
+        return plain("".join(self.pieces))
+
+
 class Console:
     """The terminal of a node, on a network's `Session`.
 
     `busy` is the `Typed` that still runs in it, or None; `folder` is where its bash is. `heard` is
-    told every piece that is shown on it.
+    told every piece that is shown on it, and so are those in `listeners`. `editing`: it is set for
+    keys, and not for lines.
     """
 
     def __init__(self, session, host, clock="virtual"):
@@ -100,6 +141,8 @@ class Console:
         self.place = f"{FOLDER}/{host}"
         self.job = self.busy = None
         self.folder, self.fresh, self.heard = "", "", ignore
+        self.pressed, self.editing, self.size = None, False, (24, 80)
+        self.listeners, self._hidden = [], False
 
     @property
     def foreground(self):
@@ -122,9 +165,11 @@ class Console:
         """Type a line (`Typed`); see `netlab.Network.type`."""
         line = typed.line
         self.open()
+        self._end_of_keys(line)
         if self.busy:
             self._asked(self._do("", LOOK.format(seconds=0.001), 60, forget=False)[1])
         if self.busy and line != "^C":
+            typed.refused = True
             raise CommandError(
                 f"`{self.busy.line}` runs in the terminal of {self.host}: the line ^C ends it, and"
                 f" `{line}` can come then"
@@ -167,14 +212,75 @@ class Console:
             )
         return typed
 
-    def press(self, keys):
-        """Press keys on it, as they come from a terminal."""
+    def press(self, pressed):
+        """Press keys (`Pressed`) on it, as they come from a terminal."""
         self.open()
-        self._do(keys, FIRST, 60)
+        self.pressed = pressed
+        self._press(pressed.keys)
+
+    def _press(self, keys):
+        keys = shlex.quote(keys.replace("\0", ""))
+        said = self.session.output(self.host, PRESS.format(folder=self.place, keys=keys) + FIRST)
+        self._asked(said)
+
+    def _end_of_keys(self, line):
+        """Make it ready for a line, where keys were pressed before."""
+        if self.pressed:
+            self._press("")
+            self.pressed = None
+        if self.editing and not self.waits:
+            self.busy = self.busy or Typed(self.host, "what was begun by keys")
+            self.fresh = ""  # what a full-screen program drew is no text
+        elif self.editing:
+            self.edit(False)
+
+    @property
+    def waits(self):
+        """Does bash wait for keys at a prompt?"""
+        _, mark, after = self.fresh.rpartition(READY)
+        return bool(mark) and (RUNS if self.editing else "\n") not in after
+
+    def edit(self, on):
+        """Set it for keys (line editing, a TERM, a size), or for lines; only while `waits`."""
+        self.open()
+        if on == self.editing or not self.waits:
+            return
+        if not self.fresh.endswith("# "):  # a line is begun
+            self._do("\x03", self.wait, 60)
+        if on:
+            self._prepare_edit()
+        sign, (rows, columns) = "-" if on else "+", self.size
+        self._hidden = True
+        try:
+            line = TO_EDIT.format(folder=self.place, sign=sign, rows=rows, columns=columns)
+            self._do(line, self.wait, 60)
+        finally:
+            self._hidden, self.editing = False, on
+            self.fresh = READY + self.fresh.rpartition(READY)[2]
+
+    def _prepare_edit(self):
+        terms = f"{FOLDER}/terminfo"
+        self.session.output(
+            self.host,
+            PREPARE_EDIT.format(
+                terms=terms,
+                name=TERM.name,
+                term=base64.b64encode(TERM.read_bytes()).decode(),
+                folder=self.place,
+                edit=shlex.quote(EDIT.replace("TERMS", terms)),
+            ),
+        )
+
+    def resize(self, rows, columns):
+        """Tell the programs on it how large its window is."""
+        self.open()
+        self.size = rows, columns
+        command = f"stty -F $(cat {self.place}/tty) rows {rows} cols {columns}"
+        self.session.output(self.host, command)
 
     def close(self):
         """End its bash, and what runs in it."""
-        job, self.job, self.busy = self.job, None, None
+        job, self.job, self.busy, self.editing = self.job, None, None, False
         if job:
             job.stop()
 
@@ -201,7 +307,22 @@ class Console:
 
     def _hear(self, out):
         self.fresh += out
+        if ENDED in out:
+            self.job, self.editing = None, False
+        if (
+            self.editing
+            and self.heard is ignore
+            and (READY in self.fresh[1:] or len(self.fresh) > MOST_FRESH)
+        ):
+            at = self.fresh.rfind(READY)
+            self.fresh = self.fresh[at if at >= 0 else -MOST_FRESH // 2 :]
+        if self._hidden:
+            return
+        if self.pressed:
+            self.pressed.pieces.append(out)
         self.heard(out)
+        for listener in tuple(self.listeners):
+            listener(out)
 
 
 class Screen:
@@ -232,7 +353,8 @@ class Screen:
 def split(text):
     """What was shown up to the last prompt, and that prompt."""
     at = text.rfind(READY)
-    return (text[:at], text[at:]) if at > 0 else (text, "")
+    runs = at < 0 or (at == 0 and "\n" in text)
+    return (text, "") if runs else (text[:at], text[at:])
 
 
 def one_line(line):

@@ -7,9 +7,11 @@ prompt, with what decides the bytes behind ``#:``::
     h1 ping 10.0.0.2  #: ^C after 3.2 s
     h2 ^C
     sh sleep 2
+    keys h1 "top\\r"
+    sh sleep 0.05  #: 40 times
     run h1 ping -c 4 10.0.0.2
 
-``run``, ``start``, ``wait`` and ``stop`` are the calls of those names; a job's number counts them.
+``run``, ``start``, ``wait``, ``stop``, ``resize`` and ``edit`` are the calls of those names; a job's number counts them.
 """
 
 import hashlib
@@ -20,8 +22,11 @@ from pathlib import Path
 from netlab.description import short
 from netlab.errors import SpecificationError
 
-MOST_LINES, MOST_CHARACTERS = 10_000, 4_000_000
-HOW = re.compile(r"  #: (?:(quoted)(?:, |\Z))?(?:(stays)|\^C after (\d+(?:\.\d+)?) s)?\Z")
+MOST_LINES, MOST_CHARACTERS = 100_000, 4_000_000
+HOW = re.compile(
+    r"  #: (?:(quoted)(?:, |\Z))?"
+    r"(?:(stays|refused)|\^C after (\d+(?:\.\d+)?) s|(\d{1,6}) times)?\Z"
+)
 PRINTED = re.compile(r"#: printed (\d+) bytes, sha256 ([0-9a-f]{64})\Z")
 
 
@@ -30,13 +35,19 @@ class Step:
     `Typed` or `Job` that came of it.
     """
 
-    def __init__(self, what, line, done=None, stays=False, ended_after_s=None):
-        self.what, self.line, self.done = what, line, done
-        self._stays, self._ended_after_s = stays, ended_after_s
+    def __init__(
+        self, what, line, done=None, stays=False, ended_after_s=None, refused=False, times=1
+    ):
+        self.what, self.line, self.done, self.times = what, line, done, times
+        self._stays, self._ended_after_s, self._refused = stays, ended_after_s, refused
 
     @property
     def stays(self):
         return self._stays or getattr(self.done, "stays", False)
+
+    @property
+    def refused(self):
+        return self._refused or getattr(self.done, "refused", False)
 
     @property
     def ended_after_s(self):
@@ -51,6 +62,10 @@ class Step:
             how.append(f"^C after {self.ended_after_s:.10g} s")
         elif self.stays:
             how.append("stays")
+        elif self.refused:
+            how.append("refused")
+        elif self.times > 1:
+            how.append(f"{self.times} times")
         line = json.dumps(self.line) if quoted else self.line
         return f"{self.what} {line}{'  #: ' if how else ''}{', '.join(how)}"
 
@@ -59,10 +74,12 @@ class Step:
         """The step that a line of a script says."""
         found = HOW.search(text)
         what, _, line = text[: found and found.start()].partition(" ")
-        quoted, stays, after = found.groups() if found else (None, None, None)
+        quoted, word, after, times = found.groups() if found else (None,) * 4
         try:
             line = json.loads(line) if quoted else line
-            return cls(what, line + "", None, bool(stays), after and float(after))
+            stays, refused = word == "stays", word == "refused"
+            after, times = after and float(after), int(times or 1)
+            return cls(what, line + "", None, stays, after, refused, times)
         except (ValueError, TypeError):
             raise SpecificationError(f"`{short(text)}`: what is quoted is no text") from None
 
@@ -88,6 +105,13 @@ class History:
 
     def add(self, what, line, done=None):
         self.steps.append(Step(what, line, done))
+
+    def slept(self, line):
+        """Add a sleep; the same again is counted in its line."""
+        if self.steps and (self.steps[-1].what, self.steps[-1].line) == ("sh", line):
+            self.steps[-1].times += 1
+        else:
+            self.add("sh", line)
 
     def numbers(self, jobs):
         """Jobs of `run` and `start` by their numbers, in one text."""

@@ -11,7 +11,7 @@ from netlab import engines
 from netlab.algorithms.source import Algorithm, algorithm
 from netlab.engines.host_speed import wall_s
 from netlab.errors import EmulationError, SpecificationError
-from netlab.running.console import Console, Typed, one_line
+from netlab.running.console import Console, Pressed, Typed, one_line
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
 from netlab.running.history import History
 from netlab.running.host_files import Files
@@ -133,7 +133,18 @@ class Network:
             raise
         self._dropped = weakref.finalize(self, end_dropped, self._agent, os.getpid())
         self._dropped.atexit = False  # what is open then ends with this process
+        self._at_end = []
         _up.append(weakref.ref(self))
+
+    @staticmethod
+    def all_up():
+        """The networks of this process that are up, in the order in which they were opened."""
+        found = [one() for one in tuple(_up)]
+        return [one for one in found if one and one._dropped.alive]
+
+    def at_end(self, call):
+        """Have this called once, when the network is closed or dropped."""
+        self._at_end.append(weakref.finalize(self, call))
 
     @staticmethod
     def newest():
@@ -299,14 +310,29 @@ class Network:
     @alone
     def press(self, host, keys):
         """Press keys on a node's terminal; time does not pass until `sleep` lets it."""
-        self.history.add("keys", f"{host} {json.dumps(keys)}")
-        self.console(host).press(keys)
+        console, pressed = self.console(host), Pressed(keys)
+        self.history.add("keys", f"{host} {json.dumps(keys)}", pressed)
+        console.press(pressed)
 
+    @alone
+    def edit(self, host, on=True):
+        """Set a node's terminal for keys: bash has line editing, and full-screen programs find a
+        terminal that they know. `type` sets it back, and so does ``on=False``. Nothing happens
+        while something runs in it.
+        """
+        console = self.console(host)
+        self.history.add("edit", f"{host} {'on' if on else 'off'}")
+        console.edit(on)
+
+    @alone
     def resize(self, host, rows, columns):
         """Tell the programs on a node's terminal how large its window is."""
         console = self.console(host)
-        console.open()
-        self.run(host, f"stty -F $(cat {console.place}/tty) rows {rows} cols {columns}", echo=False)
+        for name, number in (("rows", rows), ("columns", columns)):
+            if not isinstance(number, int) or not 1 <= number <= 9999:
+                raise SpecificationError(f"{name} = {number!r}: a whole number from 1 to 9999")
+        self.history.add("resize", f"{host} {rows} {columns}")
+        console.resize(rows, columns)
 
     def console(self, host):
         """The terminal of a node: `netlab.running.console.Console`."""
@@ -333,7 +359,7 @@ class Network:
         """Let time pass, at most a million virtual seconds; Ctrl-C ends it: KeyboardInterrupt."""
         seconds = check_seconds("seconds", seconds, most=1_000_000, zero=True)
         self.commands.append(f"sh sleep {seconds:g}")
-        self.history.add("sh", f"sleep {seconds:.10g}")
+        self.history.slept(f"sleep {seconds:.10g}")
         self._session.sleep(f"{seconds:016.6f}")
 
     def watch(self, watches):
@@ -355,7 +381,14 @@ class Network:
     def close(self):
         """Stop everything that runs in it, and the network. Its jobs keep their text."""
         self._dropped.detach()
-        self._agent.close()
+        for call in self._at_end:
+            call()
+        alone = self.lock.acquire(timeout=1)  # a terminal's thread may be asking
+        try:
+            self._agent.close()
+        finally:
+            if alone:
+                self.lock.release()
 
     def __enter__(self):
         return self

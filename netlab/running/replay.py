@@ -12,7 +12,7 @@ from netlab.running.history import History
 from netlab.running.network import Network
 from netlab.topology import Topology
 
-CALLS = "run", "start", "wait", "stop", "keys"
+CALLS = "run", "start", "wait", "stop", "keys", "edit", "resize"
 SLEEP = re.compile(r"sleep (\d+(?:\.\d+)?(?:e[-+]?\d+)?)")
 STEP_S = 600  # that a line may take, as in `Network.type` [virtual s]
 
@@ -65,7 +65,7 @@ def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=None):
         jobs = []
         for step in script.steps:
             left_s = math.inf if limit_s is None else limit_s - net.clock
-            if left_s <= 0 or (step.what == "sh" and asleep_s(step) > left_s):
+            if left_s <= 0 or (step.what == "sh" and step.times * asleep_s(step) > left_s):
                 raise LimitError(f"`{step}`: the script may take {limit_s:g} virtual seconds")
             carry_out(step, net, jobs, show, min(STEP_S, left_s))
         return net
@@ -75,7 +75,7 @@ def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=None):
 
 
 def asleep_s(step):
-    """How long ``sh sleep 2`` lets pass; 0 of what is none. [virtual s]"""
+    """How long ``sh sleep 2`` lets pass, once; 0 of what is none. [virtual s]"""
     found = SLEEP.fullmatch(step.line)
     return float(found[1]) if found else 0
 
@@ -89,7 +89,8 @@ def carry_out(step, net, jobs, show, most_s=STEP_S):
         if step.what in net.topology.node_names:
             net.type(step.what, step.line, stays=step.stays, show=show, **limit)
         elif step.what == "sh" and SLEEP.fullmatch(step.line):
-            net.sleep(asleep_s(step))
+            for _ in range(step.times):
+                net.sleep(asleep_s(step))
         elif step.what in ("run", "start"):
             host, _, command = step.line.partition(" ")
             if step.what == "start":
@@ -104,10 +105,14 @@ def carry_out(step, net, jobs, show, most_s=STEP_S):
         elif step.what == "keys":
             host, _, keys = step.line.partition(" ")
             net.press(host, json.loads(keys))
+        elif step.what == "edit" and words[1:] in (["on"], ["off"]):
+            net.edit(words[0], words[1] == "on")
+        elif step.what == "resize" and len(words) == 3:
+            net.resize(words[0], int(words[1]), int(words[2]))
         else:
             raise ValueError
     except CommandError:
-        if step.ended_after_s is None:
+        if step.ended_after_s is None and not step.refused:
             raise
     except (ValueError, LookupError, AttributeError):
         raise SpecificationError(
