@@ -17,7 +17,7 @@ import time
 import warnings
 import weakref
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Listener
+from multiprocessing.connection import Client, Listener, answer_challenge, deliver_challenge
 from pathlib import Path
 
 from netlab.engines.cache import own_cache
@@ -28,6 +28,7 @@ SLICE_S = 0.05  # of virtual time, in as much time on the wall, while something 
 ECHO_S = {"virtual": 0.01}  # after keys; on other clocks programs are slower [virtual s]
 MORE_SLICES = 4  # that those clocks have after keys, until it is seen that something runs
 MOST_KEYS = 1000  # characters at once
+ANSWERS_S = 5  # until a door does, at the latest
 RETRY_S = 0.02  # while a cell has the network
 LONGEST = 1 << 20  # message [byte]
 LONGEST_ADDRESS = 100  # of a socket [byte]
@@ -72,7 +73,8 @@ class Door:
             raise OSError(0, f"{self.address} is too long a name for a socket")
         self.listener = Listener(str(self.address), "AF_UNIX", 16, authkey=key)
         told = {"address": str(self.address), "key": key.hex()}
-        with open(os.open(self.card, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+        card = os.open(self.card, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with open(card, "w", encoding="utf-8") as file:
             json.dump(told, file)
         atexit.register(self.close)
         self.thread = threading.Thread(target=self._answer, name="netlab door", daemon=True)
@@ -252,7 +254,12 @@ def knock(card):
     """A line to the door of this card; None where nobody opens, and then the card is removed."""
     try:
         told = json.loads(card.read_text(encoding="utf-8"))
-        return Client(told["address"], "AF_UNIX", authkey=bytes.fromhex(told["key"]))
+        key, line = bytes.fromhex(told["key"]), Client(told["address"], "AF_UNIX")
+        if line.poll(ANSWERS_S):
+            answer_challenge(line, key)
+            deliver_challenge(line, key)
+            return line
+        line.close()
     except (ConnectionRefusedError, FileNotFoundError):  # its process has gone
         for path in (card, card.with_suffix("")):
             path.unlink(missing_ok=True)

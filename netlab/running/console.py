@@ -4,15 +4,14 @@ bash has a terminal of its own, which `socat` holds for a job of the network. A 
 line on it, and ends once bash asks for the next one; until then time passes.
 """
 
-import base64
 import re
 import shlex
-from pathlib import Path
 
 from netlab.description import short
 from netlab.engines.protocol import ignore
 from netlab.errors import CommandError, SpecificationError
 from netlab.running.job import Plain, ending, plain
+from netlab.running.keys import PRESS, RUNS, prepare, to_edit
 from netlab.running.reading import read_printed
 
 FOLDER = "/run/netlab"
@@ -21,7 +20,7 @@ SHOWN_S = {"virtual": 0.001}  # until what bash prints is shown; on other clocks
 LEAVE_S = 0.1  # that a command which stays has for its first words [virtual s]
 MOST_KEYS = 4095  # that a terminal takes in a line [byte]
 READY = "\x1b]133;A\x07"  # terminals know it: what follows is a prompt
-RUNS, ENDED = "\x1b]133;C\x07", "\x1b]133;D\x07"  # what follows is printed; bash has ended
+ENDED = "\x1b]133;D\x07"  # and this: bash has ended
 MOST_FRESH = 100_000  # characters that are kept for the next line, where keys made them
 # What bash asks with goes to the job that types: "status folder", or that a line is continued.
 RC = r"""exec 9>&-
@@ -40,29 +39,6 @@ START = (
     "cd {folder} && exec 9<>asks && socat -d0 OPEN:keys,rdwr!!STDOUT"
     " EXEC:'bash --noediting --rcfile {folder}/rc -i',pty,setsid,ctty,stderr,sane 2>/dev/null;"
     " echo ended >asks; printf '\\e]133;D\\a'"
-)
-# What keys need, and lines do not: line editing, and a terminal that full-screen programs know.
-EDIT = r"""history -d -1
-if [ $1 = -o ]; then
-  export TERMINFO=TERMS TERM=xterm-256color PAGER=more
-  PS0='\e]133;C\a'
-  stty rows $2 cols $3
-  bind 'set enable-bracketed-paste on'
-else
-  export TERM=dumb PAGER=cat
-  unset TERMINFO PS0
-  stty rows 0 cols 0
-fi
-"""
-# bash takes the option from the line alone, not from a file; $? stays what it was
-TO_EDIT = (
-    " netlab=$?; . {folder}/edit {sign}o {rows} {columns}; set {sign}o emacs; (exit $netlab)\n"
-)
-TERM = Path(__file__).with_name("xterm-256color")  # as tic writes it; a guest has none
-PREPARE_EDIT = "mkdir -p {terms}/x && printf %s {term} | base64 -d >{terms}/x/{name} && printf %s {edit} >{folder}/edit"
-PRESS = (
-    "exec 3<>{folder}/asks 4<>{folder}/keys; while read -t 0 <&3 && read -r asked <&3; do"
-    " echo $asked; done; printf %s {keys} >&4; "
 )
 TYPE = (
     "exec 3<>{folder}/asks 4<>{folder}/keys; trap 'echo $EPOCHREALTIME; printf \"\\003\" >&4' INT;"
@@ -114,17 +90,6 @@ class Typed:
     def __repr__(self):
         state = "runs" if self.status is None else f"status {self.status}"
         return f"<Typed {self.host} {self.line!r}: {state}>"
-
-
-class Pressed:
-    """Keys that were pressed on a node; `text` is what its terminal showed until the next ones."""
-
-    def __init__(self, keys):
-        self.keys, self.pieces = keys, []
-
-    @property
-    def text(self):
-        return plain("".join(self.pieces))
 
 
 class Console:
@@ -248,28 +213,13 @@ class Console:
         if not self.fresh.endswith("# "):  # a line is begun
             self._do("\x03", self.wait, 60)
         if on:
-            self._prepare_edit()
-        sign, (rows, columns) = "-" if on else "+", self.size
+            self.session.output(self.host, prepare(self.place))
         self._hidden = True
         try:
-            line = TO_EDIT.format(folder=self.place, sign=sign, rows=rows, columns=columns)
-            self._do(line, self.wait, 60)
+            self._do(to_edit(self.place, on, self.size), self.wait, 60)
         finally:
             self._hidden, self.editing = False, on
             self.fresh = READY + self.fresh.rpartition(READY)[2]
-
-    def _prepare_edit(self):
-        terms = f"{FOLDER}/terminfo"
-        self.session.output(
-            self.host,
-            PREPARE_EDIT.format(
-                terms=terms,
-                name=TERM.name,
-                term=base64.b64encode(TERM.read_bytes()).decode(),
-                folder=self.place,
-                edit=shlex.quote(EDIT.replace("TERMS", terms)),
-            ),
-        )
 
     def resize(self, rows, columns):
         """Tell the programs on it how large its window is."""

@@ -11,7 +11,8 @@ prompt, with what decides the bytes behind ``#:``::
     sh sleep 0.05  #: 40 times
     run h1 ping -c 4 10.0.0.2
 
-``run``, ``start``, ``wait``, ``stop``, ``resize`` and ``edit`` are the calls of those names; a job's number counts them.
+``run``, ``start``, ``wait``, ``stop``, ``edit`` and ``resize`` are the calls of those names; a
+job's number counts them.
 """
 
 import hashlib

@@ -11,11 +11,12 @@ from netlab import engines
 from netlab.algorithms.source import Algorithm, algorithm
 from netlab.engines.host_speed import wall_s
 from netlab.errors import EmulationError, SpecificationError
-from netlab.running.console import Console, Pressed, Typed, one_line
+from netlab.running.console import Console, Typed, one_line
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
 from netlab.running.history import History
 from netlab.running.host_files import Files
 from netlab.running.job import Job, Plain, check_command, check_seconds, plain
+from netlab.running.keys import Pressed
 from netlab.running.session import Session, alone
 from netlab.running.shown import as_html
 from netlab.running.stop import stoppable
