@@ -194,7 +194,7 @@ HEAD = '{"topology": 1, "seed": 1, "clock": "virtual"}\n'
         ("h1 ls\nh2 ls", "no script of a network"),
         ("[]\n", "no script of a network"),
         ('{"topology": 1}\n', "no script of a network"),
-        (HEAD + "h1 ls\n" * 10_001, "are read"),
+        (HEAD + "h1 ls\n" * 100_001, "are read"),
         (HEAD + "h1 " + "x" * 4_000_000, "are read"),
         (HEAD + "h1 ls", "Topology"),
     ],
