@@ -54,7 +54,7 @@ class Figures:
         figure = Figure(apply_style(fig, **axes, **look), title)
         figure.layout.legend.font.size = 12
         figure.layout.width = None
-        figure._config |= dict(displayModeBar=False)
+        figure._config = figure._config | dict(displayModeBar=False)
         return figure
 
     def begin(self):
@@ -113,7 +113,12 @@ class Figures:
 
     def _show(self, figure, values):
         """The traces with the highest values, of those that are not near nothing."""
-        highest = {name: max(value for _, value in points) for name, points in values.items()}
+        highest = {
+            name: max(value for _, value in points)
+            for name, points in values.items()
+            # of a connection that sends nothing, the window stays as it is
+            if values is not self.values[1] or len({value for _, value in points}) > 1
+        }
         least = max(0.04 * max(highest.values(), default=0), 1e-3)
         shown = sorted(name for name, high in highest.items() if high > least)
         shown = sorted(shown, key=highest.get, reverse=True)[:SLOTS]

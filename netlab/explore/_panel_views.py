@@ -12,7 +12,7 @@ class Picture(anywidget.AnyWidget):
 
     _css = """
     .netlab-picture { overflow-x: auto; }
-    .netlab-picture svg { display: block; min-width: 420px; }
+    .netlab-picture svg { display: block; min-width: 340px; }
     .netlab-picture [role=button] { cursor: pointer; outline: none; }
     .netlab-picture [role=button] > rect { stroke-width: 3px; }
     .netlab-picture [role=button]:hover > path { stroke: rgb(37 99 235 / 15%); }

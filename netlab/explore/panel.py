@@ -77,7 +77,7 @@ class Panel(widgets.VBox):
         self.go = widgets.Button(description="Run", icon="play", button_style="primary")
         self.go.on_click(lambda _: self.pause() if self._running else self.run())
         self.speed = widgets.Dropdown(
-            options=SPEEDS, value=1, description="virtual s per s", layout=dict(width="230px"),
+            options=SPEEDS, value=1, description="virtual s per s", layout=dict(width="230px", max_width="100%"),
             style=dict(description_width="105px"),
         )  # fmt: skip
         self.steps = {}
@@ -169,7 +169,7 @@ class Panel(widgets.VBox):
             terminal.busy = bool(console and console.foreground)
         self.go.description = "Pause" if self._running else "Run"
         self.go.icon = "pause" if self._running else "play"
-        self.clock.value = f'<b style="{TEXT}">{self.net.clock:.3f} s</b>'
+        self.clock.value = f'<span style="{TEXT}">at <b>{self.net.clock:.3f} s</b></span>'
         if self._figures:
             self._figures.draw()
         if not self.net.up:
@@ -210,7 +210,7 @@ class Panel(widgets.VBox):
             self._figures = Figures(self.net)
             third = dict(flex="1 1 300px", min_width="0")
             self._drawn.children = [
-                widgets.Box([one], layout=third) for one in self._figures.figures
+                widgets.VBox([one], layout=third) for one in self._figures.figures
             ]
             self._do(self._figures.begin)
         elif figures := self._figures:
@@ -273,7 +273,7 @@ class LinkForm(widgets.VBox):
         self.own = panel.net.topology.links[number]
         self.fields = {
             name: widgets.Text(
-                description=name, placeholder=like, layout=dict(width="260px"),
+                description=name, placeholder=like, layout=dict(width="260px", max_width="100%"),
                 style=dict(description_width="75px"),
             )
             for name, like in LINES
