@@ -1,5 +1,6 @@
 """The panel without a browser: what a person would press is called."""
 
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -165,6 +166,39 @@ def test_figures_show_throughput_windows_and_queue_while_they_are_asked_for(pane
     panel.looking.value = False
     panel.wait(WAIT_S)
     assert all(job.status is not None for job in jobs) and not panel._drawn.children
+
+
+def test_all_that_is_done_on_a_panel_is_done_again_by_its_script(panel):
+    panel.show("h1"), panel.show("h2")
+    typed(panel, "h2", "iperf3 -s", stays=True)
+    panel.looking.value = True
+    typed(panel, "h1", "iperf3 -c 10.0.0.2 -t 2")
+    panel.choose(str(_wide(panel.net)))
+    panel.link.fields["rate"].value = "20mbit"
+    panel.link.apply.click()
+    panel.speed.value = None
+    panel.run()
+    pressed(panel.terminals["h1"], line="ping 10.0.0.2", stays=False)
+    while "icmp_seq=3" not in panel.terminals["h1"].text:
+        time.sleep(0.05)
+    panel.pause()
+    panel.wait(WAIT_S)
+    typed(panel, "h1", "^C")
+    panel.looking.value = False
+    panel.steps[0.1].click()
+    panel.wait(WAIT_S)
+    assert not panel.status.value
+    script = nl.History.from_text(panel.net.history.to_text())
+    with nl.replay(script) as again:
+        assert script.same(again.history) and again.clock == panel.net.clock
+
+
+def test_programs_that_look_are_stopped_before_they_have_printed_too_much(panel, monkeypatch):
+    monkeypatch.setattr(sys.modules["netlab.explore.panel"], "MOST_PRINTED", 5000)
+    panel.looking.value = True
+    panel.step(3)
+    panel.wait(WAIT_S)
+    assert not panel.looking.value and panel._figures is None and not panel.net.jobs
 
 
 def test_figures_of_a_network_of_routers_have_each_direction_once():

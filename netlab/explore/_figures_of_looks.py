@@ -1,5 +1,6 @@
 """Throughput, windows and queues of a network that is up, by programs that look at counters."""
 
+import functools
 import json
 import re
 
@@ -11,7 +12,8 @@ from netlab.plots._style import COLOURS, DASHES, apply_style, each, from_0
 
 EVERY_S = 0.2  # between two looks [virtual s]
 KEPT_S = 30  # that figures show [virtual s]
-MOST_BYTES = 30_000_000  # that the programs may print; then they are stopped
+MOST_PRINTED = 30_000_000  # that the programs may print
+NOTHING = 0.05  # Mbit/s, segments, kB: not drawn
 SLOTS = 8  # traces of a figure
 LOOK = "while echo at $EPOCHREALTIME; do {commands}; echo end; sleep {every}; done"
 COUNTERS = "cat /proc/net/dev; tc -s -j qdisc show"
@@ -26,7 +28,7 @@ class Figures:
     """`figures`: throughput by link and direction, windows by connection, queues by interface."""
 
     def __init__(self, net):
-        self.net, self.jobs, self.zero_s, self.full = net, {}, None, False
+        self.net, self.jobs, self.zero_s, self.printed = net, {}, None, 0
         self.values = [{}, {}, {}]  # of each figure: name -> [time, value] pairs
         self._before, self._heard = {}, {}
         topology = net.topology
@@ -62,8 +64,12 @@ class Figures:
         for node, commands in self.commands.items():
             heard = self._heard[node] = []
             job = self.net.start(node, LOOK.format(commands=commands, every=EVERY_S))
-            job.heard = heard.append
+            job.heard = functools.partial(self._hear, heard)
             self.jobs[node] = job
+
+    def _hear(self, heard, out):
+        heard.append(out)
+        self.printed += len(out)
 
     def end(self):
         """Stop them."""
@@ -119,7 +125,7 @@ class Figures:
             # of a connection that sends nothing, the window stays as it is
             if values is not self.values[1] or len({value for _, value in points}) > 1
         }
-        least = max(0.04 * max(highest.values(), default=0), 1e-3)
+        least = max(0.04 * max(highest.values(), default=0), NOTHING)
         shown = sorted(name for name, high in highest.items() if high > least)
         shown = sorted(shown, key=highest.get, reverse=True)[:SLOTS]
         data = [np.array(values[name]).T.copy() for name in sorted(shown)]

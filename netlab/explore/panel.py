@@ -12,7 +12,7 @@ import ipywidgets as widgets
 
 from netlab.errors import NetlabError, SpecificationError
 from netlab.explore._explorer import TEXT, WRONG, on_interrupt
-from netlab.explore._figures_of_looks import Figures
+from netlab.explore._figures_of_looks import MOST_PRINTED, Figures
 from netlab.explore._panel_views import Picture, Terminal
 from netlab.running.network import Network
 from netlab.topology.picture import svg
@@ -77,8 +77,8 @@ class Panel(widgets.VBox):
         self.go = widgets.Button(description="Run", icon="play", button_style="primary")
         self.go.on_click(lambda _: self.pause() if self._running else self.run())
         self.speed = widgets.Dropdown(
-            options=SPEEDS, value=1, description="virtual s per s", layout=dict(width="230px", max_width="100%"),
-            style=dict(description_width="105px"),
+            options=SPEEDS, value=1, description="virtual s per s",
+            layout=dict(width="230px", max_width="100%"), style=dict(description_width="105px"),
         )  # fmt: skip
         self.steps = {}
         for seconds in (0.1, 1):
@@ -172,6 +172,9 @@ class Panel(widgets.VBox):
         self.clock.value = f'<span style="{TEXT}">at <b>{self.net.clock:.3f} s</b></span>'
         if self._figures:
             self._figures.draw()
+            if self._figures.printed > MOST_PRINTED:
+                self.looking.value = False
+                self.say("The programs that look have printed all that they may: figures are off.")
         if not self.net.up:
             self.say("The network has been closed.")
             for button in (self.go, self.looking, *self.steps.values()):

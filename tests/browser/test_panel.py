@@ -32,6 +32,8 @@ class Panel(pages.Notebook):
         super().__init__(*place)
         self.target("host h1")
         self.panel = self.all(".netlab-explorer")[0]
+        if self.kind == "lab":  # its folder would take the whole of a small screen
+            self.with_key(Keys.CONTROL, "b")
 
     def target(self, name):
         """A node or a link of the picture."""
@@ -159,8 +161,6 @@ def test_everything_that_can_be_pressed_has_a_name_and_fits_whatever_the_width(p
     nameless = [one for one in page.all(kinds, page.panel) if not one.accessible_name]
     assert [one.get_attribute("outerHTML")[:99] for one in nameless] == []
     pages.PICTURES.mkdir(parents=True, exist_ok=True)
-    if page.kind == "lab":  # its folder would take the whole of a small screen
-        page.with_key(Keys.CONTROL, "b")
     for width in (420, 1400):
         metrics = dict(width=width, height=900, deviceScaleFactor=1, mobile=False)
         page.chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
