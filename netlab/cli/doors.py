@@ -25,6 +25,7 @@ from netlab.errors import NetlabError
 from netlab.running.network import Network
 
 SLICE_S = 0.05  # of virtual time, in as much time on the wall, while something runs
+LEAST_S, SLOW_S = SLICE_S / 32, 0.2  # slices are shorter where one takes longer on the wall
 ECHO_S = {"virtual": 0.01}  # after keys; on other clocks programs are slower [virtual s]
 MORE_SLICES = 4  # that those clocks have after keys, until it is seen that something runs
 MOST_KEYS = 1000  # characters at once
@@ -148,7 +149,7 @@ class Visit:
         self.net, self.host, self.line, self.due = weakref.ref(net), host, line, due
         self.console = net.console(host)
         self.events = queue.SimpleQueue()
-        self.keys, self.size, self.met, self.more = "", None, False, 0
+        self.keys, self.size, self.met, self.more, self.slice_s = "", None, False, 0, SLICE_S
         self.slices = 0 if net.clock_kind == "virtual" else MORE_SLICES
         self.echo_s = ECHO_S.get(net.clock_kind, SLICE_S)
         events = self.events
@@ -221,9 +222,11 @@ class Visit:
             net.sleep(self.echo_s)
             self.more = self.slices
         elif now >= self.due.get(net, 0):
-            self.due[net] = now + SLICE_S
-            net.sleep(SLICE_S)
+            self.due[net] = now + self.slice_s
+            net.sleep(self.slice_s)
             self.more = max(0, self.more - 1)
+            slow = time.monotonic() - now > SLOW_S
+            self.slice_s = max(self.slice_s / 2, LEAST_S) if slow else SLICE_S
         else:
             return self.due[net] - now
         return 0.001  # others may have the network, too
