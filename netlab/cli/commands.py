@@ -152,7 +152,7 @@ def shell(
     from netlab.cli import shell as prompt
 
     chosen = prompt.topology(network, rate=rate, delay=delay, loss=loss)
-    prompt.shell(network, chosen, save, seed=seed, clock=clock, engine=engine)
+    prompt.shell(chosen, save, seed=seed, clock=clock, engine=engine)
 
 
 @app.command()

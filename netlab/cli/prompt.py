@@ -6,6 +6,7 @@ in the network's history, and replays.
 
 import functools
 import re
+import shlex
 from cmd import Cmd
 from types import SimpleNamespace
 
@@ -52,9 +53,19 @@ class Prompt(Cmd):
         self.net, topology = net, net.topology
         self.show = functools.partial(print, end="", flush=True) if show is None else show
         super().__init__(stdout=SimpleNamespace(write=self.show, flush=ignore))
-        self.hosts = [*topology.hosts, *topology.routers]  # to Mininet, a router is a host
-        self.nodes = [*self.hosts, *topology.switches]
-        self.addresses = {one.name: addresses(one)[0].partition("/")[0] for one in self.hosts}
+        self.names = topology.node_names
+        hosts = [*topology.hosts, *topology.routers]  # to Mininet, a router is a host
+        self.hosts = [one.name for one in hosts]
+        self.cards, self.peers = {one.name: ["lo"] for one in topology.switches}, {}
+        self.cards = {name: [] for name in self.hosts} | self.cards
+        for link in topology.links:
+            a, b = (topology.interface(link, name) for name in (link.a, link.b))
+            self.cards[link.a].append(a)
+            self.cards[link.b].append(b)
+            self.peers |= {a: b, b: a}
+        self.addresses = {one.name: [one.address] for one in topology.hosts}
+        self.addresses |= {one.name: one.addresses for one in topology.routers}
+        self.address = {name: own[0].partition("/")[0] for name, own in self.addresses.items()}
         self.sources = []  # files that are being read
 
     def line(self, text):
@@ -68,7 +79,7 @@ class Prompt(Cmd):
         name, _, line = self.parseline(line)
         if line.startswith("#"):
             return False
-        if name not in ("sh", "noecho", *self.net.topology.node_names):  # bash knows comments
+        if name not in ("sh", "noecho", *self.names):  # bash knows comments
             line = re.sub(r"(^|\s)#.*", "", line)
         return super().onecmd(line)
 
@@ -78,17 +89,17 @@ class Prompt(Cmd):
     def default(self, line):
         """A node, and what is typed there."""
         name, args, line = self.parseline(line)
-        if name not in self.net.topology.node_names:
+        if name not in self.names:
             return self.show(f"*** Unknown command: {line}\n")
         if not args:
             return self.show(f"*** Please enter a command for node: {name} <cmd>\n")
-        self._type(name, " ".join(self.addresses.get(word, word) for word in args.split(" ")))
+        self._type(name, " ".join(self.address.get(word, word) for word in args.split(" ")))
 
     def completenames(self, text, *_):
         return super().completenames(text) + self.completedefault(text)
 
     def completedefault(self, text, *_):
-        return [name for name in self.net.topology.node_names if name.startswith(text)]
+        return [name for name in self.names if name.startswith(text)]
 
     def _type(self, node, line):
         printed = Printed(self.show, node, one_line(line))
@@ -101,7 +112,7 @@ class Prompt(Cmd):
 
     def _run(self, node, command):
         job = self.net.run(node, command, echo=False)
-        if getattr(job,"ended_after_s",None) is not None:
+        if job.ended_after_s is not None:
             raise KeyboardInterrupt
         return job.text
 
@@ -113,158 +124,130 @@ class Prompt(Cmd):
 
     def do_nodes(self, _):
         """List all nodes."""
-        names = " ".join(sorted(self.net.topology.node_names))
-        self.show(f"available nodes are: \n{names}\n")
+        self.show(f"available nodes are: \n{' '.join(sorted(self.names))}\n")
 
     def do_net(self, _):
         """List what each interface is connected to."""
-        topology = self.net.topology
-        other = {}
-        for link in topology.links:
-            a, b = topology.interface(link, link.a), topology.interface(link, link.b)
-            other |= {a: b, b: a}
-        for node in self.nodes:
-            pairs = "".join(f" {one}:{other.get(one, ' ')}" for one in self._interfaces(node))
-            self.show(f"{node.name}{pairs}\n")
+        for name, cards in self.cards.items():
+            pairs = "".join(f" {card}:{self.peers.get(card, ' ')}" for card in cards)
+            self.show(f"{name}{pairs}\n")
 
     def do_links(self, _):
         """List the links, and whether their interfaces are there."""
-        topology = self.net.topology
-        there = {}
-        for name in topology.node_names:
-            there[name] = self._run(name, "ls /sys/class/net").split()
-        for link in topology.links:
-            ends = [(name, topology.interface(link, name)) for name in (link.a, link.b)]
-            states = " ".join("OK" if card in there[name] else "MISSING" for name, card in ends)
-            self.show(f"{ends[0][1]}<->{ends[1][1]} ({states}) \n")
-
-    def do_ports(self, _):
-        """List the ports of each switch."""
-        for switch in self.net.topology.switches:
-            ports = "".join(f"{one}:{n} " for n, one in enumerate(self._interfaces(switch)))
-            self.show(f"{switch.name} {ports}\n")
+        there = " ".join(self._run(name, "ls /sys/class/net") for name in self.names).split()
+        for a, b in list(self.peers.items())[::2]:
+            states = " ".join("OK" if card in there else "MISSING" for card in (a, b))
+            self.show(f"{a}<->{b} ({states}) \n")
 
     def do_intfs(self, _):
         """List interfaces."""
-        for node in self.nodes:
-            self.show(f"{node.name}: {','.join(self._interfaces(node))}\n")
+        for name, cards in self.cards.items():
+            self.show(f"{name}: {','.join(cards)}\n")
 
     def do_dump(self, _):
-        """List nodes, with the addresses of their interfaces."""
-        kinds = {"Router": "Node", "Switch": "LinuxBridge"}
-        for node in self.nodes:
-            kind, cards = type(node).__name__, self._interfaces(node)
-            own = [one.partition("/")[0] for one in addresses(node)]
-            own += ["None"] * (len(cards) - len(own))
-            pairs = ",".join(map(":".join, zip(cards, own, strict=False)))
-            self.show(f"<{kinds.get(kind, kind)} {node.name}: {pairs}> \n")
-
-    def _interfaces(self, node):
+        """List nodes, with the addresses that their interfaces had at first."""
         topology = self.net.topology
-        own = [topology.interface(link, node.name) for link in topology.links_of(node.name)]
-        return [*(["lo"] if node in topology.switches else []), *own]
+        kinds = {one.name: "Host" for one in topology.hosts}
+        kinds |= {one.name: "Node" for one in topology.routers}
+        for name, cards in self.cards.items():
+            own = [one.partition("/")[0] for one in self.addresses.get(name, ["127.0.0.1"])]
+            own += ["None"] * (len(cards) - len(own))
+            pairs = ",".join(f"{card}:{ip}" for card, ip in zip(cards, own, strict=False))
+            self.show(f"<{kinds.get(name, 'LinuxBridge')} {name}: {pairs}> \n")
 
     def do_pingall(self, timeout):
         """Ping between all hosts: pingall [seconds to wait for each]"""
+        self.show("*** Ping: testing ping reachability\n")
         self._ping(self.hosts, timeout)
+
+    def do_pingallfull(self, _):
+        """Ping between all hosts, with their round-trip times."""
+        self.show("*** Ping: testing ping reachability\n")
+        self._ping(self.hosts, full=True)
 
     def do_pingpair(self, _):
         """Ping between the first two hosts."""
         self._ping(self.hosts[:2])
-
-    def do_pingallfull(self, _):
-        """Ping between all hosts, with their round-trip times."""
-        self._ping(self.hosts, full=True)
 
     def do_pingpairfull(self, _):
         """Ping between the first two hosts, with their round-trip times."""
         self._ping(self.hosts[:2], full=True)
 
     def _ping(self, hosts, timeout="", full=False):
-        if hosts == self.hosts:
-            self.show("*** Ping: testing ping reachability\n")
-        sent, received, times = 0, 0, []
+        came, times = [], []
+        wait = f" -W {timeout}" if timeout else ""
         for one in hosts:
-            self.show(f"{one.name} -> ")
-            for other in hosts:
-                if other == one:
-                    continue
-                wait = f" -W {timeout}" if timeout else ""
-                said = self._run(one.name, f"ping -c1{wait} {self.addresses[other.name]}")
-                came = int(" 1 received" in said)
-                sent, received = sent + 1, received + came
-                found = re.search(r"= ([\d./]+ ms)", said)
-                rtt = found[1] if found else "0.000/0.000/0.000/0.000 ms"
-                times.append(f" {one.name}->{other.name}: 1/{came}, rtt min/avg/max/mdev {rtt}\n")
-                self.show(f"{other.name} " if came else "X ")
+            self.show(f"{one} -> ")
+            for other in [name for name in hosts if name != one]:
+                said = self._run(one, f"ping -c1{wait} {self.address[other]}")
+                came.append(" 1 received" in said)
+                rtt = re.search(r"= ([\d./]+ ms)", said)
+                rtt = rtt[1] if rtt else "0.000/0.000/0.000/0.000 ms"
+                times.append(f" {one}->{other}: 1/{came[-1]:d}, rtt min/avg/max/mdev {rtt}\n")
+                self.show(f"{other} " if came[-1] else "X ")
             self.show("\n")
         if full:
-            self.show("*** Results: \n" + "".join(times))
-        elif sent:
-            lost = 100 * (sent - received) // sent
-            self.show(f"*** Results: {lost}% dropped ({received}/{sent} received)\n")
+            self.show(f"*** Results: \n{''.join(times)}")
+        elif came:
+            lost = 100 * came.count(False) // len(came)
+            self.show(f"*** Results: {lost}% dropped ({sum(came)}/{len(came)} received)\n")
         else:
             self.show("*** Warning: No packets sent\n")
 
     def do_iperf(self, args):
         """TCP throughput between two hosts, or the first and the last: iperf [h1 h2]"""
-        words = args.split() or [self.hosts[0].name, self.hosts[-1].name]
+        words = args.split() or [self.hosts[0], self.hosts[-1]]
         if len(words) != 2:
             return self.show("invalid number of args: iperf src dst\n")
-        self._iperf(*words)
+        self._iperf("TCP", *words)
 
     def do_iperfudp(self, args):
         """What arrives of a UDP stream between two hosts: iperfudp [10M h1 h2]"""
-        words = args.split() or ["10M", self.hosts[0].name, self.hosts[-1].name]
+        words = args.split() or ["10M", self.hosts[0], self.hosts[-1]]
         if len(words) != 3:
             return self.show("invalid number of args: iperfudp bw src dst\nbw examples: 10M\n")
-        self._iperf(*words[1:], words[0])
+        rate, *ends = words
+        self._iperf("UDP", *ends, " -u", f" -b {shlex.quote(rate)}", [rate])
 
-    def _iperf(self, client, server, udp=None):
-        if not all([self._is_there(client), self._is_there(server)]):
+    def _iperf(self, kind, client, server, how="", to="", results=()):
+        if self._lacks("node '{}' not in network\n", client, server):
             return
-        kind = "UDP" if udp else "TCP"
         self.show(f"*** Iperf: testing {kind} bandwidth between {client} and {server} \n")
-        iperf = f"iperf -p 5001{' -u' if udp else ''}"
-        to = self.addresses.get(server, "127.0.0.1")
-        listening = self.net.start(server, f"{iperf} -s")
+        to = f"{self.address.get(server, '127.0.0.1')}{to}"
+        listening = self.net.start(server, f"iperf -p 5001{how} -s")
         try:
-            said = self._run(client, f"{iperf} -t {IPERF_S} -c {to}{f' -b {udp}' if udp else ''}")
+            said = self._run(client, f"iperf -p 5001{how} -t {IPERF_S} -c {to}")
         finally:
             listening.stop()
         rates = [re.findall(r"[\d.]+ \w+/sec", text) for text in (listening.text, said)]
         if not all(rates):
             return self.show(f"could not parse iperf output: {said}\n")
-        results = [udp] * bool(udp) + [found[-1] for found in rates]
-        self.show(f"*** Results: {results}\n")
+        self.show(f"*** Results: {[*results, *(found[-1] for found in rates)]}\n")
 
-    def _is_there(self, name, what="node '{}' not in network\n"):
-        there = name in self.net.topology.node_names
-        if not there:
-            self.show(what.format(name))
-        return there
+    def _lacks(self, text, *names):
+        unknown = [name for name in names if name not in self.names]
+        for name in unknown:
+            self.show(text.format(name))
+        return unknown
 
     def do_link(self, args):
         """Bring the links between two nodes up or down: link s1 s2 down"""
         words = args.split()
         if len(words) != 3:
             return self.show("invalid number of args: link end1 end2 [up down]\n")
-        *ends, state = words
+        one, other, state = words
         if state not in ("up", "down"):
             return self.show("invalid type: link end1 end2 [up down]\n")
-        if not all(
-            self._is_there(name, f"{end} not in network: {{}}\n")
-            for end, name in zip(("src", "dst"), ends, strict=True)
+        if self._lacks("src not in network: {}\n", one) or self._lacks(
+            "dst not in network: {}\n", other
         ):
             return
-        topology = self.net.topology
-        links = [link for link in topology.links if {link.a, link.b} == set(ends)]
-        if not links:
-            self.show(f"src and dst not connected: {' '.join(ends)}\n")
-        for link in links:
-            for end, name in zip(("src", "dst"), ends, strict=True):
-                said = self._run(name, f"ifconfig {topology.interface(link, name)} {state}")
-                if said:
+        cards = [card for card in self.cards[one] if self.peers.get(card) in self.cards[other]]
+        if not cards:
+            self.show(f"src and dst not connected: {one} {other}\n")
+        for card in cards:
+            for end, name, own in (("src", one, card), ("dst", other, self.peers[card])):
+                if said := self._run(name, f"ifconfig {own} {state}"):
                     self.show(f"link {end} status change failed: {said}")
 
     def do_sh(self, line):
@@ -304,13 +287,12 @@ class Prompt(Cmd):
         self.show(f"*** Elapsed time: {self.net.clock - began_s:.6f} secs\n")
         return ended
 
-    def do_wait(self, _):
-        """Wait until the switches forward; they do so from the start."""
-
     def do_xterm(self, names):
         """What gives a node a terminal of its own here: xterm h1"""
-        for name in names.split() or self.show("usage: xterm node1 node2 ...\n") or ():
-            if self._is_there(name):
+        if not names:
+            self.show("usage: xterm node1 node2 ...\n")
+        for name in names.split():
+            if not self._lacks("node '{}' not in network\n", name):
                 self.show(
                     f"*** There are no windows here: `netlab attach {name}`, in another terminal,"
                     f" opens one on {name}\n"
@@ -319,27 +301,22 @@ class Prompt(Cmd):
     do_gterm = do_x = do_xterm
 
     def do_py(self, _):
-        """Not here: Python is in notebooks and scripts."""
+        """Not here: Python is for notebooks and scripts."""
         self.show(
-            "*** Python is not taken here: in a notebook or a script, netlab.Network is this"
+            "*** Python is not taken here: in a notebook or a script, netlab.Network is such a"
             " network, and net.run('h1', 'ls') does what h1.cmd('ls') does\n"
         )
 
     do_px = do_py
 
     def do_switch(self, _):
-        """Not here: switches are bridges of the kernel."""
+        """Not here: switches are the kernel's bridges."""
         self.show(
-            "*** The switches are bridges of the kernel, and there is nothing to start or stop:"
-            " `sh ip link set s1 down` ends s1's forwarding, `up` begins it again\n"
+            "*** The switches are the kernel's bridges, without a controller or OpenFlow: `sh ip"
+            " link set s1 down` ends s1's forwarding, `sh bridge fdb show` tells what was learned\n"
         )
 
-    def do_dpctl(self, _):
-        """Not here: switches are bridges of the kernel."""
-        self.show(
-            "*** The switches are bridges of the kernel, without OpenFlow: `sh bridge fdb show`"
-            " lists what they have learned\n"
-        )
+    do_dpctl = do_switch
 
     def do_exit(self, _):
         """Leave, and end the network."""
@@ -351,12 +328,6 @@ class Prompt(Cmd):
         """Leave, and end the network; Ctrl-D."""
         self.show("\n")
         return True
-
-
-def addresses(node):
-    """The addresses of a node's interfaces, as a topology has them."""
-    kinds = {"Host": lambda: [node.address], "Router": lambda: list(node.addresses)}
-    return kinds.get(type(node).__name__, lambda: ["127.0.0.1"])()
 
 
 class Printed:

@@ -11,6 +11,7 @@ from netlab.cli.prompt import Prompt
 from netlab.engines.files import check, write
 from netlab.errors import CommandError, NetlabError, SpecificationError
 from netlab.running.history import History
+from netlab.topology.picture import alt_text
 
 CLOCKS = {
     "virtual": "virtual: time passes while a line runs, and stands still at the prompt",
@@ -55,19 +56,21 @@ def topology(name, **options):
         raise NetlabError(f"{name}: {error.strerror}; give a file of MiniEdit") from error
 
 
-def shell(name, network, save=None, **options):
+def shell(network, save=None, **options):
     """Open a network (`options` are those of `Network`) and take lines at its prompt."""
     if save:
         check(save, "--save")
     with Network(network, **options) as net:
-        nodes = " ".join(network.node_names)
-        show(f"*** {name} is up: {nodes}\n*** Clock: {CLOCKS[net.clock_kind]}\n")
+        show(f"*** {alt_text(network)}\n*** Clock: {CLOCKS[net.clock_kind]}\n")
         show("*** help lists commands; exit or Ctrl-D leaves, and ends the network\n")
+        sys.stdin.reconfigure(errors="backslashreplace")
         try:
             Shell(net, show).loop()
         finally:
             if save:
                 write(save, net.history.to_text(), "--save")
+    if save:
+        show(f"*** `netlab replay {save}` does it again\n")
 
 
 def again(path, engine=None):

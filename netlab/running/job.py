@@ -62,6 +62,7 @@ class Job:
     def __init__(self, session, number, host, command):
         self.session, self.number, self.host, self.command = session, number, host, command
         self.status, self._printed, self._missing = None, bytearray(), 0
+        self.ended_after_s = None  # of `run`: when Ctrl-C or its limit ended it [virtual s]
         self.cut_off = False  # was it still running at the limit of time?
         self.heard = ignore  # is told what it prints
 

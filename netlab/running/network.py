@@ -11,7 +11,7 @@ from netlab import engines
 from netlab.algorithms.source import Algorithm, algorithm
 from netlab.engines.host_speed import wall_s
 from netlab.errors import EmulationError, SpecificationError
-from netlab.running.console import Console, Typed, one_line
+from netlab.running.console import LOOK_S, Console, Typed, one_line
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
 from netlab.running.history import History
 from netlab.running.host_files import Files
@@ -36,6 +36,11 @@ def as_algorithm(value):
             f"algorithms: {value!r} is no class that derives from netlab.CongestionControl"
         )
     return found
+
+
+def looks_s(seconds):
+    """The last look of an engine for Ctrl-C in this time. [virtual s]"""
+    return int(seconds / LOOK_S) * LOOK_S
 
 
 def end_dropped(agent, process):
@@ -237,7 +242,7 @@ class Network:
         machine's own files, processes and interfaces.
         """
         limit_s = check_seconds("limit_s", limit_s)
-        job, shown = self._begin(host, command, ""), Plain()
+        began_s, job, shown = self.clock, self._begin(host, command, ""), Plain()
         self.history.add("run", f"{host} {command}", job)
 
         def show(printing, out):
@@ -248,6 +253,8 @@ class Network:
             ended_by = self._session.let_run([job], limit_s, show)
         finally:
             print(plain(shown.held), end="", flush=True)
+        if ended_by:
+            job.ended_after_s = limit_s if ended_by == "limit" else looks_s(self.clock - began_s)
         if ended_by == "limit":
             raise job.ended_at(limit_s)
         return job
@@ -360,8 +367,14 @@ class Network:
         """Let time pass, at most a million virtual seconds; Ctrl-C ends it: KeyboardInterrupt."""
         seconds = check_seconds("seconds", seconds, most=1_000_000, zero=True)
         self.commands.append(f"sh sleep {seconds:g}")
-        self.history.slept(f"sleep {seconds:.10g}")
-        self._session.sleep(f"{seconds:016.6f}")
+        began_s = self.clock
+        try:
+            self._session.sleep(f"{seconds:016.6f}")
+        except KeyboardInterrupt:
+            seconds = looks_s(self.clock - began_s)
+            raise
+        finally:
+            self.history.slept(f"sleep {seconds:.10g}")
 
     def watch(self, watches):
         """Have the engine observe these (a dict of `Watch`); False where it cannot."""
