@@ -2,6 +2,7 @@
 once more.
 """
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -30,13 +31,16 @@ class Shell(Prompt):
 
     def loop(self):
         """Take lines until one leaves."""
-        while True:
-            try:
-                return self.cmdloop()
-            except KeyboardInterrupt:
-                self.show("\nInterrupt\n")
-            except (CommandError, SpecificationError) as error:
-                self.show(f"*** {error}\n")
+        left = False
+        while not left:
+            with contextlib.suppress(KeyboardInterrupt):  # a second one, while this is told
+                try:
+                    self.cmdloop()
+                    left = True
+                except KeyboardInterrupt:
+                    self.show("\nInterrupt\n")
+                except (CommandError, SpecificationError) as error:
+                    self.show(f"*** {error}\n")
 
 
 def topology(name, **options):
