@@ -93,7 +93,8 @@ def test_its_cells_ran_in_order_and_are_short(path):
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
     lines = [[line for line in cell.source.splitlines() if line.strip()] for cell in cells]
     assert [cell for cell in lines if len(cell) > 10] == []
-    assert [line for cell in lines for line in cell if len(line) > WIDEST] == []
+    own = [cell for cell in lines if not cell[0].startswith("%%on ")]  # not as a lab prints it
+    assert [line for cell in own for line in cell if len(line) > WIDEST] == []
     assert not [output for output in outputs(notebook) if output.get("name") == "stderr"]
 
 
@@ -176,8 +177,9 @@ def test_numbers_in_its_prose_are_those_of_the_run(path):
     ]
     said = re.compile(r"(?<![\w.])\d[\d,]*\.\d+|(?<!\w)\.\d{3,}|(?<![\w.])\d+(?= %)")
     for text in texts(notebook):
-        # without formulas, code and the addresses of links
+        # without formulas, code, the addresses of links, and a lab's sections
         text = re.sub(r"\$\$[^$]*\$\$|\$[^$]*\$|`[^`]*`|\]\([^)]*\)", "", text)
+        text = re.sub(r"^###? \d\.\d|section \d\.\d", "", text, flags=re.M)
         for found in said.finditer(text):
             value = float(found[0].replace(",", ""))
             half = 0.5000001 * 10.0 ** -len(found[0].partition(".")[2])
