@@ -67,7 +67,14 @@ LAB10 = [
     ("2.3 Step 12", "h2", "^C", SERVER_ENDED),
     ("Figure 22", "h2", "iperf3 -s", SERVING),
     ("Figure 23", "h1", "iperf3 -c 10.0.0.2 -P 8 -J > out.json", SILENT),
-    ("Figure 24", "h1", "fairness.sh out.json", r"(0\.\d{5})\n", (0.125, 1), "fig24-jain-8-streams"),
+    (
+        "Figure 24",
+        "h1",
+        "fairness.sh out.json",
+        r"(0\.\d{5})\n",
+        (0.125, 1),
+        "fig24-jain-8-streams",
+    ),
     ("3 Step 4", "h2", "^C", SERVER_ENDED),
 ]
 CONCURRENT = [
