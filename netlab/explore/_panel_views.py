@@ -46,12 +46,25 @@ class Picture(anywidget.AnyWidget):
             event.preventDefault();
             model.send({ target });
         };
+        const lost = () => setTimeout(() => {  // without its kernel nothing of a panel works
+            const panel = el.closest(".jupyter-widgets-disconnected")
+                && el.closest(".netlab-explorer");
+            if (!panel) return;
+            for (const one of panel.querySelectorAll("button, input, select")) one.disabled = true;
+            panel.querySelector(".netlab-status").textContent =
+                "The kernel has been restarted, or has ended, and the network with it.";
+        }, 100);
+        model.on("comm_live_update", lost);
         el.addEventListener("click", press);
         el.addEventListener("keydown", press);
         model.on("change:svg", draw);
         model.on("change:pressed", mark);
         draw();
-        return () => { model.off("change:svg", draw); model.off("change:pressed", mark); };
+        return () => {
+            model.off("change:svg", draw);
+            model.off("change:pressed", mark);
+            model.off("comm_live_update", lost);
+        };
     } };
     """
 

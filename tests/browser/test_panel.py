@@ -172,4 +172,17 @@ def test_everything_that_can_be_pressed_has_a_name_and_fits_whatever_the_width(p
 
 
 def test_nothing_is_red_in_the_console(page):
-    assert [one for one in page.errors() if not any(text in one for text in NOT_OURS)] == []
+    # the server may answer with an error while it starts
+    known = (*NOT_OURS, "/api/kernels - Failed to load resource: the server responded")
+    assert [one for one in page.errors() if not any(text in one for text in known)] == []
+
+
+def test_without_its_kernel_it_says_so(page):
+    """The last one: afterwards nothing works."""
+    if page.kind != "lab":
+        pytest.skip("tried in JupyterLab")
+    next(one for one in page.all(".lm-MenuBar-item") if one.text == "Kernel").click()
+    page.until(lambda: page.all("[data-command='kernelmenu:restart']"))[0].click()
+    page.until(lambda: page.all(".jp-Dialog .jp-mod-accept"))[0].click()
+    page.until(lambda: "The kernel has been restarted" in page.panel.text, 120)
+    assert not any(one.is_enabled() for one in page.all("button", page.panel))
