@@ -14,7 +14,7 @@ from netlab.errors import EngineError, GuestError, LimitError, NetlabError, Spec
 from netlab.running.history import History
 from netlab.running.replay import replay
 
-MOST_UP = 4  # at once, of one notebook
+MOST_UP = 6  # at once, of one notebook
 MOST_STEPS = 1000  # of one script
 QUESTIONS = "up", "start", "wait", "stop", "sleep"
 OTHER = "its first line names another network than the question's"
