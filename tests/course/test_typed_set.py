@@ -36,7 +36,8 @@ ANOTHER_WAY = {
         "fast": f"%%on h1 fast\necho '{LARGE}' >/proc/sys/net/ipv4/tcp_wmem\ntrue",
     },
     "dido": {
-        "path": 'path.run("s1", f"tc qdisc add dev s1-eth2 root handle 5: netem delay {my.delay}")\n'
+        "path": 'path.run("s1", f"tc qdisc add dev s1-eth2 root handle 5: '
+        'netem delay {my.delay}")\n'
         f'path.run("s1", f"tc qdisc add dev s1-eth2 parent 5: tbf rate {{my.rate}} {TBF}")',
         "fast-receiver": 'for host, name in ("h2", "tcp_rmem"), ("h1", "tcp_wmem"):\n'
         f"    fast.run(host, f\"sysctl -w net.ipv4.{{name}}='{LARGE}'\")",
@@ -85,7 +86,8 @@ PRETENDED = {  # and what is lost by it
             "about = json.loads(first)\n"
             'about["seed"], about["clock"] = 1, "cpu"\n'
             f"said = 'h1 echo {RECEIVED}\\n'\n"
-            'fast = nl.History.from_text(json.dumps(about) + "\\n" + said + "#: printed 80 bytes, sha256 " + "0" * 64)',
+            'said += "#: printed 80 bytes, sha256 " + "0" * 64\n'
+            'fast = nl.History.from_text(json.dumps(about) + "\\n" + said)',
         },
     ),
 }
