@@ -165,9 +165,11 @@ def test_a_notebook_has_what_it_asks_of_networks_within_limits(engine, monkeypat
     assert not held.up
     for bad in (None, 5, {}, {"op": "connect"}, {"op": "watch"}, {"op": "wait"}, {"op": []}):
         assert held.answer(number, bad)["kind"] == "SpecificationError"
-    for _ in range(networks.MOST_UP):
-        held.answer(None, {"op": "connect", "seed": 3})
-    assert "close one" in held.answer(None, {"op": "connect", "seed": 3})["error"]
+    for _ in range(networks.MOST_UP + 1):
+        number = held.answer(None, {"op": "connect", "seed": 3})["network"]
+    assert len(held.up) == networks.MOST_UP
+    assert "up at once" in held.answer(number - networks.MOST_UP, wait)["error"]
+    assert held.answer(number, up)["events"] == []
     held.close()
     assert not held.up and spent["runs"] == networks.MOST_UP + 2
 
