@@ -17,6 +17,7 @@ import time
 from multiprocessing import AuthenticationError
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 
 import netlab as nl
 from netlab import History, Network, replay, wan
@@ -326,6 +327,34 @@ def test_a_kernel_that_ends(kernel, terminal):
     process.stdin.close()
     assert process.wait(LIMIT_S) == 0
     assert [*doors.folder().glob(f"{process.pid}-*")] == []
+
+
+def test_a_notebook(terminal):
+    manager, client = start_new_kernel()
+    try:
+
+        def said(code):
+            told = []
+            client.execute_interactive(
+                code, output_hook=lambda message: told.append(message["content"].get("text", ""))
+            )
+            return "".join(told)
+
+        code = (
+            "%load_ext netlab\nimport os, netlab as nl\nnet = nl.Network(nl.wan('1gbit', '20ms'))"
+        )
+        number = said(f"{code}\nprint(os.getpid(), end='')") + ".1"
+        assert f"net ({number}): h1 h2" in command().stdout
+        h1 = terminal("attach", "h1", "--network", number)
+        h1.until(re.escape(doors.ERASE) + ".*" + PROMPT.format("h1"))
+        h1.line("x=5")
+        assert said("%%on h1\necho x is $x").endswith("\nx is 5\n")
+        assert h1.line("echo $x").startswith("5\r\n")
+        manager.shutdown_kernel(now=True)
+        h1.until("h1: its process has ended")
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
 
 
 @pytest.mark.long

@@ -176,7 +176,16 @@ def test_the_moment_of_a_ctrl_c_is_kept(tmp_path):
 @given(
     st.sampled_from(["h1", "run", "start"]),
     st.text(max_size=40) | st.sampled_from(["a  #: stays", "for i in 1; do\n\techo\ndone"]),
-    st.sampled_from([{}, {"stays": True}, {"ended_after_s": 0.05}, {"ended_after_s": 1e6}]),
+    st.sampled_from(
+        [
+            {},
+            {"stays": True},
+            {"ended_after_s": 0.05},
+            {"ended_after_s": 1e6},
+            {"refused": True},
+            {"times": 3},
+        ]
+    ),
 )
 def test_a_step_reads_what_it_writes(what, line, how):
     step = Step(what, line.strip(), **how)
@@ -204,7 +213,10 @@ def test_what_is_no_script_is_refused(text, why):
         nl.replay(text)
 
 
-@pytest.mark.parametrize("line", ["h9 ls", "sh rm", "wait 1", "stop x", "sh sleep x", "keys h1 x"])
+@pytest.mark.parametrize(
+    "line",
+    ["h9 ls", "sh rm", "wait 1", "stop x", "sh sleep x", "keys h1 x", "edit h1 x", "resize h1 9"],
+)
 def test_a_line_that_no_script_has_is_refused(line, net):
     head = net.history.to_text().partition("\n")[0]
     with pytest.raises(nl.SpecificationError, match="a line of a script is"):
