@@ -10,7 +10,7 @@ from netlab import Network, portfolio, read_miniedit, replay, wan
 from netlab.cli.doors import open_door
 from netlab.cli.output import show
 from netlab.cli.prompt import Prompt
-from netlab.engines.files import check, write
+from netlab.engines.files import begins_as, check, write
 from netlab.errors import CommandError, NetlabError, SpecificationError
 from netlab.running.history import History
 from netlab.topology.picture import alt_text
@@ -20,6 +20,7 @@ CLOCKS = {
     "cpu": "cpu: computing takes time, waiting is skipped; it stands still at the prompt",
     "real": "real: as on the wall",
 }
+SCRIPT = begins_as(lambda head: head.startswith(b'{"topology": '))  # which --save may replace
 
 
 class Shell(Prompt):
@@ -64,7 +65,7 @@ def topology(name, **options):
 def shell(network, save=None, **options):
     """Open a network (`options` are those of `Network`) and take lines at its prompt."""
     if save:
-        check(save, "--save")
+        check(save, "--save", SCRIPT)
     with Network(network, **options) as net:
         show(f"*** {alt_text(network)}\n*** Clock: {CLOCKS[net.clock_kind]}\n")
         show("*** help lists commands; exit or Ctrl-D leaves, and ends the network\n")
@@ -75,7 +76,7 @@ def shell(network, save=None, **options):
             Shell(net, show).loop()
         finally:
             if save:
-                write(save, net.history.to_text(), "--save")
+                write(save, net.history.to_text(), "--save", ours=SCRIPT)
     if save:
         show(f"*** `netlab replay {save}` does it again\n")
 

@@ -74,6 +74,7 @@ def test_what_explains_another_transcript_is_said():
         (["--clock", "sand"], "clock = 'sand': the guest engine has virtual, cpu, real"),
         (["nowhere.mn"], "nowhere.mn: No such file"),
         (["--save", "/"], "--save / cannot be written: it is a folder"),
+        (["--save", __file__], "test_shell.py cannot be written: it is another file"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_up(call, words, why):
@@ -104,6 +105,8 @@ def test_on_a_terminal_lines_are_edited_and_ctrl_c_ends_the_command_alone():
     seen = pexpect.spawn(NETLAB[0], [*NETLAB[1:], "shell"], env=environment, timeout=60)
     try:
         seen.expect_exact("mininet> ")
+        listed = subprocess.run([*NETLAB, "attach"], capture_output=True, text=True, timeout=60)
+        assert f"process {seen.pid}\n" in listed.stdout, "`netlab attach` comes in"
         seen.sendline("h1 ecoh h2\x02\x02\x02\x08\x08ho")  # to the left, and mended
         seen.expect_exact("\n10.0.0.2")
         seen.expect_exact("mininet> ")
