@@ -123,7 +123,8 @@ class Console:
             self.session.output(self.host, PREPARE.format(folder=self.place, rc=rc))
             self.job = self.session.start(self.host, START.format(folder=self.place))
             self.job.heard = self._hear
-            self._asked(self._do("", self.wait, 60)[1])
+            # it may have asked already, before the job that waits for that has begun
+            self._asked(self._do("", self.wait, 60, forget=False)[1])
         return self.folder
 
     def type(self, typed, limit_s, show):

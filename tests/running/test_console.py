@@ -244,3 +244,10 @@ def test_a_cell_types_its_lines(capsys):
         shell.run_cell(cell)
         assert "SpecificationError" in capsys.readouterr().out, cell
     InteractiveShell.clear_instance()
+
+
+def test_a_second_terminal_is_there_at_once(network):
+    network.type("h2", "iperf3 -s", stays=True, show=len)
+    before = network.clock
+    network.type("h1", "true", show=len)
+    assert network.clock < before + 0.1
