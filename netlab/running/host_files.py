@@ -49,7 +49,10 @@ class Folder:
         return iter(self._said("ls -A1 --quoting-style=literal", ".").splitlines())
 
     def _said(self, command, name):
-        folder = self.net.console(self.host).open()
+        console = self.net.console(self.host)
+        if console.job is None:
+            self.net.edit(self.host, on=False)  # opens it, and a script does that again
+        folder = console.folder
         job = self.net.run(self.host, f"cd {shlex.quote(folder)} && {command}", echo=False)
         if job.status:
             place = posixpath.join(folder, name)

@@ -122,6 +122,7 @@ def test_files_are_texts_by_name(net):
 
 
 def session(net, pause=lambda: None):
+    assert "x" not in net.files["h3"]
     for host, line, how in [
         ("h2", "iperf3 -s", {"stays": True}),
         ("h1", "date +%s.%N; od -An -tx1 -N4 /dev/urandom", {}),
