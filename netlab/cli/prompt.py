@@ -219,7 +219,10 @@ class Prompt(Cmd):
             said = self._run(client, f"iperf -p 5001{how} -t {IPERF_S} -c {to}")
         finally:
             listening.stop()
-        rates = [re.findall(r"[\d.]+ \w+/sec", text) for text in (listening.text, said)]
+        rates = [
+            re.findall(r"(?<![\d.])[\d.]{1,20} \w{1,9}/sec", text)
+            for text in (listening.text, said)
+        ]
         if not all(rates):
             return self.show(f"could not parse iperf output: {said}\n")
         self.show(f"*** Results: {[*results, *(found[-1] for found in rates)]}\n")
