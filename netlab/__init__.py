@@ -16,8 +16,10 @@ _NAMES = {
     ),
     "experiment": "Experiment",
     "fairness": "jain_index",
+    "running.history": "History",
     "running.loss_onset": "loss_onset",
     "running.network": "Network",
+    "running.replay": "replay",
     "running.result": "Result load",
     "running.robustness": "robustness",
     "running.run": "run",
@@ -48,3 +50,14 @@ def __getattr__(name):
 
 def __dir__():
     return __all__
+
+
+def load_ipython_extension(shell):
+    """``%load_ext netlab`` gives a notebook ``%%on`` (see `netlab.cli.magic.on`), and lets
+    `netlab attach` in.
+    """
+    from netlab.cli.doors import open_door
+    from netlab.cli.magic import register
+
+    register(shell)
+    open_door(lambda: shell.user_ns)

@@ -1,5 +1,5 @@
-"""The `netlab` command: course, doctor, engine, fairness, pages, pictures, record, run,
-simpleperf, student-copy, summary.
+"""The `netlab` command: attach, course, doctor, engine, fairness, pages, pictures, record,
+replay, run, shell, simpleperf, student-copy, summary.
 """
 
 import errno
@@ -109,6 +109,65 @@ def run(
         result = netlab.run(described, engine=engine if engine == "recorded" else chosen)
         result.save(output)
     say(repr(result), f"{output}: raw output, tables (CSV), commands, provenance")
+
+
+@app.command()
+def attach(
+    host: Annotated[str | None, typer.Argument(help="A node; none lists what is up.")] = None,
+    network: Annotated[
+        str | None, typer.Option(help="Which network, by its variable or number.")
+    ] = None,
+):
+    """Open a terminal on a node of a network that is up in a notebook (after %load_ext netlab) or
+    in a `netlab shell`. Time stands still there while its bash waits for you; Ctrl-] leaves.
+    """
+    from netlab.cli import attach as attaching
+    from netlab.cli.doors import networks
+
+    if host is None:
+        found = networks()
+        say(*attaching.table(found) if found else [attaching.NONE])
+    else:
+        say(f"{host}: {attaching.attach(host, network)}")
+
+
+@app.command()
+def shell(
+    network: Annotated[str, typer.Argument(help="wan, portfolio, or a file of MiniEdit.")] = "wan",
+    seed: Annotated[int, typer.Option(help="Where all that is random comes from.")] = 1,
+    clock: Annotated[str, typer.Option(help="virtual, cpu or real.")] = "virtual",
+    rate: Annotated[str | None, typer.Option(help="wan's rate, such as 100mbit.")] = None,
+    delay: Annotated[str | None, typer.Option(help="wan's delay, such as 20ms.")] = None,
+    loss: Annotated[str | None, typer.Option(help="wan's loss, such as 0.1%.")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="Engine; the first that works here, if not given.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="File for what was typed: `netlab replay` does it again.")
+    ] = None,
+):
+    """Open a network and type the labs' own commands at Mininet's prompt, without root: h1 ping
+    -c 4 h2, pingall, iperf, link s1 s2 down, source FILE. Standard input may be a file of lines.
+    """
+    from netlab.cli import shell as prompt
+
+    chosen = prompt.topology(network, rate=rate, delay=delay, loss=loss)
+    prompt.shell(chosen, save, seed=seed, clock=clock, engine=engine)
+
+
+@app.command()
+def replay(
+    script: Annotated[Path, typer.Argument(help="What --save wrote.", readable=False)],
+    engine: Annotated[
+        str | None, typer.Option(help="Engine; the first that works here, if not given.")
+    ] = None,
+):
+    """Do again what was typed on a network, print it, and say whether it printed the same bytes
+    as when it was saved; if not, the exit status is 1.
+    """
+    from netlab.cli.shell import again
+
+    raise typer.Exit(not again(script, engine))
 
 
 @app.command()

@@ -17,6 +17,12 @@ def say(*lines):
         typer.echo(printable(line))
 
 
+def show(piece):
+    """Print a piece of what a terminal shows, whose lines may not be whole."""
+    marks = "\t\n\r\b"
+    typer.echo("".join(c if c.isprintable() or c in marks else "?" for c in piece), nl=False)
+
+
 def warn(text, colour="yellow"):
     """Print what netlab refuses, or warns of."""
     text = "\n".join(map(printable, str(text).split("\n")))

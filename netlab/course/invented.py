@@ -87,7 +87,9 @@ def right(work, exercise):
 def wrong(work, exercise):
     """One exercise wrong."""
     for cell in work.answer_cells(exercise)[-1:]:
-        cell["source"] += "".join(f'\n{name} = "no idea"' for name in exercise.answers)
+        typed = cell["source"].startswith("%%")  # into a node's bash
+        no_idea = "".join(f'\n{name} = "no idea"' for name in exercise.answers)
+        cell["source"] = no_idea.lstrip() if typed else cell["source"] + no_idea
     work.lose(exercise)
 
 

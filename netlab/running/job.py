@@ -4,7 +4,9 @@ import re
 from numbers import Real
 
 from netlab.description import check_command_line, short
+from netlab.engines.protocol import ignore
 from netlab.errors import CommandError, SpecificationError
+from netlab.running.reading import read_printed
 
 LONGEST_S = 1_000_000_000  # the timers of the engines end at nine times as much
 OUTPUT_LIMIT = 64_000_000  # what is kept of one program's output [byte of UTF-8]
@@ -60,7 +62,9 @@ class Job:
     def __init__(self, session, number, host, command):
         self.session, self.number, self.host, self.command = session, number, host, command
         self.status, self._printed, self._missing = None, bytearray(), 0
+        self.ended_after_s = None  # of `run`: when Ctrl-C or its limit ended it [virtual s]
         self.cut_off = False  # was it still running at the limit of time?
+        self.heard = ignore  # is told what it prints
 
     @property
     def raw(self):
@@ -69,6 +73,18 @@ class Job:
     @property
     def text(self):
         return plain(self.raw)
+
+    def last(self, most):
+        """The end of `text`, of about so many characters."""
+        return plain(self._printed[-most:].decode(errors="ignore"))
+
+    def read(self):
+        """What it has printed, by the reader of its tool: for ping, a `netlab.readers.PingOutput`.
+
+        A SpecificationError where no reader knows the tool, a ReadError where it printed something
+        else: iperf3 needs ``-J``, nstat ``-a -z -j``, ss ``-tniO``, and tc ``-s -j qdisc``.
+        """
+        return read_printed(self.command, self.text)
 
     def keep(self, out, room):
         """Keep what it printed, up to `room` [byte]; -> bytes kept, did it just pass a limit?"""

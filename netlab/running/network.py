@@ -1,5 +1,7 @@
 """A topology that is up: commands on its nodes, and a clock that stands still between them."""
 
+import functools
+import json
 import os
 import time
 import warnings
@@ -9,12 +11,18 @@ from netlab import engines
 from netlab.algorithms.source import Algorithm, algorithm
 from netlab.engines.host_speed import wall_s
 from netlab.errors import EmulationError, SpecificationError
+from netlab.running.console import LOOK_S, Console, Typed, one_line
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
+from netlab.running.history import History
+from netlab.running.host_files import Files
 from netlab.running.job import Job, Plain, check_command, check_seconds, plain
-from netlab.running.session import Session
+from netlab.running.keys import Pressed
+from netlab.running.session import Session, alone
+from netlab.running.shown import as_html
 from netlab.running.stop import stoppable
 from netlab.topology import Topology
 
+_up = []  # networks of this process, as weak references
 SETTLE_S = 1  # before this, ping skips its interval and bridges are still learning
 
 
@@ -28,6 +36,11 @@ def as_algorithm(value):
             f"algorithms: {value!r} is no class that derives from netlab.CongestionControl"
         )
     return found
+
+
+def looks_s(seconds):
+    """The last look of an engine for Ctrl-C in this time. [virtual s]"""
+    return int(seconds / LOOK_S) * LOOK_S
 
 
 def end_dropped(agent, process):
@@ -104,6 +117,17 @@ class Network:
         self._started = time.monotonic()
         self._agent = self.engine.connect(seed, clock, float(wall_limit_s))
         self._session = Session(self._agent)
+        self.lock = self._session.lock
+        self.clock_kind, self.consoles, self.files = clock, {}, Files(self)
+        self.history = self._session.history = History(
+            {
+                "topology": topology.model_dump(mode="json"),
+                "seed": seed,
+                "clock": clock,
+                "algorithms": [one.model_dump() for one in algorithms],
+                "engine": self.engine.digest,
+            }
+        )
         try:
             stoppable(self)
             if algorithms:
@@ -115,6 +139,24 @@ class Network:
             raise
         self._dropped = weakref.finalize(self, end_dropped, self._agent, os.getpid())
         self._dropped.atexit = False  # what is open then ends with this process
+        self._at_end = []
+        _up.append(weakref.ref(self))
+
+    @staticmethod
+    def all_up():
+        """The networks of this process that are up, in the order in which they were opened."""
+        found = [one() for one in tuple(_up)]
+        return [one for one in found if one and one._dropped.alive]
+
+    def at_end(self, call):
+        """Have this called once, when the network is closed or dropped."""
+        self._at_end.append(weakref.finalize(self, call))
+
+    @staticmethod
+    def newest():
+        """The network that was opened last, of those of this process that are up, or None."""
+        _up[:] = [one for one in _up if one() and one()._dropped.alive]
+        return _up[-1]() if _up else None
 
     def _set_up(self):
         topology, setup = self.topology, list(self.topology.setup())
@@ -141,6 +183,19 @@ class Network:
         return self._session.clock_ns / 1e9
 
     @property
+    def up(self):
+        """Whether it is up: nobody has closed it."""
+        return self._dropped.alive
+
+    @property
+    def jobs(self):
+        """The jobs of `start` and `run` that have not ended, as far as is known: a job's end is
+        seen where it is waited for, or stopped.
+        """
+        own = (step.done for step in self.history.steps if step.what in ("run", "start"))
+        return [job for job in own if job.status is None] if self.up else []
+
+    @property
     def unrepeatable(self):
         """Why this would not happen again to the byte (a program computed for too long), or ""."""
         return self._session.unrepeatable
@@ -150,6 +205,7 @@ class Network:
         """Time on the wall since the network was asked for. [s]"""
         return time.monotonic() - self._started
 
+    @alone
     def run(self, host, command, limit_s=600, echo=True):
         """Run a command on a node and wait until it has ended.
 
@@ -186,7 +242,8 @@ class Network:
         machine's own files, processes and interfaces.
         """
         limit_s = check_seconds("limit_s", limit_s)
-        job, shown = self._begin(host, command, ""), Plain()
+        began_s, job, shown = self.clock, self._begin(host, command, ""), Plain()
+        self.history.add("run", f"{host} {command}", job)
 
         def show(printing, out):
             if echo and printing is job:
@@ -196,16 +253,21 @@ class Network:
             ended_by = self._session.let_run([job], limit_s, show)
         finally:
             print(plain(shown.held), end="", flush=True)
+        if ended_by:
+            job.ended_after_s = limit_s if ended_by == "limit" else looks_s(self.clock - began_s)
         if ended_by == "limit":
             raise job.ended_at(limit_s)
         return job
 
+    @alone
     def start(self, host, command, typed=None):
         """Start a command on a node, as `run` does, and leave it running; -> `Job`.
 
         `typed` is what a person would type for it, if that differs, for `commands` and messages.
         """
-        return self._begin(host, command, " &", typed)
+        job = self._begin(host, command, " &", typed)
+        self.history.add("start", f"{host} {command}", job)
+        return job
 
     def _begin(self, host, command, suffix, typed=None):
         check_command(self.topology, host, command)
@@ -214,6 +276,80 @@ class Network:
         job.command = typed or command
         return job
 
+    @alone
+    def type(self, host, line, limit_s=600, stays=False, show=None):
+        """Type a line on a node's terminal, whose bash stays from line to line.
+
+        Parameters
+        ----------
+        host : str
+            Name of a host, router or switch.
+        line : str
+            As a person types it. Typographic quotes become straight ones. ``^C`` is Ctrl-C for what
+            stays in the foreground.
+        limit_s : float
+            It is ended as Ctrl-C would after so long. [virtual s]
+        stays : bool
+            Leave it in the foreground, as a server; else time passes until it has ended.
+        show : callable, optional
+            Is told what the terminal shows, as it comes; None prints it.
+
+        Returns
+        -------
+        Typed
+            With ``text``, ``output`` and ``status``.
+
+        Raises
+        ------
+        SpecificationError, CommandError
+            It is no line; something else is in the foreground there, or it took too long.
+
+        Notes
+        -----
+        Its time is until bash shows its next prompt. A line that is continued, as ``for i in 1 2``
+        is, ends at the prompt ``>``.
+        """
+        show = functools.partial(print, end="", flush=True) if show is None else show
+        console, typed = self.console(host), Typed(host, one_line(line), stays)
+        self.commands.append(f"{host} {typed.line}")
+        self.history.add(host, typed.line, typed)
+        return console.type(typed, check_seconds("limit_s", limit_s), show)
+
+    @alone
+    def press(self, host, keys):
+        """Press keys on a node's terminal; time does not pass until `sleep` lets it."""
+        console, pressed = self.console(host), Pressed(keys)
+        self.history.add("keys", f"{host} {json.dumps(keys)}", pressed)
+        console.press(pressed)
+
+    @alone
+    def edit(self, host, on=True):
+        """Set a node's terminal for keys: bash has line editing, and full-screen programs find a
+        terminal that they know. `type` sets it back, and so does ``on=False``. Nothing happens
+        while something runs in it.
+        """
+        console = self.console(host)
+        self.history.add("edit", f"{host} {'on' if on else 'off'}")
+        console.edit(on)
+
+    @alone
+    def resize(self, host, rows, columns):
+        """Tell the programs on a node's terminal how large its window is."""
+        console = self.console(host)
+        for name, number in (("rows", rows), ("columns", columns)):
+            if not isinstance(number, int) or not 1 <= number <= 9999:
+                raise SpecificationError(f"{name} = {number!r}: a whole number from 1 to 9999")
+        self.history.add("resize", f"{host} {rows} {columns}")
+        console.resize(rows, columns)
+
+    def console(self, host):
+        """The terminal of a node: `netlab.running.console.Console`."""
+        check_command(self.topology, host, "true")
+        if host not in self.consoles:
+            self.consoles[host] = Console(self._session, host, self.clock_kind)
+        return self.consoles[host]
+
+    @alone
     def wait(self, *jobs, limit_s=600, total_s=None):
         """Let time pass until these jobs have ended; -> ``""``, or ``"limit"`` where they were
         ended (Ctrl-C, then SIGKILL) after `limit_s`. [virtual s]
@@ -226,11 +362,19 @@ class Network:
                 raise SpecificationError(f"jobs: {job!r} is not a job of this network")
         return self._session.wait(jobs, check_seconds("limit_s", limit_s), total_s)
 
+    @alone
     def sleep(self, seconds):
         """Let time pass, at most a million virtual seconds; Ctrl-C ends it: KeyboardInterrupt."""
         seconds = check_seconds("seconds", seconds, most=1_000_000, zero=True)
         self.commands.append(f"sh sleep {seconds:g}")
-        self._session.sleep(f"{seconds:016.6f}")
+        began_s = self.clock
+        try:
+            self._session.sleep(f"{seconds:016.6f}")
+        except KeyboardInterrupt:
+            seconds = looks_s(self.clock - began_s)
+            raise
+        finally:
+            self.history.slept(f"sleep {seconds:.10g}")
 
     def watch(self, watches):
         """Have the engine observe these (a dict of `Watch`); False where it cannot."""
@@ -240,6 +384,10 @@ class Network:
         """What the engine observed, by name; its times count from `began_s` of `clock`."""
         return self._agent.watched(round(1e9 * began_s))
 
+    def ctrl_c(self):
+        """Press Ctrl-C for what is waited for in another thread; nothing, where nothing is."""
+        self._agent.send_key("I")
+
     def interrupt(self):
         """End the network at once, from any thread; what waits in it raises KeyboardInterrupt."""
         self._agent.interrupt()
@@ -247,7 +395,14 @@ class Network:
     def close(self):
         """Stop everything that runs in it, and the network. Its jobs keep their text."""
         self._dropped.detach()
-        self._agent.close()
+        for call in self._at_end:
+            call()
+        alone = self.lock.acquire(timeout=1)  # a terminal's thread may be asking
+        try:
+            self._agent.close()
+        finally:
+            if alone:
+                self.lock.release()
 
     def __enter__(self):
         return self
@@ -257,4 +412,8 @@ class Network:
 
     def __repr__(self):
         hosts = ", ".join(host.name for host in self.topology.hosts)
-        return f"<Network {hosts}; {self.clock:.3f} s on {self.engine.name}>"
+        closed = "" if self.up else ", closed"
+        return f"<Network {hosts}; {self.clock:.3f} s on {self.engine.name}{closed}>"
+
+    def _repr_html_(self):
+        return as_html(self)

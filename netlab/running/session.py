@@ -1,6 +1,8 @@
 """The questions that a network asks its agent, and what the answers leave: jobs and a clock."""
 
 import contextlib
+import functools
+import threading
 
 from netlab.engines.protocol import ignore
 from netlab.errors import CommandError, NetlabError
@@ -10,16 +12,35 @@ from netlab.running.progress import progress
 OF_A_SIGNAL = (-2, -9, 128 + 2, 128 + 9)  # exit statuses after Ctrl-C and SIGKILL
 
 
+def alone(method):
+    """A method that other threads wait for: one thread at a time asks, and writes the history."""
+
+    @functools.wraps(method)
+    def call(self, *args, **named):
+        with self.lock:
+            return method(self, *args, **named)
+
+    return call
+
+
 class Session:
     """Asks the agent; keeps the jobs, `clock_ns` (virtual time since boot) and `unrepeatable`.
+    Threads wait for one another at its `lock`.
 
     A question that Ctrl-C ends raises KeyboardInterrupt; only `let_run` says so in its answer.
     """
 
     def __init__(self, agent):
         self.agent, self.jobs, self.clock_ns, self.unrepeatable = agent, {}, 0, ""
+        self.history, self.lock = None, threading.RLock()
         self._most = self._room = getattr(agent, "most_output_bytes", ALL_OUTPUT_LIMIT)
 
+    def note(self, what, jobs):
+        """Keep this call in the network's history, which names jobs by their place in it."""
+        if self.history and (numbers := self.history.numbers(jobs)):
+            self.history.add(what, numbers)
+
+    @alone
     def ask(self, on_tick=ignore, on_output=ignore, **question):
         """Ask the agent one question; -> its answer.
 
@@ -39,6 +60,7 @@ class Session:
                 for key in "IK":  # Ctrl-C, and SIGKILL at the agent's next look: it answers soon
                     self.agent.send_key(key)
             elif not flooding:
+                job.heard(out)
                 on_output(job, out)
 
         answer = self.agent.ask(on_event, **question)
@@ -50,6 +72,7 @@ class Session:
             raise CommandError(f"the agent could not do this: {answer['error']}")
         return answer
 
+    @alone
     def start(self, host, command):
         """Start a command; -> `Job`."""
         job = Job(self, len(self.jobs) + 1, host, command)
@@ -60,6 +83,7 @@ class Session:
                 self.jobs[job.number] = job
         return job
 
+    @alone
     def let_run(self, jobs, limit_s, on_output=ignore, total_s=None):
         """Let time pass until the jobs have ended; -> what ended them: "", "limit", "interrupt"."""
         passed_s, late = 0, set()
@@ -94,20 +118,25 @@ class Session:
                     job.stop()
             raise
 
+    @alone
     def wait(self, jobs, limit_s, total_s=None):
         """Let time pass until the jobs have ended; -> "", or "limit" where that ended them."""
+        self.note("wait", jobs)
         ended_by = self.let_run(jobs, limit_s, total_s=total_s)
         if ended_by == "interrupt":
             raise KeyboardInterrupt
         return ended_by
 
+    @alone
     def stop(self, job):
         """Ctrl-C for a job, and SIGKILL a second later."""
+        self.note("stop", [job])
         answer = self.ask(op="stop", number=job.number)
         (job.status,) = answer["status"]
         if answer["rung"] == "interrupt":
             raise KeyboardInterrupt
 
+    @alone
     def sleep(self, seconds):
         """Let time pass. [virtual s]"""
         if self.ask(op="sleep", seconds=seconds)["rung"]:

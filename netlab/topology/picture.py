@@ -9,8 +9,11 @@ SANS = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 
-def svg(topology):
+def svg(topology, buttons=False):
     """The picture as SVG: the same text for the same topology.
+
+    With `buttons`, nodes and links are buttons for a pointer, the keyboard and screen readers, with
+    the name of a node, or the number of a link, as ``data-target``.
 
     Hosts have rounded corners, switches square corners and arrows, routers cut corners and their
     addresses in the order of their interfaces. A thick line emulates what its label says. An arrow
@@ -64,15 +67,38 @@ def svg(topology):
         parts.append(_text(box.x, y, router.name, 13, INK, bold=True))
         for row, address in enumerate(router.addresses, start=1):
             parts.append(_text(box.x, y + 1 + 13 * row, address, 10, SOFT, MONO))
+    role = "img"
+    if buttons:
+        role = "group"
+        for number, line in enumerate(topology.links):
+            (found,) = (one for one in layout.lines if one.link is line)
+            path = _path(found.points if found.lane else found.points[-2:], "transparent", 22)
+            parts.append(_button(number, f"link {_link_text(line)}", path))
+        for kind, nodes in _kinds(topology).items():
+            for node in nodes:
+                box = layout.nodes[node.name]
+                area = _rectangle(box, "transparent", "transparent", 8)
+                parts.append(_button(node.name, f"{kind} {node.name}", area))
     view = f"{_n(left)} {_n(top)} {_n(width)} {_n(height)}"
     start = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{view}" width="{_n(width)}"'
-        f' height="{_n(height)}" style="max-width: 100%; height: auto" role="img"'
+        f' height="{_n(height)}" style="max-width: 100%; height: auto" role="{role}"'
         f' aria-labelledby="title desc"><title id="title">A network</title>'
         f'<desc id="desc">{escape(alt_text(topology))}</desc>'
     )
     frame = Box(left + width / 2, top + height / 2, width - 2, height - 2)
     return "\n".join([start, _rectangle(frame, "white", "#e2e8f0", 12), *parts, "</svg>"])
+
+
+def _kinds(topology):
+    return {"host": topology.hosts, "switch": topology.switches, "router": topology.routers}
+
+
+def _button(target, name, area):
+    return (
+        f'<g role="button" tabindex="0" data-target="{target}" aria-label="{escape(name)}">{area}'
+        "</g>"
+    )
 
 
 def _n(number):
@@ -137,8 +163,7 @@ def _arrow(line):
 
 def alt_text(topology):
     """Nodes, links, and what links emulate: one text without line breaks."""
-    kinds = {"host": topology.hosts, "switch": topology.switches, "router": topology.routers}
-    nodes = [f"{kind} {node.name}" for kind, some in kinds.items() for node in some]
+    nodes = [f"{kind} {node.name}" for kind, some in _kinds(topology).items() for node in some]
     return f"A network of {', '.join(nodes)}. Links: {'; '.join(map(_link_text, topology.links))}."
 
 

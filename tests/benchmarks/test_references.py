@@ -16,7 +16,7 @@ from netlab.course.grading.runs import Runs
 from netlab.course.own_numbers import PARAMETERS
 from netlab.course.sets import source
 
-SETS = os.environ.get("SETS", "ps1,ps2,ps3,ps4,ps5,ps6,ps7").split(",")
+SETS = os.environ.get("SETS", "ps1,ps2,ps3,ps4,ps5,ps6,ps7,ps8").split(",")
 IDS = int(os.environ.get("IDS", 10))
 TOGETHER = 20  # in one jail
 

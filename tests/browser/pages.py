@@ -40,13 +40,18 @@ LAB = {"disabledExtensions": {"@jupyterlab/apputils-extension:announcements": Tr
 
 
 @contextlib.contextmanager
-def server(kind, folder):
-    """Start a server on a free port, with settings of its own; -> the notebook's address."""
+def server(kind, folder, notebook=None, theme="JupyterLab Light"):
+    """Start a server on a free port, with settings of its own; -> the address of a notebook, which
+    is that of the explorers, unless another is given.
+    """
     (folder / "config/labconfig").mkdir(parents=True)
     (folder / "config/labconfig/page_config.json").write_text(json.dumps(LAB))
     (folder / "config/voila.json").write_text(json.dumps(VOILA))
     (folder / "work").mkdir()
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    look = folder / "config/lab/user-settings/@jupyterlab/apputils-extension"
+    look.mkdir(parents=True)
+    (look / "themes.jupyterlab-settings").write_text(json.dumps({"theme": theme}))
+    notebook = notebook or nbformat.read(NOTEBOOK, as_version=4)
     for cell in notebook.cells:  # as if nobody had run it yet
         if cell.cell_type == "code":
             cell.execution_count, cell.outputs = None, []
@@ -106,8 +111,8 @@ def browser(folder, width=1400, height=900):
         chrome.quit()
 
 
-class Page:
-    """The notebook of explorers, open, and run from top to bottom."""
+class Notebook:
+    """A notebook, open, and run from top to bottom."""
 
     def __init__(self, chrome, kind, address, wait_s=120):
         self.chrome, self.kind = chrome, kind
@@ -115,13 +120,6 @@ class Page:
         if kind != "voila":
             self.until(self._is_idle, wait_s)
             self.until(self._run_all, wait_s)
-        drawn = (
-            "return [...document.querySelectorAll('.js-plotly-plot')].filter(one => one._fullLayout"
-            " && one.data.length)"
-        )
-        self.figures = self.until(lambda: len(found := self.script(drawn)) == 4 and found, wait_s)
-        box = "return arguments[0].closest('.widget-hbox')"
-        self.explorers = [self.script(box, figure) for figure in self.figures]
 
     def _is_idle(self):
         # the server may answer with an error while it starts, which is no list of kernels
@@ -152,6 +150,25 @@ class Page:
 
     def all(self, selector, within=None):
         return (within or self.chrome).find_elements(By.CSS_SELECTOR, selector)
+
+    def errors(self):
+        """What the console shows in red."""
+        told = self.chrome.get_log("browser")
+        return [entry["message"] for entry in told if entry["level"] == "SEVERE"]
+
+
+class Page(Notebook):
+    """The notebook of explorers, open, and run from top to bottom."""
+
+    def __init__(self, chrome, kind, address, wait_s=120):
+        super().__init__(chrome, kind, address, wait_s)
+        drawn = (
+            "return [...document.querySelectorAll('.js-plotly-plot')].filter(one => one._fullLayout"
+            " && one.data.length)"
+        )
+        self.figures = self.until(lambda: len(found := self.script(drawn)) == 4 and found, wait_s)
+        box = "return arguments[0].closest('.widget-hbox')"
+        self.explorers = [self.script(box, figure) for figure in self.figures]
 
     def traces(self, number):
         """What is drawn in a figure: name -> list of (x, y)."""
@@ -197,8 +214,3 @@ class Page:
         PICTURES.mkdir(parents=True, exist_ok=True)
         self.script("arguments[0].scrollIntoView({block: 'center'})", self.explorers[number])
         self.chrome.save_screenshot(str(PICTURES / f"{name}.png"))
-
-    def errors(self):
-        """What the console shows in red."""
-        told = self.chrome.get_log("browser")
-        return [entry["message"] for entry in told if entry["level"] == "SEVERE"]

@@ -53,8 +53,8 @@ def solved(tmp_path_factory):
     return by_name
 
 
-def test_there_are_seven():
-    assert [f"ps{number}" for number in range(1, 8)] == SETS == sorted(WRONG)
+def test_there_are_eight():
+    assert [f"ps{number}" for number in range(1, 9)] == SETS == sorted(WRONG)
 
 
 @pytest.mark.parametrize("name", cases(SETS, "set"))

@@ -254,5 +254,19 @@ WRONG = {
          {"build": {"my.d1, rate=my.l1": "my.d3, rate=my.l3",
          "my.d3, rate=my.l3": "my.d1, rate=my.l1"}}, {"build": 4 / 3}, {"ring": "rtt_s"}),
     ],
+    "ps8": [
+        ("the other port: s1-eth1 is s1's first, and comes before the path",
+         {"path": {"s1-eth2": "s1-eth1"}}, {"path": 1}, {"path": "too much"}),
+        ("bits: rate times delay is the product", {"wide": {"delay_s / 8": "delay_s"}},
+         {"wide": 2.5}, {"bdp_bytes": "bits"}),
+        ("one end alone: the sender sends, so its buffer counts",
+         {"fast-receiver": {"sysctl -w net.ipv4.tcp_rmem='10240 87380 134217728'": "true"}},
+         {"fast": 0}, {"fast": "too little"}),
+        ("without the delay: change adds to what is there",
+         {"lossy": {"netem delay $DELAY loss": "netem loss"}}, {"lossy": 1},
+         {"lossy": "round-trip time"}),
+        ("of the sender: what was sent has arrived", {"script": {'["receiver"]': '["sender"]'}},
+         {"script": 0}, {"script": "jain.py"}),
+    ],
 }
 # fmt: on

@@ -3,7 +3,7 @@
 import os
 from numbers import Real
 
-from netlab.course.checks import forms, numbers
+from netlab.course.checks import forms, numbers, states
 from netlab.course.checks.comparison import KINDS, NOTHING, another_kind, compare, named
 from netlab.course.checks.descriptions import look_at_arguments
 from netlab.course.checks.figures import look_at_figure
@@ -20,7 +20,7 @@ AS_ASKED = "as the text asks"
 
 def check(
     given, right=OMITTED, unit="", within=0.01, exact=False, mistakes=None, *, allowed="",
-    call=None, plausible=False, arguments=None,
+    call=None, plausible=False, arguments=None, state=None,
 ):  # fmt: skip
     """Is an answer right? It never shows what is.
 
@@ -50,6 +50,10 @@ def check(
     arguments : dict, optional
         What the text says of an experiment, by name: its `topology`, its `seed`, the kinds of its
         `traffic`, or a field of that, such as `time` (one value for all, or a list of each one's).
+    state : list, optional
+        `given` is a network on which somebody typed, or its history: what is to hold there, such as
+        ``[nl.course.rtt("h1", "h2", at_least="20ms")]``. It is done again on a second network,
+        which is looked at, so the first stays as it is.
 
     Returns
     -------
@@ -83,6 +87,8 @@ def check(
         raise CannotValidate(CANNOT_VALIDATE)
     if "NETLAB_STUDENT" not in os.environ:  # graders set it
         warn_of_foreign_modules()
+    if state is not None:
+        return states.check(given, state)
     form = forms.form(given, None if call is None else [call])
     if call is not None and form["kind"] not in ("nothing", "error"):
         (form,) = form.get("results") or [{"kind": "error", "text": another_kind(form, "function")}]

@@ -123,6 +123,7 @@ PARTS = {
     "figure": {"traces": [TRACE], "xaxis": AXIS, "yaxis": AXIS},
     "experiment": {"json": dict},
     "topology": {"json": dict},
+    "network": {"script": str},
     "algorithm": {
         **dict.fromkeys(("name", "source", "failed"), str),
         **{"parameters": dict, "trace": [is_window]},

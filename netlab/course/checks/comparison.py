@@ -20,6 +20,7 @@ KINDS = {
     "figure": "a figure",
     "experiment": "an experiment",
     "topology": "a network",
+    "network": "a network that is up, or its history",
     "algorithm": "a congestion control",
     "function": "a function",
     "error": "an error",

@@ -14,6 +14,7 @@ figure         ``traces`` that are shown (``name``, ``type``, ``mode``, ``orient
                items ``x``, ``y``, ``z``), ``xaxis`` and ``yaxis`` (``title``, ``type``)
 experiment     ``json``: of an `Experiment`, or of the one that a `Result` is of
 topology       ``json``
+network        ``script``: of what was typed on it (`netlab.running.history`)
 algorithm      ``name``, ``parameters``, ``source``, and ``trace`` (see `script`);
                ``failed``: the error that ended the trace, or ""
 function       ``results``: a form for each case that it was called with
@@ -46,6 +47,8 @@ from netlab.course.checks.bounds import (
     failure,
 )
 from netlab.experiment import Experiment
+from netlab.running.history import History
+from netlab.running.network import Network
 from netlab.running.result import Result
 from netlab.topology import Topology
 
@@ -110,6 +113,9 @@ class Forming:
         if isinstance(value, Experiment | Topology):
             kind = "experiment" if isinstance(value, Experiment) else "topology"
             return {"kind": kind, "json": json.loads(value.to_json())}
+        if isinstance(value, Network | History):
+            history = getattr(value, "history", value)
+            return {"kind": "network", "script": clean(history.to_text())}
         if isinstance(value, BaseFigure):
             return self.figure(value)
         cls = value if isinstance(value, type) else type(value)

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 from netlab.course.checks.bounds import checked
+from netlab.course.grading.networks import Networks
 from netlab.engines.host_speed import wall_s
 from netlab.engines.jail import Jail
 from netlab.errors import EngineError, GuestError, NetlabError
@@ -39,7 +40,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     trusted notebook may have several `students`, and `mistakes`, whose expressions are evaluated.
     An `EngineError` says that no jail works here; what a notebook does never raises.
     """
-    keys = {"cases", "mistakes"} if mistakes else {"cases"}
+    keys = {"cases", "mistakes", "state"} if mistakes else {"cases"}
     wanted = {
         cell["id"]: {
             name: {key: one for key, one in spec.items() if key in keys}
@@ -56,6 +57,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     found = {students[0]: Executed()}
     files = {"course.json": json.dumps({"secret": secret})} if secret else {}
     current, following, spent = students[0], students[1:], {}
+    networks = Networks(runs.engine, spent)
     jail = Jail(PROGRAM, files=files, wall_limit_s=wall_s(JAIL_WALL_S))
     try:
         heard = begun(jail, order)
@@ -63,11 +65,15 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
             reply = {}
             if "run" in message:
                 reply = runs.answer(message["run"], spent)
+            elif "network" in message:
+                reply = networks.answer(message["network"], message.get("question"))
             else:
                 if message.get("student") != current:
                     if message.get("student") not in following[:1]:
                         raise NetlabError("the notebook answered for another student")
                     current, spent = following.pop(0), {}
+                    networks.close()
+                    networks = Networks(runs.engine, spent)
                     found[current] = Executed()
                     jail.line.wall_limit_s = jail.line.wall_s + wall_s(JAIL_WALL_S)
                 if "cell" in message:
@@ -80,6 +86,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
             error = NetlabError(f"the notebook sent a message that cannot be read\n{error!r}")
         found[current].error = error
     finally:
+        networks.close()
         jail.close()
     return found
 
@@ -119,6 +126,7 @@ def keep(executed, message, wanted):
         names = {*wanted[cell]}
         for name, spec in wanted[cell].items():
             names |= {f"{name}\n{hint}" for hint in spec.get("mistakes", ())}
+            names |= {f"{name}\n"} if "state" in spec else set()
         executed.answers[cell] = {
             name: None if form is None else sound(form)
             for name, form in answers.items()

@@ -9,7 +9,8 @@ from netlab.course import ids
 from netlab.course.checks.comparison import compare
 from netlab.course.checks.verdicts import Check
 from netlab.course.grading.executed import execute
-from netlab.course.grading.runs import OverTime
+from netlab.course.grading.networks import reached
+from netlab.course.grading.runs import OverTime, over_time
 from netlab.course.handed_in import repair, submitted
 from netlab.course.sets import regions
 from netlab.course.texts import printable
@@ -64,6 +65,9 @@ def solution_failure(executed, assignment):
         for name, form in executed.answers.get(exercise.id, {"any": None}).items():
             if form is None or form["kind"] in ("nothing", "error", "other"):
                 return f"no answer {name!r} for {exercise.id}: {form}"
+        for name, spec in exercise.answers.items():
+            if ("state" in spec) != (executed.answers[exercise.id][name]["kind"] == "network"):
+                return f"{name!r} of {exercise.id}: a network is compared by its `state`"
     return ""
 
 
@@ -94,10 +98,11 @@ def grade(data, student, assignment, right, runs, secret=None):
         notices.append(OTHER_ID.format(other=other, student=printable(student)))
     flags += dict.fromkeys(finding.flag for finding in repaired.findings)
     flags += ["did not run to its end"] * bool(executed.ended)
-    flags += ["look at this one"] * isinstance(executed.error, OverTime)
-    flags += ["setup failed"] * bool(setup & executed.errors.keys())
-    marking = Marking(executed, right, cells, repaired.cells)
+    marking = Marking(executed, right, cells, repaired.cells, runs.engine)
     rows = {one.id: marking.rows(one) for one in assignment.automatic}
+    late = marking.late or isinstance(executed.error, OverTime)
+    flags += ["look at this one"] * late
+    flags += ["setup failed"] * bool(setup & executed.errors.keys())
     evidence = {"evidence": str(executed.error)[-20_000:]} if executed.error else {}
     return marks_of(
         student,
@@ -116,7 +121,8 @@ def grade(data, student, assignment, right, runs, secret=None):
 class Marking:
     """What a notebook answered, beside what is right."""
 
-    def __init__(self, executed, right, order, cells):
+    def __init__(self, executed, right, order, cells, engine=None):
+        self.engine, self.late = engine, False
         self.executed, self.right, self.order = executed, right, [cell["id"] for cell in order]
         self.checks = [at for at, cell in enumerate(order) if cell["answers"]]
         self.places = submitted.under(cells, self.order)
@@ -156,13 +162,26 @@ class Marking:
         if answer["kind"] == "error":
             return Check("wrong", 0, f"{name} could not be read: {answer['text']}")
         right = self.right[exercise.id]
+        if answer["kind"] == right[name]["kind"] == "network" and f"{name}\n" in right:
+            return self.look(answer, right[name], right[f"{name}\n"])
         mistakes = {
             key.removeprefix(f"{name}\n"): form
             for key, form in right.items()
-            if key.startswith(f"{name}\n")
+            if key.startswith(f"{name}\n") and key != f"{name}\n"
         }
         spec = exercise.answers[name] | {"mistakes": mistakes, "name": name}
         return compare(answer, right[name], spec)
+
+    def look(self, answer, right, wanted):
+        """Whether what was typed leads to a state; nothing more is looked at once that took too
+        long on this machine."""
+        try:
+            if self.late:
+                raise over_time()
+            return reached(answer["script"], right["script"], plain(wanted), self.engine)
+        except OverTime as error:
+            self.late = True
+            return Check("wrong", 0, str(error))
 
     def unanswered(self, exercise, name):
         """Why there is no such answer."""
@@ -185,6 +204,18 @@ class Marking:
                     return f"{which} is as it was handed out"
                 return f"{which} failed: {error}"
         return ""
+
+
+def plain(form):
+    """The value that a form of numbers, texts, lists and dicts is of."""
+    if not isinstance(form, dict):
+        return form
+    match form["kind"]:
+        case "list":
+            return [plain(one) for one in form["items"]]
+        case "dict":
+            return {name: plain(one) for name, one in form["items"].items()}
+    return form.get("value")
 
 
 def fingerprint(form):

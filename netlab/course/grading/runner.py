@@ -3,7 +3,8 @@ plain data (`netlab.course.checks.forms`). Experiments are run outside.
 
 It speaks with its parent over standard output in JSON (`netlab.engines.jail.process`): hears what
 is to be run, and says ``{"student"}``, whose turn it is; ``{"run": experiment}``, answered by a
-record or an error; ``{"cell", "answers", "error"}``; and ``{"ended": true}``. All that untrusted
+record or an error; ``{"network", "question"}``, of a network that is up;
+``{"cell", "answers", "error"}``; and ``{"ended": true}``. All that untrusted
 messages can do is give right answers.
 """
 
@@ -61,18 +62,52 @@ class OutsideEngine:
         self.parent, self.digest, self.about = parent, digest, about
 
     def connect(self, seed, clock, wall_limit_s):
-        from netlab.errors import EngineError
-
-        raise EngineError("a graded notebook has no live networks: use nl.run or nl.sweep")
+        return OutsideConnection(self.parent, seed)
 
     def recall(self, experiment):
-        from netlab import errors
         from netlab.engines.protocol import Record
 
-        answer = self.parent.ask(run=experiment.to_json())
-        if "error" in answer:
-            raise getattr(errors, answer["kind"])(answer["error"])
+        answer = heard(self.parent.ask(run=experiment.to_json()))
         return Record(answer["raw"], answer["commands"], answer["provenance"])
+
+
+class OutsideConnection:
+    """A network that the parent has up."""
+
+    def __init__(self, parent, seed):
+        self.parent, self.number = parent, None
+        self.number = self._asked(op="connect", seed=seed)["network"]
+
+    def _asked(self, **question):
+        return heard(self.parent.ask(network=self.number, question=question))
+
+    def ask(self, on_event=lambda event: None, **question):
+        answer = self._asked(**question)
+        for event in answer["events"]:
+            on_event(event)
+        return answer["answer"]
+
+    def send_key(self, key):
+        """The parent has ended what printed too much."""
+
+    def watch(self, watches):
+        return False
+
+    def close(self):
+        if self.number is not None:
+            self._asked(op="close")
+        self.number = None
+
+    interrupt = close
+
+
+def heard(answer):
+    """An answer of the parent; raises the error that it tells of."""
+    from netlab import errors
+
+    if "error" in answer:
+        raise getattr(errors, answer["kind"])(answer["error"])
+    return answer
 
 
 class TooLong(BaseException):
@@ -129,6 +164,8 @@ def answers_of(shell, specs):
         try:
             value = dict.get(shell.user_ns, name)
             found[name] = form(value, spec.get("cases")) if name in shell.user_ns else None
+            if "state" in spec:
+                found[f"{name}\n"] = form(eval(spec["state"], shell.user_ns))
             for hint, expression in spec.get("mistakes", {}).items():
                 mistake = eval(expression, shell.user_ns)
                 found[f"{name}\n{hint}"] = form(mistake, spec.get("cases"))

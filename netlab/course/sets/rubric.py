@@ -31,7 +31,9 @@ def page(assignment):
 def answer(name, spec):
     """The lines about one answer."""
     unit = f", in {spec['unit']}" if spec.get("unit") else ""
-    if spec.get("exact"):
+    if "state" in spec:
+        right = f"what was typed leads to the state `{spec['state']}`"
+    elif spec.get("exact"):
         right = "to be as measured"
     else:
         right = f"right within {100 * spec.get('within', 0.01):g} %"

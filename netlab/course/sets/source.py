@@ -17,6 +17,7 @@ from netlab.errors import NetlabError
 
 COURSE = Path("notebooks/assignments")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+MAGIC = re.compile(r"(?m)^%.*$")
 HEADING = re.compile(r"^#+ +(.+?) *$", re.M)
 ROLES = {  # of a cell, by nbgrader's (grade, solution)
     (False, True): "answer",
@@ -221,7 +222,7 @@ def refuse_unanswered(cells):
     for cell in cells:
         if cell.kind == "code":
             try:
-                tree = ast.parse(cell.solved)
+                tree = ast.parse("" if cell.solved.startswith("%%") else MAGIC.sub("", cell.solved))
             except SyntaxError as error:
                 where = f"cell {cell.id or cell.source[:30]!r}: line {error.lineno}"
                 raise NetlabError(f"{where} of its solution is no Python: {error.msg}") from None

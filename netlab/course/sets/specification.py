@@ -31,6 +31,10 @@ KEYS = {  # of an answer's table: what is allowed, and how it is said
     "points": (number, "a number above 0"),
     "cases": (lists, "a list of argument lists, as in [[1e9, 0.02]]"),
     "mistakes": (expressions, 'a table {"what went wrong" = "Python expression"}'),
+    "state": (
+        lambda value: isinstance(value, str) and expressions({"state": value}),
+        "a Python expression, as in \"[nl.course.rtt('h1', 'h2', at_least='20ms')]\"",
+    ),
     "pairs": (
         lambda value: lists(value) and all(len(p) == 2 and {*map(type, p)} == {str} for p in value),
         'a list of pairs of hosts, as in [["h1", "h4"]]',

@@ -1,0 +1,136 @@
+"""`netlab attach`: this terminal becomes that of a node, of a network in another process."""
+
+import codecs
+import contextlib
+import os
+import select
+import shutil
+import signal
+import sys
+
+from netlab.cli.doors import hear, knock, networks, say
+from netlab.cli.output import printable
+from netlab.errors import NetlabError
+
+LEAVE = b"\x1d"  # Ctrl-], as in telnet
+ALTERNATE, BACK = "\x1b[?1049h", "\x1b[?1049l"  # the screen of full-screen programs
+AS_BEFORE = "\x1b[?25h\x1b[0m\x1b[?2004l\x1b[?1l\x1b>"  # the cursor, colours, what keys send
+NONE = (
+    "no network is up in a notebook or a `netlab shell` of yours. In a notebook, `%load_ext netlab`"
+    " and `net = nl.Network(nl.wan())` open one; `netlab attach h1` is for another terminal then"
+)
+
+
+def table(found):
+    """What is up, a line each."""
+    for _, told in found:
+        name = told["name"] or told["id"]
+        also = f" ({told['id']})" if told["name"] else ""
+        nodes = " ".join(told["nodes"])
+        yield printable(f"{name}{also}: {nodes}; {told['clock_s']:.3f} s; {told['where']}")
+
+
+def choose(found, host, network):
+    """The one network that is meant; a NetlabError where there is none, or more than one."""
+    if not found:
+        raise NetlabError(NONE)
+    named = [pair for pair in found if network in (None, pair[1]["id"], pair[1]["name"])]
+    if not named:
+        raise NetlabError("\n".join([f"--network {network}: there are", *table(found)]))
+    having = [pair for pair in named if host in pair[1]["nodes"]]
+    if not having:
+        raise NetlabError("\n".join([f"{host}: no node of what is up:", *table(named)]))
+    if len(having) > 1:
+        first = f"{len(having)} networks have {host}; name one, as --network {having[0][1]['id']}:"
+        raise NetlabError("\n".join([first, *table(having)]))
+    return having[0]
+
+
+def attach(host, network=None):
+    """Have keys and screen here for a node, until Ctrl-]; -> why it ended."""
+    if sys.platform == "win32":
+        raise NetlabError("netlab attach needs a terminal of Unix; on Windows, WSL has one")
+    card, told = choose(networks(), host, network)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise NetlabError("netlab attach needs a terminal, and this is none")
+    line = knock(card)
+    if line is None:
+        raise NetlabError(NONE)
+    with line:
+        columns, rows = size()
+        say(line, attach=host, network=told["id"], rows=rows, columns=columns)
+        name = told["name"] or told["id"]
+        print(f"{host} of {name}, {told['where']}. Ctrl-] leaves; what runs there stays.")
+        with raw_terminal() as resized:
+            return relay(line, resized)
+
+
+def size():
+    """Columns and rows of this terminal."""
+    return shutil.get_terminal_size() if not os.isatty(1) else os.get_terminal_size(1)
+
+
+@contextlib.contextmanager
+def raw_terminal():
+    """Every key comes as it is; as before afterwards. Gives a descriptor that tells of sizes."""
+    import termios
+    import tty
+
+    before, (told, tell) = termios.tcgetattr(0), os.pipe()
+    os.set_blocking(tell, False)
+
+    def end(number, _):
+        raise SystemExit(128 + number)
+
+    handlers = {signal.SIGTERM: end, signal.SIGHUP: end, signal.SIGWINCH: lambda *_: None}
+    handlers = {number: signal.signal(number, call) for number, call in handlers.items()}
+    wakeup = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    try:
+        tty.setraw(0)
+        yield told
+    finally:
+        signal.set_wakeup_fd(wakeup)
+        for number, call in handlers.items():
+            signal.signal(number, call)
+        termios.tcsetattr(0, termios.TCSADRAIN, before)
+        os.close(told)
+        os.close(tell)
+
+
+def relay(line, resized):
+    """Keys and sizes there, what is shown here; -> why it ended."""
+    decoder, alternate = codecs.getincrementaldecoder("utf-8")("replace"), False
+    try:
+        while True:
+            ready = select.select([0, resized, line], [], [])[0]
+            if line in ready:
+                said = hear(line)
+                if "end" in said:
+                    return said["end"]
+                out = said["out"]
+                show(out)
+                if max(out.rfind(ALTERNATE), out.rfind(BACK)) >= 0:
+                    alternate = out.rfind(ALTERNATE) > out.rfind(BACK)
+            if resized in ready:
+                os.read(resized, 4096)
+                columns, rows = size()
+                say(line, size=(rows, columns))
+            if 0 in ready:
+                data = os.read(0, 65536)
+                keys, leave, _ = data.partition(LEAVE)
+                if text := decoder.decode(keys):
+                    say(line, keys=text)
+                if leave or not data:
+                    return "left"
+    except (OSError, EOFError):
+        return "its process has ended"
+    finally:
+        with contextlib.suppress(OSError):
+            show((BACK if alternate else "") + AS_BEFORE + "\r\n")
+
+
+def show(text):
+    """Write to the terminal, whole."""
+    data = text.encode(errors="replace")
+    while data:
+        data = data[os.write(1, data) :]

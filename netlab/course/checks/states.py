@@ -1,0 +1,171 @@
+"""States of a network that a set asks for, and what the grader's own commands find of them.
+
+They are looked at by jobs of the network's own, outside the bash that was typed into, and programs
+have their full path, where nobody can write or mount: an alias, a function, a variable or a program
+of the student's own changes nothing. What a test carried is what the grader's own server counted.
+"""
+
+import math
+import os
+import re
+import shlex
+import warnings
+
+from netlab import units
+from netlab.course.checks.verdicts import Check
+from netlab.errors import ReadError, ReadWarning, SpecificationError
+from netlab.readers import read_iperf3, read_ping
+from netlab.running.history import History
+from netlab.running.network import Network
+from netlab.running.replay import replay
+
+PORT = 52_019  # of the grader's servers
+PINGS = 10
+SETTLED_S = 2  # of a test that do not count, at its begin
+LONGEST_S = 60.0  # of one command [virtual s]
+LONGEST_SAID = 80  # characters of what a program printed, in a hint
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+LATER = "its state is looked at when the notebook has been run"
+REACHED = "the network is in the state that is asked for"
+
+
+def goodput(src, dst, at_least=None, at_most=None, seconds=5, streams=1):
+    """Of one iperf3 test from `src` to `dst`, as the server counts it, its first two seconds left
+    out; `at_least` and `at_most` in tc's notation."""
+    return _range("goodput", units.rate_bps, at_least, at_most) | {
+        "src": src, "dst": dst, "seconds": seconds, "streams": streams,
+    }  # fmt: skip
+
+
+def rtt(src, dst, at_least=None, at_most=None):
+    """The median round-trip time of ten pings; `at_least` and `at_most` in tc's notation."""
+    return _range("rtt", units.delay_s, at_least, at_most) | {"src": src, "dst": dst}
+
+
+def setting(host, name, at_least=None, at_most=None):
+    """The last number of a sysctl's value, such as the maximum of ``net.ipv4.tcp_rmem``."""
+    return _range("setting", float, at_least, at_most) | {"host": host, "name": name}
+
+
+def says(host, command, pattern):
+    """What a command prints has this regular expression in it; give programs their full path."""
+    re.compile(pattern)
+    return {"what": "says", "host": host, "command": command, "pattern": pattern}
+
+
+def prints(host, command, at_least=None, at_most=None, files=None):
+    """The last number that a command prints, beside `files` (texts by name) of the grader's."""
+    more = {"host": host, "command": command, "files": dict(files or {})}
+    return _range("prints", float, at_least, at_most) | more
+
+
+def _range(what, read, at_least, at_most):
+    least, most = (None if one is None else float(read(one)) for one in (at_least, at_most))
+    return {"what": what, "least": least, "most": most}
+
+
+def check(given, wanted):
+    """`nl.check` of a network: its history is carried out again on a second one, which is looked
+    at. In a graded notebook that is left to the grader."""
+    history = given.history if isinstance(given, Network) else given
+    if not isinstance(history, History):
+        return Check("wrong", 0, "this is no network: the answer is what nl.Network(...) gave")
+    if not history.steps:
+        return Check("nothing", 0, "nothing has been typed on it")
+    if "NETLAB_STUDENT" in os.environ:
+        return Check("noted", 0, LATER)
+    engine = given.engine if isinstance(given, Network) else None
+    with replay(history, engine) as net:
+        found = look(net, wanted)
+    return Check("noted", 0, REACHED) if found.verdict == "right" else found
+
+
+def look(net, wanted):
+    """Is a network in this state, a list of what the functions above give? All of it counts, or
+    nothing does."""
+    if not isinstance(wanted, list) or not wanted:
+        raise SpecificationError(f"state = {wanted!r}: a list, such as [nl.course.rtt(...)]")
+    for one in wanted:
+        if why := LOOKS[one["what"]](net, one):
+            return Check("wrong", 0, why)
+    return Check("right", 1)
+
+
+def _goodput(net, one):
+    for host in (one["src"], one["dst"]):  # what the kernel remembers of earlier tests
+        net.run(host, "/usr/sbin/ip tcp_metrics flush", echo=False)
+    server = net.start(one["dst"], f"/usr/bin/iperf3 -s -1 -J -p {PORT}")
+    net.sleep(0.2)
+    client = (
+        f"/usr/bin/iperf3 -c {_address(net, one)} -p {PORT} -J"
+        f" -t {one['seconds']} -O {SETTLED_S} -P {one['streams']}"
+    )
+    net.run(one["src"], client, LONGEST_S + one["seconds"], echo=False)
+    if server.status is None:
+        net.wait(server, limit_s=SETTLED_S)
+    way = f"from {one['src']} to {one['dst']}"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReadWarning)
+            streams = read_iperf3(server.text).streams  # what the grader's own server has counted
+    except (ReadError, SpecificationError):
+        return f"no test {way} comes to its end"
+    found = float(streams.received_bps.sum())
+    return _outside(one, found, f"goodput {way}", f"{found / 1e9:.3g} Gbit/s")
+
+
+def _address(net, one):
+    return net.topology.host(one["dst"]).address.partition("/")[0]
+
+
+def _rtt(net, one):
+    ping = f"/usr/bin/ping -n -i 0.2 -c {PINGS} {_address(net, one)}"
+    said = net.run(one["src"], ping, LONGEST_S, echo=False)
+    way = f"from {one['src']} to {one['dst']}"
+    try:
+        found = float(read_ping(said.text).pings.rtt_s.median())
+    except (ReadError, SpecificationError):
+        found = math.nan
+    if math.isnan(found):
+        return f"no ping {way} comes back"
+    return _outside(one, found, f"round-trip time {way}", f"{1e3 * found:.4g} ms")
+
+
+def _setting(net, one):
+    path = "/proc/sys/" + one["name"].replace(".", "/")
+    said = net.run(one["host"], f'echo "$(<{shlex.quote(path)})"', echo=False).text
+    return _last(one, said, f"{one['name']} on {one['host']}")
+
+
+def _says(net, one):
+    said = net.run(one["host"], one["command"], LONGEST_S, echo=False).text
+    if re.search(one["pattern"], said):
+        return ""
+    return f"`{one['command']}` on {one['host']} does not say so"
+
+
+def _prints(net, one):
+    for name, text in one["files"].items():
+        quoted = f"printf %s {shlex.quote(text)} > {shlex.quote(name)}"
+        net.run(one["host"], quoted, echo=False)
+    said = net.run(one["host"], one["command"], LONGEST_S, echo=False).text
+    return _last(one, said, f"`{one['command']}` on {one['host']}")
+
+
+def _last(one, said, what):
+    numbers = NUMBER.findall(said)
+    if not numbers:
+        return f"{what}: no number, but {said.strip()[-LONGEST_SAID:] or 'nothing'}"
+    return _outside(one, float(numbers[-1]), what, numbers[-1][:LONGEST_SAID])
+
+
+def _outside(one, found, what, told):
+    least, most = one["least"], one["most"]
+    if least is not None and not found >= least:
+        return f"{what} is {told}: too little"
+    if most is not None and not found <= most:
+        return f"{what} is {told}: too much"
+    return ""
+
+
+LOOKS = {"goodput": _goodput, "rtt": _rtt, "setting": _setting, "says": _says, "prints": _prints}

@@ -1,0 +1,141 @@
+"""Throughput, windows and queues of a network that is up, by programs that look at counters."""
+
+import functools
+import json
+import re
+
+import numpy as np
+import plotly.graph_objects as go
+
+from netlab.explore._figure_widget import Figure
+from netlab.plots._style import COLOURS, DASHES, apply_style, each, from_0
+
+EVERY_S = 0.2  # between two looks [virtual s]
+KEPT_S = 30  # that figures show [virtual s]
+MOST_PRINTED = 30_000_000  # that the programs may print
+NOTHING = 0.05  # Mbit/s, segments, kB: not drawn
+SLOTS = 8  # traces of a figure
+LOOK = "while echo at $EPOCHREALTIME; do {commands}; echo end; sleep {every}; done"
+COUNTERS = "cat /proc/net/dev; tc -s -j qdisc show"
+WINDOWS = "ss -tniOH state established"
+_LOOK = re.compile(r"^at (\d+[.,]\d+)\n(.*?)^end$", re.M | re.S)
+_CARD = re.compile(r"^ *(\S+): *(\d+)(?: +\d+){7} +(\d+)", re.M)
+_WINDOW = re.compile(r"^\d+ +\d+ +\S+:(\d+) +\S+:\d+ .*?\bcwnd:(\d+)", re.M)
+TITLES = "throughput [Mbit/s]", "window [segment]", "queue [kB]"
+
+
+class Figures:
+    """`figures`: throughput by link and direction, windows by connection, queues by interface."""
+
+    def __init__(self, net):
+        self.net, self.jobs, self.zero_s, self.printed = net, {}, None, 0
+        self.values = [{}, {}, {}]  # of each figure: name -> [time, value] pairs
+        self._before, self._heard = {}, {}
+        topology = net.topology
+        inner = [switch.name for switch in topology.switches][:1]
+        inner += [router.name for router in topology.routers]
+        self.commands = dict.fromkeys(inner, COUNTERS)
+        self.commands |= {host.name: WINDOWS for host in topology.hosts}
+        self.names = {}  # interface, is it what it received? -> from where to where
+        hosts = {host.name for host in topology.hosts}
+        for link in topology.links:
+            for node, other in ((link.a, link.b), (link.b, link.a)):
+                if node not in hosts:
+                    card = topology.interface(link, node)
+                    self.names[card, False] = f"{node} → {other}"
+                    if other in hosts:
+                        self.names[card, True] = f"{other} → {node}"
+        self.figures = [self._figure(title) for title in TITLES]
+
+    def _figure(self, title):
+        fig = go.Figure()
+        for _, colour, dash in each(range(SLOTS), COLOURS, DASHES):
+            fig.add_scatter(mode="lines", line=dict(color=colour, dash=dash), visible=False)
+        axes = dict(xaxis=dict(title="virtual time [s]"), yaxis=from_0(title))
+        look = dict(height=270, margin=dict(l=60, r=15, t=15, b=20), font_size=13)
+        figure = Figure(apply_style(fig, **axes, **look), title)
+        figure.layout.legend.font.size = 12
+        figure.layout.width = None
+        figure._config = figure._config | dict(displayModeBar=False)
+        return figure
+
+    def begin(self):
+        """Start the programs that look."""
+        for node, commands in self.commands.items():
+            heard = self._heard[node] = []
+            job = self.net.start(node, LOOK.format(commands=commands, every=EVERY_S))
+            job.heard = functools.partial(self._hear, heard)
+            self.jobs[node] = job
+
+    def _hear(self, heard, out):
+        heard.append(out)
+        self.printed += len(out)
+
+    def end(self):
+        """Stop them."""
+        for job in self.jobs.values():
+            job.stop()
+        self.jobs = {}
+
+    def draw(self):
+        """Draw what they have seen since."""
+        for node, heard in self._heard.items():
+            text, end = "".join(heard), 0
+            for look in _LOOK.finditer(text):
+                end = look.end()
+                self._take(node, float(look[1].replace(",", ".")), look[2])
+            heard[:] = [text[end:]]
+        for figure, values in zip(self.figures, self.values, strict=True):
+            self._show(figure, values)
+
+    def _take(self, node, time_s, text):
+        if self.zero_s is None:
+            self.zero_s = time_s - self.net.clock
+        time_s -= self.zero_s
+        if self.commands[node] == WINDOWS:
+            for port, window in _WINDOW.findall(text):
+                self._add(1, f"{node}:{port}", time_s, int(window))
+            return
+        for card, received, sent in _CARD.findall(text):
+            for way, count in ((True, received), (False, sent)):
+                if name := self.names.get((card, way)):
+                    before_s, before = self._before.get(name, (time_s, int(count)))
+                    self._before[name] = time_s, int(count)
+                    if time_s > before_s:
+                        mbps = 8e-6 * (int(count) - before) / (time_s - before_s)
+                        self._add(0, name, time_s, mbps)
+        queues = {}
+        for one in json.loads(text[text.index("[") :]):
+            if one.get("handle") in ("2:", "10:"):  # tbf's, or netem's below HTB (`Link.setup`)
+                queues[one["dev"]] = one["backlog"] / 1e3
+        for card, kilobytes in queues.items():
+            self._add(2, self.names.get((card, False), card), time_s, kilobytes)
+
+    def _add(self, figure, name, time_s, value):
+        points = self.values[figure].setdefault(name, [])
+        points.append((time_s, value))
+        while points[0][0] < time_s - KEPT_S:
+            del points[0]
+
+    def _show(self, figure, values):
+        """The traces with the highest values, of those that are not near nothing."""
+        highest = {
+            name: max(value for _, value in points)
+            for name, points in values.items()
+            # of a connection that sends nothing, the window stays as it is
+            if values is not self.values[1] or len({value for _, value in points}) > 1
+        }
+        least = max(0.04 * max(highest.values(), default=0), NOTHING)
+        shown = sorted(name for name, high in highest.items() if high > least)
+        shown = sorted(shown, key=highest.get, reverse=True)[:SLOTS]
+        data = [np.array(values[name]).T.copy() for name in sorted(shown)]
+        empty = [np.full(1, np.nan)] * (SLOTS - len(data))
+        update = dict(
+            x=[x for x, _ in data] + empty,
+            y=[y for _, y in data] + empty,
+            name=sorted(shown) + [""] * len(empty),
+            visible=[True] * len(data) + [False] * len(empty),
+        )
+        figure.plotly_update(update, trace_indexes=list(range(SLOTS)))
+        said = ", ".join(f"{name} {values[name][-1][1]:.3g}" for name in sorted(shown))
+        figure.description = f"{figure.layout.yaxis.title.text}: {said or 'nothing yet'}"

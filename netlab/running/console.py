@@ -1,0 +1,320 @@
+"""A terminal on a node: a bash that stays, with its variables, its folder and its jobs.
+
+bash has a terminal of its own, which `socat` holds for a job of the network. A second job types a
+line on it, and ends once bash asks for the next one; until then time passes.
+"""
+
+import re
+import shlex
+
+from netlab.description import short
+from netlab.engines.protocol import ignore
+from netlab.errors import CommandError, SpecificationError
+from netlab.running.job import Plain, ending, plain
+from netlab.running.keys import PRESS, RUNS, prepare, to_edit
+from netlab.running.reading import read_printed
+
+FOLDER = "/run/netlab"
+LOOK_S = 0.05  # between two looks of an engine for Ctrl-C [virtual s]
+SHOWN_S = {"virtual": 0.001}  # until what bash prints is shown; on other clocks 50 times as long
+LEAVE_S = 0.1  # that a command which stays has for its first words [virtual s]
+MOST_KEYS = 4095  # that a terminal takes in a line [byte]
+READY = "\x1b]133;A\x07"  # terminals know it: what follows is a prompt
+ENDED = "\x1b]133;D\x07"  # and this: bash has ended
+MOST_FRESH = 100_000  # characters that are kept for the next line, where keys made them
+# What bash asks with goes to the job that types: "status folder", or that a line is continued.
+RC = r"""exec 9>&-
+PS1='\[\e]133;A\a\]root@HOST:\w\$ '
+PS2='$(echo more >FOLDER/asks)\[\e]133;A\a\]> '
+PROMPT_COMMAND='echo "$? $PWD" >FOLDER/asks'
+PATH=$PATH:~/bin HISTFILE= MAIL= PAGER=cat
+sudo() { "$@"; }
+tty >FOLDER/tty; stty tab0 rows 50 cols 200
+cd ~
+"""
+PREPARE = (
+    "mkdir -p {folder} && cd {folder} && rm -f keys asks && mkfifo keys asks && printf %s {rc} >rc"
+)
+START = (
+    "cd {folder} && exec 9<>asks && socat -d0 OPEN:keys,rdwr!!STDOUT"
+    " EXEC:'bash --noediting --rcfile {folder}/rc -i',pty,setsid,ctty,stderr,sane 2>/dev/null;"
+    " echo ended >asks; printf '\\e]133;D\\a'"
+)
+TYPE = (
+    "exec 3<>{folder}/asks 4<>{folder}/keys; trap 'echo $EPOCHREALTIME; printf \"\\003\" >&4' INT;"
+    " {first} echo $EPOCHREALTIME; printf %s {keys} >&4; {wait}"
+)
+# As the job's terminal closes, the agent is woken, and would look for its end until the next tick.
+FIRST = "chrt -f -p 1 $$"
+WAIT = (
+    "until read -r asked <&3; do [ $? -gt 128 ] || exit 1; done; echo $asked; read -t {shown} <&3; "
+) + FIRST
+# What it asked with in the meantime is of keys that were pressed.
+FORGET = "while read -t 0 <&3; do read -r asked <&3; done;"
+LOOK = f"read -r -t {{seconds}} asked <&3 && echo $asked; {FIRST}"
+PLAIN = str.maketrans("\u2018\u2019\u201c\u201d\xa0", "''\"\" ")
+
+
+class Typed:
+    """A line that was typed on a node.
+
+    Attributes
+    ----------
+    host, line : str
+    text : str
+        What the terminal showed for it: the prompt, the line, and what was printed.
+    output : str
+        What was printed alone.
+    status : int or None
+        Its exit status; None where it has not ended.
+    ended_after_s : float or None
+        How long it ran until Ctrl-C, or its limit, ended it. [virtual s]
+    refused : bool
+        It was not typed, because something else runs there.
+    stays : bool
+        It was left running, so that the next lines of other nodes find it.
+    """
+
+    def __init__(self, host, line, stays=False):
+        self.host, self.line, self.stays = host, line, stays
+        self.text, self.status, self.ended_after_s, self.refused = "", None, None, False
+
+    @property
+    def output(self):
+        return self.text.partition("\n")[2]
+
+    def read(self):
+        """What was printed, by the reader of its tool, as `netlab.running.job.Job.read`."""
+        return read_printed(self.line, self.output)
+
+    def __repr__(self):
+        state = "runs" if self.status is None else f"status {self.status}"
+        return f"<Typed {self.host} {self.line!r}: {state}>"
+
+
+class Console:
+    """The terminal of a node, on a network's `Session`.
+
+    `busy` is the `Typed` that still runs in it, or None; `folder` is where its bash is. `heard` is
+    told every piece that is shown on it, and so are those in `listeners`. `editing`: it is set for
+    keys, and not for lines.
+    """
+
+    def __init__(self, session, host, clock="virtual"):
+        self.session, self.host = session, host
+        self.wait = WAIT.format(shown=SHOWN_S.get(clock, 0.05))
+        self.place = f"{FOLDER}/{host}"
+        self.job = self.busy = None
+        self.folder, self.fresh, self.heard = "", "", ignore
+        self.pressed, self.editing, self.size = None, False, (24, 80)
+        self.listeners, self._hidden = [], False
+
+    @property
+    def foreground(self):
+        """`busy`, until a prompt is seen again."""
+        return None if READY in self.fresh else self.busy
+
+    def open(self):
+        """Start its bash, unless it runs; -> its folder."""
+        if self.job is None:
+            rc = RC.replace("FOLDER", self.place).replace("HOST", self.host)
+            rc = shlex.quote(rc)
+            self.fresh = ""
+            self.session.output(self.host, PREPARE.format(folder=self.place, rc=rc))
+            self.job = self.session.start(self.host, START.format(folder=self.place))
+            self.job.heard = self._hear
+            # it may have asked already, before the job that waits for that has begun
+            self._asked(self._do("", self.wait, 60, forget=False)[1])
+        return self.folder
+
+    def type(self, typed, limit_s, show):
+        """Type a line (`Typed`); see `netlab.Network.type`."""
+        line = typed.line
+        self.open()
+        self._end_of_keys(line)
+        if self.busy:
+            self._asked(self._do("", LOOK.format(seconds=0.001), 60, forget=False)[1])
+        if self.busy and line != "^C":
+            typed.refused = True
+            raise CommandError(
+                f"`{self.busy.line}` runs in the terminal of {self.host}: the line ^C ends it, and"
+                f" `{line}` can come then"
+            )
+        self.busy = typed
+        keys = "\x03" if line == "^C" else f"{line}\n"
+        screen, self.heard = Screen(show), lambda out: screen.add(out)
+        screen.begin(self.fresh)
+        wait = LOOK.format(seconds=LEAVE_S) if typed.stays else self.wait
+        try:
+            ended_by, said = self._do(keys, wait, limit_s)
+        except CommandError:  # somebody printed too much
+            self.close()
+            raise
+        finally:
+            self.heard = ignore
+            shown, self.fresh = split(self.fresh)
+            typed.text = plain(shown).replace("\r\n", "\n")
+        times = [float(one) for one in re.findall(r"^\d+\.\d{6}$", said, re.M)]
+        if len(times) > 1:
+            typed.ended_after_s = round((times[1] - times[0]) / LOOK_S) * LOOK_S
+        if ended_by == "limit":
+            typed.ended_after_s = limit_s
+        if not self._asked(said, typed) and not typed.stays:
+            self.close()  # SIGKILL met the job that types: what runs does not hear Ctrl-C
+            raise CommandError(
+                f"`{line}` on {self.host} did not end at Ctrl-C, and was killed with its terminal;"
+                f" the next line gets a new one. {ending(typed.text)}",
+                line,
+                typed.text,
+            )
+        if ended_by == "limit":
+            raise CommandError(
+                f"`{line}` on {self.host} did not end within {limit_s:g} virtual seconds, and was"
+                " ended. If it is a server, let it stay; if it waits for input, `netlab attach`"
+                f" has keys. {ending(typed.output)}",
+                line,
+                typed.text,
+                typed.status,
+            )
+        return typed
+
+    def press(self, pressed):
+        """Press keys (`Pressed`) on it, as they come from a terminal."""
+        self.open()
+        self.pressed = pressed
+        self._press(pressed.keys)
+
+    def _press(self, keys):
+        keys = shlex.quote(keys.replace("\0", ""))
+        said = self.session.output(self.host, PRESS.format(folder=self.place, keys=keys) + FIRST)
+        self._asked(said)
+
+    def _end_of_keys(self, line):
+        """Make it ready for a line, where keys were pressed before."""
+        if self.pressed:
+            self._press("")
+            self.pressed = None
+        if self.editing and not self.waits:
+            self.busy = self.busy or Typed(self.host, "what was begun by keys")
+            self.fresh = ""  # what a full-screen program drew is no text
+        elif self.editing:
+            self.edit(False)
+
+    @property
+    def waits(self):
+        """Does bash wait for keys at a prompt?"""
+        _, mark, after = self.fresh.rpartition(READY)
+        return bool(mark) and (RUNS if self.editing else "\n") not in after
+
+    def edit(self, on):
+        """Set it for keys (line editing, a TERM, a size), or for lines; only while `waits`."""
+        self.open()
+        if on == self.editing or not self.waits:
+            return
+        if not self.fresh.endswith("# "):  # a line is begun
+            self._do("\x03", self.wait, 60)
+        if on:
+            self.session.output(self.host, prepare(self.place))
+        self._hidden = True
+        try:
+            self._do(to_edit(self.place, on, self.size), self.wait, 60)
+        finally:
+            self._hidden, self.editing = False, on
+            self.fresh = READY + self.fresh.rpartition(READY)[2]
+
+    def resize(self, rows, columns):
+        """Tell the programs on it how large its window is."""
+        self.open()
+        self.size = rows, columns
+        command = f"stty -F $(cat {self.place}/tty) rows {rows} cols {columns}"
+        self.session.output(self.host, command)
+
+    def close(self):
+        """End its bash, and what runs in it."""
+        job, self.job, self.busy, self.editing = self.job, None, None, False
+        if job:
+            job.stop()
+
+    def _do(self, keys, wait, limit_s, forget=True):
+        first = FORGET if forget else ""
+        words = {"folder": self.place, "keys": shlex.quote(keys), "first": first, "wait": wait}
+        job = self.session.start(self.host, TYPE.format(**words))
+        return self.session.let_run([job], limit_s), job.raw
+
+    def _asked(self, said, typed=None):
+        """Take what bash asked with; False where it did not ask."""
+        asked = re.findall(r"^(?:(\d+) (/.*)|(more|ended))$", said, re.M)
+        if not asked:
+            return False
+        status, folder, other = asked[-1]
+        typed, self.busy = typed or self.busy, None
+        if other == "ended":
+            self.job = None
+        if folder:
+            self.folder = folder
+            if typed:
+                typed.status = int(status)
+        return True
+
+    def _hear(self, out):
+        self.fresh += out
+        if ENDED in out:
+            self.job, self.editing = None, False
+        if (
+            self.editing
+            and self.heard is ignore
+            and (READY in self.fresh[1:] or len(self.fresh) > MOST_FRESH)
+        ):
+            at = self.fresh.rfind(READY)
+            self.fresh = self.fresh[at if at >= 0 else -MOST_FRESH // 2 :]
+        if self._hidden:
+            return
+        if self.pressed:
+            self.pressed.pieces.append(out)
+        self.heard(out)
+        for listener in tuple(self.listeners):
+            listener(out)
+
+
+class Screen:
+    """Shows what comes, up to the next prompt."""
+
+    def __init__(self, show):
+        self.show, self.plain, self.held, self.ready = show, Plain(), "", False
+
+    def begin(self, fresh):
+        """What was there before, the prompt included."""
+        self._show(fresh)
+
+    def add(self, out):
+        self.held += out
+        before, mark, _ = self.held.partition(READY)
+        self.ready = self.ready or bool(mark)
+        if not mark and (begun := re.search(r"\x1b[^\x07]{0,7}\Z", before)):
+            before = before[: begun.start()]
+        if before:
+            self._show(before)
+        self.held = self.held[len(before) :]
+
+    def _show(self, out):
+        if text := self.plain.add(out).replace("\r\n", "\n"):
+            self.show(text)
+
+
+def split(text):
+    """What was shown up to the last prompt, and that prompt."""
+    at = text.rfind(READY)
+    runs = at < 0 or (at == 0 and "\n" in text)
+    return (text, "") if runs else (text[:at], text[at:])
+
+
+def one_line(line):
+    """The line, with the quotes and blanks that shells know; what nobody types is refused."""
+    if not isinstance(line, str) or not line.translate(PLAIN).replace("\t", "").isprintable():
+        raise SpecificationError(f"line = {short(line)}: one line, without control characters")
+    if len(line.encode(errors="replace")) > MOST_KEYS:
+        raise SpecificationError(
+            f"line = {short(line)}: a terminal takes {MOST_KEYS} bytes in a line; write longer ones"
+            " to a file"
+        )
+    return line.translate(PLAIN)

@@ -1,0 +1,173 @@
+"""What was typed and run on a network, as a script that does it again to the byte.
+
+Its first line describes the network, in JSON. The others are what a person would type at Mininet's
+prompt, with what decides the bytes behind ``#:``::
+
+    h2 iperf3 -s  #: stays
+    h1 ping 10.0.0.2  #: ^C after 3.2 s
+    h2 ^C
+    sh sleep 2
+    keys h1 "top\\r"
+    sh sleep 0.05  #: 40 times
+    run h1 ping -c 4 10.0.0.2
+
+``run``, ``start``, ``wait``, ``stop``, ``edit`` and ``resize`` are the calls of those names; a
+job's number counts them.
+"""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+from netlab.description import short
+from netlab.errors import SpecificationError
+
+MOST_LINES, MOST_CHARACTERS = 100_000, 4_000_000
+HOW = re.compile(
+    r"  #: (?:(quoted)(?:, |\Z))?"
+    r"(?:(stays|refused)|\^C after (\d+(?:\.\d+)?) s|(\d{1,6}) times)?\Z"
+)
+PRINTED = re.compile(r"#: printed (\d+) bytes, sha256 ([0-9a-f]{64})\Z")
+
+
+class Step:
+    """One line of a script: `what` is a node, whose `line` was typed, or a call; `done` is the
+    `Typed` or `Job` that came of it.
+    """
+
+    def __init__(
+        self, what, line, done=None, stays=False, ended_after_s=None, refused=False, times=1
+    ):
+        self.what, self.line, self.done, self.times = what, line, done, times
+        self._stays, self._ended_after_s, self._refused = stays, ended_after_s, refused
+
+    @property
+    def stays(self):
+        return self._stays or getattr(self.done, "stays", False)
+
+    @property
+    def refused(self):
+        return self._refused or getattr(self.done, "refused", False)
+
+    @property
+    def ended_after_s(self):
+        after_s = getattr(self.done, "ended_after_s", None)
+        return self._ended_after_s if after_s is None else after_s
+
+    def __str__(self):
+        # of more than one line, or with what would be taken for more than it is
+        quoted = not self.line.replace("\t", "").isprintable() or "  #: " in self.line
+        how = ["quoted"] if quoted else []
+        if self.ended_after_s is not None:
+            how.append(f"^C after {self.ended_after_s:.10g} s")
+        elif self.stays:
+            how.append("stays")
+        elif self.refused:
+            how.append("refused")
+        elif self.times > 1:
+            how.append(f"{self.times} times")
+        line = json.dumps(self.line) if quoted else self.line
+        return f"{self.what} {line}{'  #: ' if how else ''}{', '.join(how)}"
+
+    @classmethod
+    def read(cls, text):
+        """The step that a line of a script says."""
+        found = HOW.search(text)
+        what, _, line = text[: found and found.start()].partition(" ")
+        quoted, word, after, times = found.groups() if found else (None,) * 4
+        try:
+            line = json.loads(line) if quoted else line
+            stays, refused = word == "stays", word == "refused"
+            after, times = after and float(after), int(times or 1)
+            return cls(what, line + "", None, stays, after, refused, times)
+        except (ValueError, TypeError):
+            raise SpecificationError(f"`{short(text)}`: what is quoted is no text") from None
+
+
+class History:
+    """What was typed and run on a network, in order.
+
+    Attributes
+    ----------
+    network : dict
+        Its ``topology``, ``seed``, ``clock``, ``algorithms``, and the ``engine`` it was on.
+    steps : list of Step
+
+    Examples
+    --------
+    >>> net.history.save("lab9.txt")  # doctest: +SKIP
+    >>> with nl.replay("lab9.txt") as net:  # doctest: +SKIP
+    ...     net.history[-1].output
+    """
+
+    def __init__(self, network, steps=(), printed=None):
+        self.network, self.steps, self.printed = network, list(steps), printed
+
+    def add(self, what, line, done=None):
+        self.steps.append(Step(what, line, done))
+
+    def slept(self, line):
+        """Add a sleep; the same again is counted in its line."""
+        if self.steps and (self.steps[-1].what, self.steps[-1].line) == ("sh", line):
+            self.steps[-1].times += 1
+        else:
+            self.add("sh", line)
+
+    def numbers(self, jobs):
+        """Jobs of `run` and `start` by their numbers, in one text."""
+        started = [step.done for step in self.steps if step.what in ("run", "start")]
+        return " ".join(str(started.index(job) + 1) for job in jobs if job in started)
+
+    def __len__(self):
+        return len(self.steps)
+
+    def __getitem__(self, index):
+        """What came of a step: a `Typed`, or a `Job`."""
+        return self.steps[index].done
+
+    def __str__(self):
+        return "".join(f"{step}\n" for step in self.steps)
+
+    __repr__ = __str__
+
+    @property
+    def transcript(self):
+        """Everything that was printed, in order."""
+        return "".join(step.done.text for step in self.steps if step.done)
+
+    def to_text(self):
+        """The script; see `from_text`."""
+        data = self.transcript.encode(errors="backslashreplace")
+        printed = f"#: printed {len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}\n"
+        return f"{json.dumps(self.network)}\n{self}{printed}"
+
+    def save(self, path):
+        """Write the script to a file."""
+        Path(path).write_text(self.to_text(), encoding="utf-8")
+
+    @classmethod
+    def from_text(cls, text):
+        """Read a script; a SpecificationError where it is none."""
+        first, *lines = text.splitlines()[: MOST_LINES + 2] or [""]
+        if len(text) > MOST_CHARACTERS or len(lines) > MOST_LINES:
+            raise SpecificationError(
+                f"this script has {len(text):,} characters; {MOST_CHARACTERS:,} in"
+                f" {MOST_LINES:,} lines are read"
+            )
+        try:
+            network = json.loads(first)
+            network["topology"], network["seed"], network["clock"]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise SpecificationError(
+                "no script of a network: its first line describes that, as net.history.save writes"
+                " it"
+            ) from None
+        last = PRINTED.match(lines[-1]) if lines else None
+        steps = [Step.read(line) for line in lines if line.strip() and not line.startswith("#")]
+        return cls(network, steps, last and last.groups())
+
+    def same(self, other):
+        """Did another history print the same bytes as this one says of itself?"""
+        data = other.transcript.encode(errors="backslashreplace")
+        return self.printed == (str(len(data)), hashlib.sha256(data).hexdigest())

@@ -1,0 +1,121 @@
+"""A network on which everything that a script says has been done again."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+from netlab.algorithms.source import Algorithm
+from netlab.engines.protocol import ignore
+from netlab.errors import CommandError, LimitError, SpecificationError
+from netlab.running.history import History
+from netlab.running.network import Network
+from netlab.topology import Topology
+
+CALLS = "run", "start", "wait", "stop", "keys", "edit", "resize"
+SLEEP = re.compile(r"sleep (\d+(?:\.\d+)?(?:e[-+]?\d+)?)")
+STEP_S = 600  # that a line may take, as in `Network.type` [virtual s]
+
+
+def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=None):
+    """A network on which a script has been carried out.
+
+    Parameters
+    ----------
+    script : History, str or path
+        A `Network.history`, what its ``to_text`` gave, or a file that ``save`` wrote.
+    engine, wall_limit_s
+        As for `Network`.
+    show : callable, optional
+        Is told what the terminals show, as it comes.
+    limit_s : float, optional
+        How long all of it may take; None is as long as it takes. [virtual s]
+
+    Returns
+    -------
+    Network
+        It is up, and stands where the script ended; its `history` is that of this time.
+
+    Raises
+    ------
+    SpecificationError
+        It is no script, or has a line that none has.
+    NetlabError
+        A line failed now that did not when it was saved; a LimitError where it took too long.
+
+    Examples
+    --------
+    >>> with nl.replay("lab9.txt") as net:  # doctest: +SKIP
+    ...     print(net.history)
+    """
+    if isinstance(script, Path) or (isinstance(script, str) and "\n" not in script):
+        script = Path(script).read_text(encoding="utf-8")
+    if not isinstance(script, History):
+        script = History.from_text(script)
+    known = script.network
+    net = Network(
+        Topology.from_json(json.dumps(known["topology"])),
+        known["seed"],
+        known["clock"],
+        engine,
+        wall_limit_s,
+        [Algorithm(**one) for one in known.get("algorithms", ())],
+    )
+    try:
+        jobs = []
+        for step in script.steps:
+            left_s = math.inf if limit_s is None else limit_s - net.clock
+            if left_s <= 0 or (step.what == "sh" and step.times * asleep_s(step) > left_s):
+                raise LimitError(f"`{step}`: the script may take {limit_s:g} virtual seconds")
+            carry_out(step, net, jobs, show, min(STEP_S, left_s))
+        return net
+    except BaseException:
+        net.close()
+        raise
+
+
+def asleep_s(step):
+    """How long ``sh sleep 2`` lets pass, once; 0 of what is none. [virtual s]"""
+    found = SLEEP.fullmatch(step.line)
+    return float(found[1]) if found else 0
+
+
+def carry_out(step, net, jobs, show, most_s=STEP_S):
+    """Do a step of a script on a network, in at most so long [virtual s]; `jobs` are those of its
+    calls so far."""
+    words = step.line.split(" ")
+    limit = {"limit_s": most_s if step.ended_after_s is None else min(step.ended_after_s, most_s)}
+    try:
+        if step.what in net.topology.node_names:
+            net.type(step.what, step.line, stays=step.stays, show=show, **limit)
+        elif step.what == "sh" and SLEEP.fullmatch(step.line):
+            for _ in range(step.times):
+                net.sleep(asleep_s(step))
+        elif step.what in ("run", "start"):
+            host, _, command = step.line.partition(" ")
+            if step.what == "start":
+                jobs.append(net.start(host, command))
+            else:
+                jobs.append(None)
+                jobs[-1] = net.run(host, command, echo=False, **limit)
+        elif step.what == "wait":
+            net.wait(*[jobs[int(one) - 1] for one in words], **limit)
+        elif step.what == "stop":
+            jobs[int(step.line) - 1].stop()
+        elif step.what == "keys":
+            host, _, keys = step.line.partition(" ")
+            net.press(host, json.loads(keys))
+        elif step.what == "edit" and words[1:] in (["on"], ["off"]):
+            net.edit(words[0], words[1] == "on")
+        elif step.what == "resize" and len(words) == 3:
+            net.resize(words[0], int(words[1]), int(words[2]))
+        else:
+            raise ValueError
+    except CommandError:
+        if step.ended_after_s is None and not step.refused:
+            raise
+    except (ValueError, LookupError, AttributeError):
+        raise SpecificationError(
+            f"`{step}`: a line of a script is a node and what is typed there, `sh sleep 2`, or one"
+            f" of {', '.join(CALLS)}, as net.history.save writes it"
+        ) from None

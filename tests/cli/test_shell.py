@@ -1,0 +1,133 @@
+"""``netlab shell`` in a pipe and on a terminal; ``netlab replay`` says whether it is the same."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import netlab as nl
+from netlab.cli import shell
+
+NETLAB = [sys.executable, "-m", "netlab"]
+LINES = "# a comment\nh1 ping -c 1 h2\nh1 date +%N\nnonsense\n"
+
+
+def typed(lines, *words):
+    """`netlab shell` with these lines on standard input."""
+    data = lines if isinstance(lines, bytes) else lines.encode()
+    done = subprocess.run([*NETLAB, "shell", *words], input=data, capture_output=True, timeout=120)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """What `netlab shell --save` printed, and its file."""
+    path = tmp_path_factory.mktemp("saved") / "it.txt"
+    status, out, err = typed(LINES, "--rate", "100mbit", "--seed", "5", "--save", str(path))
+    assert (status, err) == (0, "")
+    return out, path
+
+
+def test_a_pipe_is_echoed_behind_the_prompt(saved):
+    out, path = saved
+    head, *lines = out.split("mininet> ")
+    assert "s1 to s2 with 100 Mbit/s, 20 ms" in head and "virtual" in head and "Ctrl-D" in head
+    assert [line.partition("\n")[0] for line in lines] == [*LINES.splitlines(), ""]
+    assert "1 packets transmitted, 1 received" in lines[1]
+    assert lines[3] == "nonsense\n*** Unknown command: nonsense\n"
+    assert out.endswith(f"`netlab replay {path}` does it again\n")
+
+
+def test_a_script_replays_to_the_same_bytes_or_says_that_it_does_not(saved, tmp_path, call):
+    _, path = saved
+    done = call("replay", path)
+    assert done.status == 0 and "root@h1:~# date +%N\n" in done.out
+    count = path.read_text().splitlines()[-1].split()[2]
+    assert done.out.endswith(f"*** The same {count} bytes as when it was saved\n")
+    other = tmp_path / "other.txt"
+    other.write_text(path.read_text().replace("ping -c 1", "ping -c 2"))
+    done = call("replay", other, "--engine", "guest")
+    assert done.status == 1 and "2 received" in done.out and "Not the same" in done.out
+    other.write_text("no script")
+    assert "other.txt: no script of a network" in call("replay", other).err
+    assert "nowhere.txt: No such file" in call("replay", "nowhere.txt").err
+
+
+def test_what_explains_another_transcript_is_said():
+    class Net:
+        engine, unrepeatable = nl.engines.pick("recorded"), ""
+
+    digest = Net.engine.digest
+    assert shell.why({"clock": "virtual", "engine": digest}, Net) == ""
+    assert "that was engine abc, this is" in shell.why({"clock": "virtual", "engine": "abc"}, Net)
+    assert "real clock nothing repeats" in shell.why({"clock": "real", "engine": digest}, Net)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["nothing"], "'nothing': wan, portfolio, or a file of MiniEdit"),
+        (["portfolio", "--loss", "1%"], "--loss is of wan alone"),
+        (["--rate", "fast"], "rate"),
+        (["--clock", "sand"], "clock = 'sand': the guest engine has virtual, cpu, real"),
+        (["nowhere.mn"], "nowhere.mn: No such file"),
+        (["--save", "/"], "--save / cannot be written: it is a folder"),
+        (["--save", __file__], "test_shell.py cannot be written: it is another file"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_up(call, words, why):
+    done = call("shell", *words)
+    assert done.status == 1 and why in done.err and done.out == ""
+
+
+def test_it_goes_on_after_what_fails_and_keeps_off_the_terminal(tmp_path):
+    lines = (
+        b"h2 sh -c 'trap \"\" INT; while :; do sleep 1; done'\nh1 \xff\nh1 printf '\\033c\\a.'\n"
+    )
+    status, out, err = typed(lines, "--clock", "virtual")
+    assert (status, err) == (0, "") and "\x1b" not in out and "\a" not in out
+    assert "did not end at Ctrl-C, and was killed" in out and out.endswith(".mininet> \n")
+
+
+def test_a_drawing_of_miniedit_is_opened():
+    drawing = Path(__file__).parents[1] / "data/miniedit/version1.mn"
+    status, out, err = typed("nodes\n", str(drawing))
+    assert status == 0 and "available nodes are: \nh1" in out
+    assert "version1.mn was read with changes" in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of Unix")
+def test_on_a_terminal_lines_are_edited_and_ctrl_c_ends_the_command_alone():
+    pexpect = pytest.importorskip("pexpect")
+    environment = os.environ | {"TERM": "dumb"}
+    seen = pexpect.spawn(NETLAB[0], [*NETLAB[1:], "shell"], env=environment, timeout=60)
+    try:
+        seen.expect_exact("mininet> ")
+        listed = subprocess.run([*NETLAB, "attach"], capture_output=True, text=True, timeout=60)
+        assert f"process {seen.pid}\n" in listed.stdout, "`netlab attach` comes in"
+        seen.sendline("h1 ecoh h2\x02\x02\x02\x08\x08ho")  # to the left, and mended
+        seen.expect_exact("\n10.0.0.2")
+        seen.expect_exact("mininet> ")
+        seen.send("pingal\t\r")
+        seen.expect_exact("(12/12 received)")
+        seen.expect_exact("mininet> ")
+        seen.sendline("sh sleep 1000000")
+        seen.sendline("\x03")
+        seen.expect_exact("Interrupt")
+        seen.expect_exact("mininet> ")
+        seen.sendline("h1 cat")
+        seen.sendintr()
+        seen.expect_exact("mininet> ")
+        seen.sendintr()
+        seen.expect_exact("mininet> ")
+        seen.send("\x1b[A\x1b[A\r")  # what was typed before
+        seen.sendintr()
+        seen.expect_exact("mininet> ")
+        seen.sendeof()
+        seen.expect(pexpect.EOF)
+        seen.close()
+        assert seen.exitstatus == 0
+    finally:
+        seen.close(force=True)

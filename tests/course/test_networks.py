@@ -1,0 +1,227 @@
+"""Networks as answers: what was typed is carried out again, and the grader's own commands find what
+the network then does. Who gets there by another way is right; who pretends is not.
+"""
+
+import json
+
+import pytest
+
+import netlab as nl
+from netlab.course import invented
+from netlab.course.checks import states
+from netlab.course.grading import marking, networks, runs
+from netlab.course.sets import source
+from netlab.running.history import History, Step
+from tests.course import problem_set, typed
+
+SLOW = [
+    nl.course.rtt("h1", "h2", "29.9ms", "30.1ms"),
+    nl.course.goodput("h1", "h2", "90mbit", "96mbit", seconds=3),
+]
+PATH = nl.wan(None, None, pairs=1)
+TBF = "tbf rate 100mbit burst 50000 limit 500000"
+FAKED = """s1 tc qdisc add dev s1-eth2 root netem delay 30ms
+h1 mkdir bin; printf '#!/bin/sh\\necho 95 Mbits/sec\\n' >bin/iperf3; chmod +x bin/iperf3
+h1 export PATH=~/bin:$PATH
+h1 iperf3 -c 10.0.0.2"""
+WAYS = {
+    "one netem": "s1 tc qdisc add dev s1-eth2 root netem delay 30ms rate 100mbit",
+    "there and back": f"s2 tc qdisc add dev s2-eth1 root netem delay 30ms\n"
+    f"s1 tc qdisc add dev s1-eth2 root {TBF}",
+    "a batch, with a slip before": "s1 tc qdisk add\n"
+    "s1 cat >lines <<END\n"
+    "s1 qdisc add dev s1-eth2 root handle 1: netem delay 30ms\n"
+    f"s1 qdisc add dev s1-eth2 parent 1: {TBF}\n"
+    "s1 END\n"
+    "s1 tc -batch lines\n"
+    "h2 iperf3 -s  #: stays\n"
+    "h1 iperf3 -c 10.0.0.2 -t 1\n"
+    "h2 ^C",
+}
+PRETENDED = {
+    "the numbers printed": (
+        "h1 echo '64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=30.0 ms'\n"
+        "h1 echo '[SUM] 0.00-10.00 sec 95.0 Mbits/sec receiver'",
+        "round-trip time from h1 to h2 is 0.",
+    ),
+    "an alias and a function": (
+        "s1 tc qdisc add dev s1-eth2 root netem delay 30ms\n"
+        "h1 alias iperf3='echo 95 Mbits/sec'\n"
+        "h1 ping() { echo time=30.0 ms; }; export -f ping\n"
+        "h1 iperf3 -c 10.0.0.2",
+        "goodput from h1 to h2 is",
+    ),
+    "a program of one's own": (FAKED, "goodput from h1 to h2 is"),
+    "a program over iperf3": (
+        FAKED + "\nh1 mount --bind bin/iperf3 /usr/bin/iperf3\n"
+        "h2 mount --bind bin/iperf3 /usr/bin/iperf3",
+        "goodput from h1 to h2 is",
+    ),
+    "a server of one's own": (
+        f"s1 tc qdisc add dev s1-eth2 root netem delay 30ms\nh2 iperf3 -s -p {52_019} -D",
+        "no test from h1 to h2 comes to its end",
+    ),
+    "nothing": ("", "nothing has been typed on it"),
+}
+
+
+def script(lines, topology=PATH, seed=7, printed=""):
+    """A script as a student's notebook gives it."""
+    told = {"topology": topology.model_dump(mode="json"), "seed": seed, "clock": "virtual"}
+    return f"{json.dumps(told)}\n{lines}\n{printed}"
+
+
+@pytest.fixture(scope="module")
+def engine():
+    return runs.JailedEngine()
+
+
+def reached(lines, engine, wanted=SLOW, **about):
+    own = script("", seed=5)
+    found = networks.reached(script(lines, **about), own, wanted, engine)
+    return found.share, found.hint
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_another_way_is_right(way, engine):
+    assert reached(WAYS[way], engine) == (1, "")
+
+
+@pytest.mark.parametrize("what", PRETENDED)
+def test_who_pretends_gets_nothing(what, engine):
+    lines, why = PRETENDED[what]
+    share, hint = reached(lines, engine)
+    assert share == 0 and why in hint
+
+
+def test_the_first_line_and_what_was_printed_count_for_nothing(engine):
+    easy = nl.wan("100mbit", "30ms", pairs=1)
+    share, hint = reached("h1 ping -c 1 10.0.0.2", engine, topology=easy)
+    assert share == 0 and hint.startswith(networks.OTHER)
+    edited = f"#: printed 12 bytes, sha256 {'0' * 64}\n"
+    assert reached("h1 true", engine, printed=edited)[0] == 0
+    assert reached(WAYS["one netem"], engine, printed=edited, seed=99) == (1, "")
+
+
+def test_states_are_looked_at_by_the_full_path(engine):
+    lines = "h1 sysctl -qw net.ipv4.tcp_rmem='4096 87380 50000000'"
+    here = [nl.course.setting("h1", "net.ipv4.tcp_rmem", 50e6, 50e6)]
+    assert reached(lines, engine, here) == (1, "")
+    there = [nl.course.setting("h2", "net.ipv4.tcp_rmem", 50e6)]
+    assert reached(lines, engine, there) == (
+        0,
+        "net.ipv4.tcp_rmem on h2 is 16777216: too little",
+    )
+    address = [nl.course.says("h1", "/usr/sbin/ip route", r"10\.0\.0\.0/8 dev h1-eth0")]
+    assert reached(lines, engine, address) == (1, "")
+
+
+HOSTILE = {
+    "an endless loop": "h1 while :; do :; done",
+    "a fork bomb": "h1 b() { b | b & }; b; wait",
+    "a million lines": "h1 true\n" * 1_000_000,
+    "a thousand and one lines": "h1 true\n" * 1_001,
+    "no end of sleep": "sh sleep 1000000",
+    "a sleep of a shell": "h1 sleep 100000",
+    "no number": "sh sleep inf",
+    "the agent killed": "h1 kill -9 -1",
+    "power off": "h1 echo o >/proc/sysrq-trigger; reboot -f",
+    "no end of output": "h1 yes",
+    "the disk full": "h1 cat /dev/zero >/tmp/zero",
+    "keys": 'keys h1 "\\u001b]0;title\\u0007\\u001b[2J\\u001bc\\u0003\\u0004"',
+    "keys that are none": "keys h1 [[[[",
+    "a job that is none": "stop 17",
+    "a host that is none": "run h9 true",
+    "no JSON": None,
+    "deep": None,
+}
+TEXTS = {"no JSON": "{", "deep": "[" * 50_000}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_script_gets_nothing(what, engine, monkeypatch):
+    monkeypatch.setattr(runs, "MOST_RUN_S", 6.0)
+    text = script(HOSTILE[what]) if HOSTILE[what] else TEXTS[what]
+    try:
+        found = networks.reached(text, script("", seed=5), SLOW, engine)
+    except runs.OverTime:
+        return
+    assert found.share == 0 and found.hint.isprintable()
+
+
+def test_a_notebook_has_what_it_asks_of_networks_within_limits(engine, monkeypatch):
+    spent = {}
+    held = networks.Networks(engine, spent)
+    number = held.answer(None, {"op": "connect", "seed": 3})["network"]
+    up = {"op": "up", "hosts": [["h1", "10.0.0.1/8"]], "switches": [], "links": [], "setup": []}
+    assert held.answer(number, up)["events"] == []
+    job = held.answer(number, {"op": "start", "host": "h1", "command": "sleep 9; echo on"})
+    wait = {"op": "wait", "numbers": [job["answer"]["job"]], "limit_s": "000000600.000000"}
+    answer = held.answer(number, wait)
+    assert answer["answer"]["status"] == [0]
+    assert {"job": 1, "out": "on\n"} in answer["events"]
+    refused = held.answer(number, {"op": "sleep", "seconds": 1e6})
+    assert refused["kind"] == "LimitError" and "300 virtual seconds" in refused["error"]
+    assert not held.up
+    for bad in (None, 5, {}, {"op": "connect"}, {"op": "watch"}, {"op": "wait"}, {"op": []}):
+        assert held.answer(number, bad)["kind"] == "SpecificationError"
+    for _ in range(networks.MOST_UP + 1):
+        number = held.answer(None, {"op": "connect", "seed": 3})["network"]
+    assert len(held.up) == networks.MOST_UP
+    assert "up at once" in held.answer(number - networks.MOST_UP, wait)["error"]
+    assert held.answer(number, up)["events"] == []
+    held.close()
+    assert not held.up and spent["runs"] == networks.MOST_UP + 2
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The typed set, its runs, and what its solution answers."""
+    folder = tmp_path_factory.mktemp("typed")
+    assignment, kept = source.read(typed.write(folder)), runs.Runs(folder / "runs")
+    ((_, right, failure),) = marking.reference(assignment, ["ada"], kept)
+    assert not failure
+    return assignment, kept, right
+
+
+def graded(small, work):
+    assignment, kept, right = small
+    return marking.grade(work.text, "ada", assignment, right, kept)
+
+
+def test_a_typed_set_is_graded_by_what_the_network_does(small):
+    good = invented.Work(invented.right, small[0], "ada")
+    marks = graded(small, good)
+    assert marks["points"] == marks["max_points"] == 8 and not marks["flags"]
+    assert json.dumps(graded(small, good)) == json.dumps(marks)
+
+
+def test_what_is_handed_out_gets_nothing(small):
+    marks = graded(small, invented.Work(invented.untouched, small[0], "ada"))
+    assert marks["points"] == 0
+
+
+def test_a_history_that_was_made_up_gets_nothing(small):
+    made_up = """from types import SimpleNamespace
+net.history.steps.clear()
+net.history.add("h1", "echo all right")
+net.history.network["topology"]["links"][1]["delay"] = "30ms"
+rtts, example = 3, 1.0"""
+    work = invented.Work(invented.right, small[0], "ada")
+    problem_set.cell(work.notebook, "read")["source"] = made_up
+    marks = graded(small, work)
+    for exercise in marks["exercises"]:
+        assert [row["share"] for row in exercise["answers"] if row["name"] == "net"] == [0]
+
+
+def test_the_own_check_says_at_once_whether_the_state_is_reached():
+    with nl.Network(PATH, seed=7) as net:
+        assert "nothing has been typed" in repr(nl.check(net, state=SLOW))
+        net.type("s1", "tc qdisc add dev s1-eth2 root netem delay 30ms", show=str)
+        clock_s, steps = net.clock, len(net.history)
+        assert repr(nl.check(net, state=SLOW[:1])) == f"{states.REACHED.capitalize()}."
+        assert "goodput from h1 to h2 is" in repr(nl.check(net, state=SLOW))
+        assert (net.clock, len(net.history)) == (clock_s, steps)
+    assert "this is no network" in repr(nl.check(7, state=SLOW))
+    with pytest.raises(nl.SpecificationError, match="a list, such as"):
+        nl.check(History(net.history.network, [Step("h1", "true")]), state={})

@@ -1,0 +1,254 @@
+"""A terminal on a node: its bash stays, time passes until its next prompt, and a script does it
+again to the byte.
+"""
+
+import signal
+import sys
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from IPython.core.interactiveshell import InteractiveShell
+
+import netlab as nl
+from netlab.running import job as jobs
+from netlab.running.history import Step
+
+PATH = nl.wan("100mbit", "20ms")
+
+
+@pytest.fixture(scope="module")
+def net():
+    with nl.Network(PATH) as up:
+        yield up
+
+
+def outputs(net, host, *lines):
+    return [net.type(host, line).output for line in lines]
+
+
+def test_variables_the_folder_and_jobs_last(net):
+    said = outputs(
+        net, "h1", "x=5; sleep 1000 &", "cd /tmp", "echo $x in $PWD", "jobs", "kill %1; wait"
+    )
+    assert said[2] == "5 in /tmp\n" and "Running" in said[3] and net.console("h1").folder == "/tmp"
+    assert outputs(net, "h2", "echo $x in $PWD") == ["in /root\n"]
+
+
+def test_it_shows_what_a_terminal_shows(net, capsys):
+    assert net.type("s1", "echo a; false").text == "root@s1:~# echo a; false\na\n"
+    assert net.type("s1", "true", show=lambda _: None).status == 0
+    assert capsys.readouterr().out == "root@s1:~# echo a; false\na\n"
+    assert net.history[-2].status == 1
+
+
+def test_sudo_and_typographic_quotes_are_as_in_the_labs(net):
+    set_delay = "sudo tc qdisc add dev s1-eth1 root handle 1: netem delay 20ms"
+    assert net.type("s1", set_delay).status == 0
+    assert net.type("s1", "sudo tc qdisc del dev s1-eth1 root").status == 0
+    typed = net.type("h1", "sysctl -w net.ipv4.tcp_rmem=\u201910240 87380 52428800\u2019")
+    assert typed.line == "sysctl -w net.ipv4.tcp_rmem='10240 87380 52428800'"
+    assert typed.output == "net.ipv4.tcp_rmem = 10240 87380 52428800\n"
+
+
+def test_a_line_may_be_continued(net):
+    lines = "for i in 1 2; do", "  echo $i", "done"
+    typed = [net.type("h1", line) for line in lines]
+    assert [one.status for one in typed] == [None, None, 0]
+    assert "".join(one.text for one in typed).endswith("do\n>   echo $i\n> done\n1\n2\n")
+
+
+def test_a_server_stays_until_ctrl_c(net):
+    server = net.type("h2", "iperf3 -s", stays=True)
+    assert server.status is None and "listening" in server.output
+    with pytest.raises(
+        nl.CommandError, match=r"`iperf3 -s` runs in the terminal of h2: the line \^C"
+    ):
+        net.type("h2", "ls")
+    assert net.type("h1", "iperf3 -c 10.0.0.2 -t 1").status == 0
+    ended = net.type("h2", "^C")
+    assert ended.status == 1 and "Accepted connection" in ended.text
+    assert net.type("h2", "ls").status == 0
+
+
+def test_what_stays_may_end_by_itself(net):
+    net.type("h2", "sleep 1", stays=True)
+    net.sleep(2)
+    assert net.type("h2", "echo next").output == "next\n"
+
+
+def test_it_is_ended_at_its_limit_and_the_next_line_is_as_ever(net):
+    before = net.clock
+    with pytest.raises(nl.CommandError, match=r"did not end within 2\.5 virtual seconds") as error:
+        net.type("h1", "ping 10.0.0.2", limit_s=2.5)
+    assert "3 packets transmitted" in str(error.value) and net.clock - before < 3
+    assert outputs(net, "h1", "echo $x") == ["5\n"]
+
+
+def test_what_does_not_hear_ctrl_c_is_killed_with_its_terminal(net):
+    with pytest.raises(nl.CommandError, match="killed with its terminal; the next line gets a new"):
+        net.type("h3", "trap '' INT; sleep 1000", limit_s=1)
+    assert outputs(net, "h3", "ps -e | grep -c sleep", "exit", "echo $$ > pid") == [
+        "0\n",
+        "exit\n",
+        "",
+    ]
+
+
+def test_what_prints_too_much_is_ended(net, monkeypatch):
+    monkeypatch.setattr(jobs, "OUTPUT_LIMIT", 50_000)
+    with pytest.raises(nl.CommandError, match=r"printed more than 0\.05 MB"):
+        net.type("h4", "yes")
+    monkeypatch.undo()
+    assert outputs(net, "h4", "echo on") == ["on\n"]
+
+
+@pytest.mark.parametrize("line", ["two\nlines", "\x1b[31m", "a\0", "x" * 5000, 5])
+def test_what_is_no_line_is_refused(line, net):
+    with pytest.raises(nl.SpecificationError, match=r"^line = "):
+        net.type("h1", line)
+    with pytest.raises(nl.SpecificationError, match=r"^host = 'h9'"):
+        net.type("h9", "ls")
+
+
+def test_files_are_texts_by_name(net):
+    here = net.files["h1"]
+    here["a b.txt"] = text = "'q' $x\n\n\tend\n"
+    assert here["a b.txt"] == text and "a b.txt" in here and "c" not in here
+    assert net.files["h2"]["/tmp/a b.txt"] == text and list(net.files) == PATH.node_names
+    with pytest.raises(FileNotFoundError, match="/tmp/c on h1"):
+        here["c"]
+
+
+def session(net, pause=lambda: None):
+    assert "x" not in net.files["h3"]
+    for host, line, how in [
+        ("h2", "iperf3 -s", {"stays": True}),
+        ("h1", "date +%s.%N; od -An -tx1 -N4 /dev/urandom", {}),
+        ("h1", "iperf3 -c 10.0.0.2 -t 2 -J > out.json", {}),
+        ("h2", "^C", {}),
+        ("h1", "(sleep 1; echo late) &", {}),
+        ("s1", "sudo tc -s qdisc show", {}),
+    ]:
+        net.type(host, line, **how)
+        pause()
+    flow = net.start("h1", "ping -i 0.1 10.0.0.2")
+    net.sleep(1)
+    flow.stop()
+    net.start("h1", "for i in 1 2; do\n  ping -c 1 10.0.0.2\ndone").wait()
+    net.press("h1", "echo ke")
+    net.sleep(0.5)
+    net.press("h1", "ys\r")
+    net.sleep(0.5)
+    assert len(net.files["h1"]["out.json"]) > 1000
+    with pytest.raises(nl.CommandError):
+        net.type("h1", "ping 10.0.0.2", limit_s=1.5)
+    net.type("h1", "echo end")
+
+
+def test_a_script_does_it_again_to_the_byte(tmp_path):
+    with nl.Network(PATH, seed=7, algorithms=[nl.algorithms.Reno]) as net:
+        session(net)
+        net.history.save(tmp_path / "it.txt")
+        clock, shown = net.clock, str(net.history)
+    assert "h2 iperf3 -s  #: stays\n" in shown and "h1 ping 10.0.0.2  #: ^C after 1.5 s\n" in shown
+    script = nl.History.from_text((tmp_path / "it.txt").read_text())
+    engine = f"exec:{sys.executable} -m netlab engine serve"
+    for where in None, engine:
+        with nl.replay(tmp_path / "it.txt", engine=where) as again:
+            assert (again.clock, str(again.history)) == (clock, shown)
+            assert script.same(again.history) and "keys" in again.history.transcript
+            again.type("h1", "echo more")
+            assert not script.same(again.history)
+
+
+def test_the_moment_of_a_ctrl_c_is_kept(tmp_path):
+    with nl.Network(PATH) as net:
+        threading.Timer(1, signal.raise_signal, [signal.SIGINT]).start()
+        typed = net.type("h1", "ping -i 0.001 10.0.0.2 | tail -n 3", limit_s=1e6)
+        assert typed.ended_after_s > 0
+        net.type("h1", "date +%N")
+        text = net.history.to_text()
+    with nl.replay(text) as again:
+        assert nl.History.from_text(text).same(again.history)
+
+
+@given(
+    st.sampled_from(["h1", "run", "start"]),
+    st.text(max_size=40) | st.sampled_from(["a  #: stays", "for i in 1; do\n\techo\ndone"]),
+    st.sampled_from(
+        [
+            {},
+            {"stays": True},
+            {"ended_after_s": 0.05},
+            {"ended_after_s": 1e6},
+            {"refused": True},
+            {"times": 3},
+        ]
+    ),
+)
+def test_a_step_reads_what_it_writes(what, line, how):
+    step = Step(what, line.strip(), **how)
+    read = Step.read(str(step))
+    assert vars(read) == vars(step)
+    assert "\n" not in str(step)
+
+
+HEAD = '{"topology": 1, "seed": 1, "clock": "virtual"}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("h1 ls\nh2 ls", "no script of a network"),
+        ("[]\n", "no script of a network"),
+        ('{"topology": 1}\n', "no script of a network"),
+        (HEAD + "h1 ls\n" * 100_001, "are read"),
+        (HEAD + "h1 " + "x" * 4_000_000, "are read"),
+        (HEAD + "h1 ls", "Topology"),
+    ],
+)
+def test_what_is_no_script_is_refused(text, why):
+    with pytest.raises(nl.SpecificationError, match=why):
+        nl.replay(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["h9 ls", "sh rm", "wait 1", "stop x", "sh sleep x", "keys h1 x", "edit h1 x", "resize h1 9"],
+)
+def test_a_line_that_no_script_has_is_refused(line, net):
+    head = net.history.to_text().partition("\n")[0]
+    with pytest.raises(nl.SpecificationError, match="a line of a script is"):
+        nl.replay(f"{head}\n{line}\n")
+
+
+def test_a_cell_types_its_lines(capsys):
+    shell = InteractiveShell.instance()
+    shell.run_cell("%load_ext netlab")
+    with nl.Network(PATH) as older, nl.Network(PATH) as newer:
+        shell.user_ns["older"] = older
+        shell.run_cell("%%on h1\nx=1\necho $x\n")
+        shell.run_cell("%%on h2 older --stay\niperf3 -s")
+        shell.run_cell("%%on h1 --limit 2\nsleep 5\necho never")
+    assert str(newer.history) == "h1 x=1\nh1 echo $x\nh1 sleep 5  #: ^C after 2 s\n"
+    assert str(older.history) == "h2 iperf3 -s  #: stays\n"
+    assert "root@h1:~# echo $x\n1\n" in capsys.readouterr().out
+    for cell in (
+        "%%on h1 nothing\nls",
+        "%%on\nls",
+        "%%on h1 x y\nls",
+        "%%on h1 --limit\nls",
+        "%%on h1 -x\nls",
+    ):
+        shell.run_cell(cell)
+        assert "SpecificationError" in capsys.readouterr().out, cell
+    InteractiveShell.clear_instance()
+
+
+def test_a_second_terminal_is_there_at_once(network):
+    network.type("h2", "iperf3 -s", stays=True, show=len)
+    before = network.clock
+    network.type("h1", "true", show=len)
+    assert network.clock < before + 0.1

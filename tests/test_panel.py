@@ -1,0 +1,220 @@
+"""The panel without a browser: what a person would press is called."""
+
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+import netlab as nl
+from netlab import explore
+from netlab.explore._figures_of_looks import Figures
+from tests.running import scripted
+
+WAIT_S = 60
+
+
+@pytest.fixture
+def panel(network):
+    panel = explore.panel(network)
+    yield panel
+    panel.pause()
+    panel.wait(WAIT_S)
+
+
+def pressed(view, **message):
+    """What its page sends."""
+    view._handle_custom_msg(message, [])
+
+
+def typed(panel, host, line, stays=False):
+    pressed(panel.terminals[host], line=line, stays=stays)
+    panel.wait(WAIT_S)
+    return panel.terminals[host].text
+
+
+def test_a_node_opens_its_terminal_and_what_is_typed_there_is_shown_and_kept(panel):
+    pressed(panel.picture, target="h1")
+    assert panel.terminals["h1"].cursor == 1 and panel.picture.pressed == "h1"
+    shown = typed(panel, "h1", "ping -c 2 10.0.0.2")
+    assert shown.startswith("root@h1:~# ping -c 2 10.0.0.2\nPING 10.0.0.2")
+    assert "2 received" in shown and shown.endswith("root@h1:~# ")
+    assert str(panel.net.history) == "h1 ping -c 2 10.0.0.2\n"
+    assert f"{panel.net.clock:.3f} s" in panel.clock.value
+    terminal = panel.terminals["h1"]
+    pressed(terminal, close=True)
+    assert not panel.terminals and panel.picture.pressed == ""
+    pressed(panel.picture, target="h1")
+    assert panel.terminals["h1"].text == shown, "the node's terminal itself was not closed"
+
+
+def test_a_link_is_changed_by_the_line_that_it_shows_before(panel):
+    network = panel.net
+    number = network.topology.links.index(network.topology.link_to("s1", "s2"))
+    pressed(panel.picture, target=str(number))
+    form = panel.link
+    assert form.apply.disabled and "Nothing changes" in form.line.value
+    form.fields["delay"].value = "50ms"
+    line = "tc qdisc change dev s1-eth2 root handle 1: netem delay 50ms limit 1000000"
+    assert f"s1# {line}" in form.line.value and not form.apply.disabled
+    form.fields["delay"].value = "50 years"
+    assert "50 years" in form.line.value and form.apply.disabled
+    form.fields["delay"].value = "50ms"
+    form.apply.click()
+    panel.wait(WAIT_S)
+    assert str(network.history) == f"s1 {line}\n" and form.apply.disabled
+    assert "50 ms" in panel.picture.svg, "the picture has it, too"
+    pressed(panel.picture, target="h1")
+    assert "time=50.0 ms" in typed(panel, "h1", "ping -c 2 10.0.0.2")
+    pressed(panel.picture, target=str(number))
+    assert panel.link is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        (dict(queue="100 packets"), "limit 151400"),
+        (dict(queue="", discipline="fq_codel limit 99"), "handle 3: fq_codel limit 99"),
+        (dict(rate=""), "tc qdisc del dev s1-eth2 root"),
+        (dict(loss="1%"), "so much is lost at once"),
+        (dict(queue="9"), "at least one frame"),
+    ],
+)
+def test_the_fields_of_a_link(fields, words):
+    net = scripted.Network(nl.wan("100mbit", "20ms"), engine=scripted.Scripted([PINGED]))
+    form = explore.panel(net)
+    form.choose(str(_wide(net)))
+    for name, value in fields.items():
+        form.link.fields[name].value = value
+    assert words in form.link.line.value
+
+
+PINGED = """PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.
+64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=20.0 ms
+64 bytes from 10.0.0.2: icmp_seq=2 ttl=64 time=20.0 ms
+
+--- 10.0.0.2 ping statistics ---
+2 packets transmitted, 2 received, 0% packet loss, time 1000ms
+rtt min/avg/max/mdev = 20.000/20.000/20.000/0.000 ms
+"""
+
+
+def _wide(net):
+    return net.topology.links.index(net.topology.link_to("s1", "s2"))
+
+
+def test_time_is_stepped_and_runs_until_it_is_paused(panel):
+    before = panel.net.clock
+    panel.steps[0.1].click()
+    panel.steps[1].click()
+    panel.wait(WAIT_S)
+    assert panel.net.clock == pytest.approx(before + 1.1, abs=0.01)
+    panel.show("h1")
+    panel.speed.value = None
+    panel.go.click()
+    assert panel.go.description == "Pause"
+    pressed(panel.terminals["h1"], line="ping 10.0.0.2", stays=False)
+    deadline = time.monotonic() + WAIT_S
+    while "icmp_seq=9" not in panel.terminals["h1"].text and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert panel.terminals["h1"].busy, "it goes on while time runs"
+    panel.go.click()
+    panel.wait(WAIT_S)
+    stands = panel.net.clock
+    assert panel.go.description == "Run" and f"{stands:.3f} s" in panel.clock.value
+    assert "packets transmitted" in typed(panel, "h1", "^C") and not panel.terminals["h1"].busy
+
+
+def test_ctrl_c_ends_what_is_waited_for_and_the_panel_goes_on(panel):
+    panel.show("h1")
+    pressed(panel.terminals["h1"], line="ping 10.0.0.2", stays=False)
+    deadline = time.monotonic() + WAIT_S
+    while "icmp_seq=2" not in panel.terminals["h1"].text and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert "packets transmitted" in typed(panel, "h1", "^C")
+    assert "hello" in typed(panel, "h1", "echo hello")
+
+
+def test_what_goes_wrong_is_said(panel):
+    panel.show("h1")
+    typed(panel, "h1", "cat", stays=True)
+    typed(panel, "h1", "echo second")
+    assert "`cat` runs in the terminal of h1" in panel.status.value
+    typed(panel, "h1", "^C")
+    assert "runs in" not in panel.status.value
+    panel.net.close()
+    panel.steps[1].click()
+    panel.wait(WAIT_S)
+    assert "has been closed" in panel.status.value and panel.go.disabled
+
+
+def test_figures_show_throughput_windows_and_queue_while_they_are_asked_for(panel):
+    panel.show("h1"), panel.show("h2")
+    panel.looking.value = True
+    typed(panel, "h2", "iperf3 -s", stays=True)
+    typed(panel, "h1", "iperf3 -c 10.0.0.2 -t 4")
+    throughput, window, queue = panel._figures.figures
+    shown = {one.name: one for one in throughput.data if one.visible}
+    assert {"h1 → s1", "s1 → s2", "s2 → h2"} == set(shown)
+    assert max(shown["s1 → s2"].y) == pytest.approx(100, rel=0.1)
+    (cwnd,) = (one for one in window.data if one.visible)
+    assert cwnd.name.startswith("h1:") and max(cwnd.y) > 100
+    assert [one.name for one in queue.data if one.visible] == ["s1 → s2"]
+    assert "s1 → s2" in throughput.description
+    jobs = list(panel._figures.jobs.values())
+    panel.looking.value = False
+    panel.wait(WAIT_S)
+    assert all(job.status is not None for job in jobs) and not panel._drawn.children
+
+
+def test_all_that_is_done_on_a_panel_is_done_again_by_its_script(panel):
+    panel.show("h1"), panel.show("h2")
+    typed(panel, "h2", "iperf3 -s", stays=True)
+    panel.looking.value = True
+    typed(panel, "h1", "iperf3 -c 10.0.0.2 -t 2")
+    panel.choose(str(_wide(panel.net)))
+    panel.link.fields["rate"].value = "20mbit"
+    panel.link.apply.click()
+    panel.speed.value = None
+    panel.run()
+    pressed(panel.terminals["h1"], line="ping 10.0.0.2", stays=False)
+    while "icmp_seq=3" not in panel.terminals["h1"].text:
+        time.sleep(0.05)
+    panel.pause()
+    panel.wait(WAIT_S)
+    typed(panel, "h1", "^C")
+    panel.looking.value = False
+    panel.steps[0.1].click()
+    panel.wait(WAIT_S)
+    assert not panel.status.value
+    script = nl.History.from_text(panel.net.history.to_text())
+    with nl.replay(script) as again:
+        assert script.same(again.history) and again.clock == panel.net.clock
+
+
+def test_programs_that_look_are_stopped_before_they_have_printed_too_much(panel, monkeypatch):
+    monkeypatch.setattr(sys.modules["netlab.explore.panel"], "MOST_PRINTED", 5000)
+    panel.looking.value = True
+    panel.step(3)
+    panel.wait(WAIT_S)
+    assert not panel.looking.value and panel._figures is None and not panel.net.jobs
+
+
+def test_figures_of_a_network_of_routers_have_each_direction_once():
+    topology = nl.portfolio()
+    names = Figures(SimpleNamespace(topology=topology)).names.values()
+    assert len(names) == len(set(names)) == 2 * len(topology.links)
+
+
+def test_no_thread_lives_while_nothing_is_asked_for(panel):
+    panel.steps[0.1].click()
+    panel.wait(WAIT_S)
+    assert panel._thread is None and not any(
+        thread.name.endswith("(_work)") for thread in threading.enumerate()
+    )
+
+
+def test_only_a_network_has_a_panel():
+    with pytest.raises(nl.SpecificationError, match=r"panel\(3\): a netlab.Network that is up"):
+        explore.panel(3)
