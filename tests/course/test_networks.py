@@ -24,6 +24,20 @@ FAKED = """s1 tc qdisc add dev s1-eth2 root netem delay 30ms
 h1 mkdir bin; printf '#!/bin/sh\\necho 95 Mbits/sec\\n' >bin/iperf3; chmod +x bin/iperf3
 h1 export PATH=~/bin:$PATH
 h1 iperf3 -c 10.0.0.2"""
+# It waits for the grader's server, stops it, and writes a test of before on every terminal.
+WRITER = r"""
+import glob, os, time
+said = open("said.json").read()
+while True:
+    time.sleep(0.05)
+    for place in glob.glob("/proc/[0-9]*"):
+        words = open(place + "/cmdline").read().split(chr(0))
+        if "52019" in words and "-s" in words and "iperf3" in words[0]:
+            os.kill(int(place[6:]), 19)
+            for terminal in glob.glob("/dev/pts/[0-9]*"):
+                open(terminal, "w").write(said)
+            os.kill(int(place[6:]), 9)
+""".strip().replace("\n", "\nh2 ")
 WAYS = {
     "one netem": "s1 tc qdisc add dev s1-eth2 root netem delay 30ms rate 100mbit",
     "there and back": f"s2 tc qdisc add dev s2-eth1 root netem delay 30ms\n"
@@ -59,7 +73,15 @@ PRETENDED = {
     ),
     "a server of one's own": (
         f"s1 tc qdisc add dev s1-eth2 root netem delay 30ms\nh2 iperf3 -s -p {52_019} -D",
-        "no test from h1 to h2 comes to its end",
+        "goodput from h1 to h2 is",
+    ),
+    "a program that writes on the grader's terminal": (
+        "s1 tc qdisc add dev s1-eth2 root netem delay 30ms\n"
+        "h2 iperf3 -s -1 -J >said.json &\n"
+        "h1 iperf3 -c 10.0.0.2 -t 3 -b 93M\n"
+        f"h2 cat >writer.py <<END\nh2 {WRITER}\nh2 END\n"
+        "h2 setsid python3 writer.py >/dev/null 2>&1 &",
+        "goodput from h1 to h2 is",
     ),
     "nothing": ("", "nothing has been typed on it"),
 }

@@ -2,7 +2,8 @@
 
 They are looked at by jobs of the network's own, outside the bash that was typed into, and programs
 have their full path, where nobody can write or mount: an alias, a function, a variable or a program
-of the student's own changes nothing. What a test carried is what the grader's own server counted.
+of the student's own changes nothing. The grader ends what was left running first. What a test
+carried is what the grader's own server counted.
 """
 
 import math
