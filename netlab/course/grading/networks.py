@@ -22,15 +22,18 @@ OTHER = "its first line names another network than the question's"
 # could write on the terminals of the grader's. (Fields of /proc/PID/stat: proc_pid_stat(5).)
 END_ALL = r"""
 [ -e /job/agent.py ] || exit 1
+exec 2>/dev/null
 for again in {1..20}; do
   left=0
   for place in /proc/[0-9]*; do
-    { read -r stat <$place/stat; } 2>/dev/null || continue
+    stat=$(<$place/stat) || continue  # whole: a name may have lines and brackets
     set -- ${stat##*) }
-    [ $1 = Z ] || [ $2 = 2 ] || [ ${20} -lt 100 ] || [ ${place#/proc/} = $$ ] && continue
+    [ $1 = Z ] && [ ${18} -lt 2 ] && continue  # no thread of it is left
+    [ $2 = 2 ] || [ ${20} -lt 100 ] || [ ${place#/proc/} = $$ ] && continue
     kill -KILL ${place#/proc/} && left=1
   done
   [ $left = 0 ] && exit 0
+  /usr/bin/sleep 0.02
 done
 exit 1
 """
