@@ -5,6 +5,7 @@ import math
 import re
 from pathlib import Path
 
+from netlab import engines
 from netlab.algorithms.source import Algorithm
 from netlab.engines.protocol import ignore
 from netlab.errors import CommandError, LimitError, SpecificationError
@@ -25,7 +26,8 @@ def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=None):
     script : History, str or path
         A `Network.history`, what its ``to_text`` gave, or a file that ``save`` wrote.
     engine, wall_limit_s
-        As for `Network`.
+        As for `Network`; Mininet on this machine is taken only where it is named, as it would do
+        as root whatever the script says.
     show : callable, optional
         Is told what the terminals show, as it comes.
     limit_s : float, optional
@@ -39,7 +41,7 @@ def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=None):
     Raises
     ------
     SpecificationError
-        It is no script, or has a line that none has.
+        It is no script, has a line that none has, or would be carried out on this machine.
     NetlabError
         A line failed now that did not when it was saved; a LimitError where it took too long.
 
@@ -52,7 +54,13 @@ def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=None):
         script = Path(script).read_text(encoding="utf-8")
     if not isinstance(script, History):
         script = History.from_text(script)
-    known = script.network
+    known, named = script.network, engine is not None
+    engine = engines.pick(engine)
+    if engine.name == "mininet" and not named:
+        raise SpecificationError(
+            "a script is not carried out as root on this machine unless its reader says so:"
+            ' engine="mininet"'
+        )
     net = Network(
         Topology.from_json(json.dumps(known["topology"])),
         known["seed"],

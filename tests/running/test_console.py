@@ -224,6 +224,15 @@ def test_a_line_that_no_script_has_is_refused(line, net):
         nl.replay(f"{head}\n{line}\n")
 
 
+def test_a_script_is_carried_out_on_this_machine_only_where_that_is_said(net, monkeypatch):
+    class Mininet(type(net.engine)):
+        name = "mininet"
+
+    monkeypatch.setattr(nl.engines, "pick", lambda engine: Mininet())
+    with pytest.raises(nl.SpecificationError, match=r"as root on this machine unless"):
+        nl.replay(net.history)
+
+
 def test_a_cell_types_its_lines(capsys):
     shell = InteractiveShell.instance()
     shell.run_cell("%load_ext netlab")
