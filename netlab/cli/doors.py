@@ -1,7 +1,7 @@
-"""Doors: how `netlab attach` comes to the networks of another process, a notebook's or a shell's.
+"""The server of `netlab attach`, in the process that has networks up: a notebook's or a shell's.
 
-A process has one door: a socket in netlab's cache, beside a card with its address and its key, in a
-folder that only its user can open. Messages are JSON. Who is attached has a `Visit`, whose threads
+A process has one `Door`: a Unix socket in netlab's cache, beside a file with its address and its
+key (its card), in a folder that only its user can open. Messages are JSON. Who is attached has a `Visit`, whose threads
 wait for keys; virtual time stands still meanwhile, unless something runs in the foreground.
 """
 
@@ -274,7 +274,7 @@ def knock(card):
 def networks():
     """What is up behind all doors: pairs of a card and what its door tells of a network."""
     found = []
-    for card in sorted(Path(folder()).glob("*.json")):
+    for card in sorted(Path(folder()).glob("[0-9]*-*.json")):
         if line := knock(card):
             with line, contextlib.suppress(OSError, EOFError, ValueError):
                 say(line)
