@@ -1,8 +1,9 @@
 """The server of `netlab attach`, in the process that has networks up: a notebook's or a shell's.
 
 A process has one `Door`: a Unix socket in netlab's cache, beside a file with its address and its
-key (its card), in a folder that only its user can open. Messages are JSON. Who is attached has a `Visit`, whose threads
-wait for keys; virtual time stands still meanwhile, unless something runs in the foreground.
+key (its card), in a folder that only its user can open. Messages are JSON. Who is attached has a
+`Visit`, whose threads wait for keys; virtual time stands still meanwhile, unless
+something runs in the foreground.
 """
 
 import atexit
