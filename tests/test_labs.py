@@ -209,7 +209,7 @@ def test_two_hosts_at_once(figure, name, range, row, lab10, tmp_path, monkeypatc
     """The student's files, at Mininet's prompt; what the last of their lines says is netlab's."""
     net, _ = lab10
     monkeypatch.chdir(tmp_path)
-    writing = [one for one in code("lab10") if re.match(r"(same|diff)_algo|Path", one)]
+    writing = [one for one in code("lab10") if re.search(r"^(same|diff)_algo|write_text", one)]
     exec("\n".join(writing), {"Path": Path})
     shown = []
     Prompt(net, shown.append).line(f"source {name}")

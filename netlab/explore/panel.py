@@ -158,6 +158,7 @@ class Panel(widgets.VBox):
 
     def _refresh(self):
         self._shown_s = time.monotonic()
+        self.clock.value = f'<span style="{TEXT}">at <b>{self.net.clock:.3f} s</b></span>'
         for host, terminal in list(self.terminals.items()):
             console = self.net.consoles.get(host)
             if console and console.job:
@@ -166,7 +167,6 @@ class Panel(widgets.VBox):
             terminal.busy = bool(console and console.foreground)
         self.go.description = "Pause" if self._running else "Run"
         self.go.icon = "pause" if self._running else "play"
-        self.clock.value = f'<span style="{TEXT}">at <b>{self.net.clock:.3f} s</b></span>'
         if self._figures:
             self._figures.draw()
             if self._figures.printed > MOST_PRINTED:

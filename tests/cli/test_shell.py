@@ -102,7 +102,13 @@ def test_a_drawing_of_miniedit_is_opened():
 def test_on_a_terminal_lines_are_edited_and_ctrl_c_ends_the_command_alone():
     pexpect = pytest.importorskip("pexpect")
     environment = os.environ | {"TERM": "dumb"}
-    seen = pexpect.spawn(NETLAB[0], [*NETLAB[1:], "shell"], env=environment, timeout=60)
+    seen = pexpect.spawn(NETLAB[0], [*NETLAB[1:], "shell"], env=environment, timeout=180)
+
+    def ctrl_c():
+        seen.sendintr()
+        seen.expect_exact("Interrupt")
+        seen.expect_exact("mininet> ")
+
     try:
         seen.expect_exact("mininet> ")
         listed = subprocess.run([*NETLAB, "attach"], capture_output=True, text=True, timeout=60)
@@ -113,18 +119,14 @@ def test_on_a_terminal_lines_are_edited_and_ctrl_c_ends_the_command_alone():
         seen.send("pingal\t\r")
         seen.expect_exact("(12/12 received)")
         seen.expect_exact("mininet> ")
-        seen.sendline("sh sleep 1000000")
-        seen.sendline("\x03")
-        seen.expect_exact("Interrupt")
-        seen.expect_exact("mininet> ")
-        seen.sendline("h1 cat")
-        seen.sendintr()
-        seen.expect_exact("mininet> ")
-        seen.sendintr()
-        seen.expect_exact("mininet> ")
+        for line in ("sh sleep 1000000", "h1 cat"):
+            seen.sendline(line)
+            seen.expect_exact(line)
+            ctrl_c()
+        ctrl_c()
         seen.send("\x1b[A\x1b[A\r")  # what was typed before
-        seen.sendintr()
-        seen.expect_exact("mininet> ")
+        seen.expect_exact("sh sleep 1000000")
+        ctrl_c()
         seen.sendeof()
         seen.expect(pexpect.EOF)
         seen.close()
