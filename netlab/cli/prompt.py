@@ -6,7 +6,6 @@ in the network's history, and replays.
 
 import functools
 import re
-import shlex
 from cmd import Cmd
 from types import SimpleNamespace
 
@@ -53,20 +52,14 @@ class Prompt(Cmd):
         self.net, topology = net, net.topology
         self.show = functools.partial(print, end="", flush=True) if show is None else show
         super().__init__(stdout=SimpleNamespace(write=self.show, flush=ignore))
-        self.names = topology.node_names
-        hosts = [*topology.hosts, *topology.routers]  # to Mininet, a router is a host
-        self.hosts = [one.name for one in hosts]
-        self.cards, self.peers = {one.name: ["lo"] for one in topology.switches}, {}
-        self.cards = {name: [] for name in self.hosts} | self.cards
+        self.names, self.sources = topology.node_names, []  # files that are being read
+        self.address = {host.name: host.address.partition("/")[0] for host in topology.hosts}
+        for router in topology.routers:  # to Mininet, a host
+            self.address[router.name] = router.addresses[0].partition("/")[0]
+        self.ends = []  # of each link both ways: node, its interface, the other's, the other
         for link in topology.links:
             a, b = (topology.interface(link, name) for name in (link.a, link.b))
-            self.cards[link.a].append(a)
-            self.cards[link.b].append(b)
-            self.peers |= {a: b, b: a}
-        self.addresses = {one.name: [one.address] for one in topology.hosts}
-        self.addresses |= {one.name: one.addresses for one in topology.routers}
-        self.address = {name: own[0].partition("/")[0] for name, own in self.addresses.items()}
-        self.sources = []  # files that are being read
+            self.ends += [(link.a, a, b, link.b), (link.b, b, a, link.a)]
 
     def line(self, text):
         """Carry out a line; -> True where it was `exit`.
@@ -79,7 +72,7 @@ class Prompt(Cmd):
         name, _, line = self.parseline(line)
         if line.startswith("#"):
             return False
-        if name not in ("sh", "noecho", *self.names):  # bash knows comments
+        if name not in ("sh", *self.names):  # bash knows comments
             line = re.sub(r"(^|\s)#.*", "", line)
         return super().onecmd(line)
 
@@ -128,130 +121,62 @@ class Prompt(Cmd):
 
     def do_net(self, _):
         """List what each interface is connected to."""
-        for name, cards in self.cards.items():
-            pairs = "".join(f" {card}:{self.peers.get(card, ' ')}" for card in cards)
-            self.show(f"{name}{pairs}\n")
+        for name in self.names:
+            lo = "" if name in self.address else " lo: "  # a switch's
+            cards = (f" {own}:{its}" for node, own, its, _ in self.ends if node == name)
+            self.show(f"{name}{lo}{''.join(cards)}\n")
 
     def do_links(self, _):
         """List the links, and whether their interfaces are there."""
         there = " ".join(self._run(name, "ls /sys/class/net") for name in self.names).split()
-        for a, b in list(self.peers.items())[::2]:
+        for _, a, b, _ in self.ends[::2]:
             states = " ".join("OK" if card in there else "MISSING" for card in (a, b))
             self.show(f"{a}<->{b} ({states}) \n")
-
-    def do_intfs(self, _):
-        """List interfaces."""
-        for name, cards in self.cards.items():
-            self.show(f"{name}: {','.join(cards)}\n")
-
-    def do_dump(self, _):
-        """List nodes, with the addresses that their interfaces had at first."""
-        topology = self.net.topology
-        kinds = {one.name: "Host" for one in topology.hosts}
-        kinds |= {one.name: "Node" for one in topology.routers}
-        for name, cards in self.cards.items():
-            own = [one.partition("/")[0] for one in self.addresses.get(name, ["127.0.0.1"])]
-            own += ["None"] * (len(cards) - len(own))
-            pairs = ",".join(f"{card}:{ip}" for card, ip in zip(cards, own, strict=False))
-            self.show(f"<{kinds.get(name, 'LinuxBridge')} {name}: {pairs}> \n")
 
     def do_pingall(self, timeout):
         """Ping between all hosts: pingall [seconds to wait for each]"""
         self.show("*** Ping: testing ping reachability\n")
-        self._ping(self.hosts, timeout)
-
-    def do_pingallfull(self, _):
-        """Ping between all hosts, with their round-trip times."""
-        self.show("*** Ping: testing ping reachability\n")
-        self._ping(self.hosts, full=True)
-
-    def do_pingpair(self, _):
-        """Ping between the first two hosts."""
-        self._ping(self.hosts[:2])
-
-    def do_pingpairfull(self, _):
-        """Ping between the first two hosts, with their round-trip times."""
-        self._ping(self.hosts[:2], full=True)
-
-    def _ping(self, hosts, timeout="", full=False):
-        came, times = [], []
-        wait = f" -W {timeout}" if timeout else ""
-        for one in hosts:
+        wait, came = f" -W {timeout}" if timeout else "", []
+        for one in self.address:
             self.show(f"{one} -> ")
-            for other in [name for name in hosts if name != one]:
+            for other in (name for name in self.address if name != one):
                 said = self._run(one, f"ping -c1{wait} {self.address[other]}")
                 came.append(" 1 received" in said)
-                rtt = re.search(r"= ([\d./]+ ms)", said)
-                rtt = rtt[1] if rtt else "0.000/0.000/0.000/0.000 ms"
-                times.append(f" {one}->{other}: 1/{came[-1]:d}, rtt min/avg/max/mdev {rtt}\n")
                 self.show(f"{other} " if came[-1] else "X ")
             self.show("\n")
-        if full:
-            self.show(f"*** Results: \n{''.join(times)}")
-        elif came:
-            lost = 100 * came.count(False) // len(came)
-            self.show(f"*** Results: {lost}% dropped ({sum(came)}/{len(came)} received)\n")
-        else:
-            self.show("*** Warning: No packets sent\n")
+        lost = 100 * came.count(False) // max(1, len(came))
+        self.show(f"*** Results: {lost}% dropped ({sum(came)}/{len(came)} received)\n")
 
     def do_iperf(self, args):
         """TCP throughput between two hosts, or the first and the last: iperf [h1 h2]"""
-        words = args.split() or [self.hosts[0], self.hosts[-1]]
-        if len(words) != 2:
-            return self.show("invalid number of args: iperf src dst\n")
-        self._iperf("TCP", *words)
-
-    def do_iperfudp(self, args):
-        """What arrives of a UDP stream between two hosts: iperfudp [10M h1 h2]"""
-        words = args.split() or ["10M", self.hosts[0], self.hosts[-1]]
-        if len(words) != 3:
-            return self.show("invalid number of args: iperfudp bw src dst\nbw examples: 10M\n")
-        rate, *ends = words
-        self._iperf("UDP", *ends, " -u", f" -b {shlex.quote(rate)}", [rate])
-
-    def _iperf(self, kind, client, server, how="", to="", results=()):
-        if self._lacks("node '{}' not in network\n", client, server):
-            return
-        self.show(f"*** Iperf: testing {kind} bandwidth between {client} and {server} \n")
-        to = f"{self.address.get(server, '127.0.0.1')}{to}"
-        listening = self.net.start(server, f"iperf -p 5001{how} -s")
+        hosts = [*self.address]
+        ends = args.split() or [hosts[0], hosts[-1]]
+        if len(ends) != 2 or not {*ends} <= {*hosts}:
+            return self.show("usage: iperf src dst, two hosts of this network\n")
+        client, server = ends
+        self.show(f"*** Iperf: testing TCP bandwidth between {client} and {server} \n")
+        listening = self.net.start(server, "iperf -p 5001 -s")
         try:
-            said = self._run(client, f"iperf -p 5001{how} -t {IPERF_S} -c {to}")
+            said = self._run(client, f"iperf -p 5001 -t {IPERF_S} -c {self.address[server]}")
         finally:
             listening.stop()
-        rates = [
-            re.findall(r"(?<![\d.])[\d.]{1,20} \w{1,9}/sec", text)
-            for text in (listening.text, said)
-        ]
+        pattern = r"(?<![\d.])[\d.]{1,20} \w{1,9}/sec"
+        rates = [re.findall(pattern, text) for text in (listening.text, said)]
         if not all(rates):
             return self.show(f"could not parse iperf output: {said}\n")
-        self.show(f"*** Results: {[*results, *(found[-1] for found in rates)]}\n")
-
-    def _lacks(self, text, *names):
-        unknown = [name for name in names if name not in self.names]
-        for name in unknown:
-            self.show(text.format(name))
-        return unknown
+        self.show(f"*** Results: {[found[-1] for found in rates]}\n")
 
     def do_link(self, args):
         """Bring the links between two nodes up or down: link s1 s2 down"""
-        words = args.split()
-        if len(words) != 3:
-            return self.show("invalid number of args: link end1 end2 [up down]\n")
-        one, other, state = words
-        if state not in ("up", "down"):
-            return self.show("invalid type: link end1 end2 [up down]\n")
-        if self._lacks("src not in network: {}\n", one) or self._lacks(
-            "dst not in network: {}\n", other
-        ):
-            return
-        cards = [card for card in self.cards[one] if self.peers.get(card) in self.cards[other]]
-        if not cards:
-            self.show(f"src and dst not connected: {one} {other}\n")
-        for card in cards:
-            for end, name, own in (("src", one, card), ("dst", other, self.peers[card])):
-                if said := self._run(name, f"ifconfig {own} {state}"):
-                    self.show(f"link {end} status change failed: {said}")
+        *ends, state = args.split() or [""]
+        if len(ends) != 2 or state not in ("up", "down"):
+            return self.show("usage: link end1 end2 [up down]\n")
+        between = [end for end in self.ends if end[::3] in (tuple(ends), tuple(ends[::-1]))]
+        if not between:
+            self.show(f"src and dst not connected: {' '.join(ends)}\n")
+        for node, card, _, _ in between:
+            if said := self._run(node, f"ifconfig {card} {state}"):
+                self.show(f"link status change failed: {said}")
 
     def do_sh(self, line):
         """Run a command on the machine of the switches, or let time pass: sh sleep 2"""
@@ -265,8 +190,6 @@ class Prompt(Cmd):
 
     def do_source(self, name):
         """Carry out the lines of a file: source FILE"""
-        if len(name.split()) != 1:
-            return self.show("usage: source <file>\n")
         if name in self.sources:
             return self.show(f"error reading file {name}: it is being read\n")
         try:
@@ -279,47 +202,13 @@ class Prompt(Cmd):
         finally:
             self.sources.remove(name)
 
-    def do_noecho(self, line):
-        """The same as without it, since keys are not shown twice here: noecho h2 cat FILE"""
-        return self.default(line)
-
-    def do_time(self, line):
-        """Tell how long a line takes, in the network's time: time pingall"""
-        began_s = self.net.clock
-        ended = self.line(line)
-        self.show(f"*** Elapsed time: {self.net.clock - began_s:.6f} secs\n")
-        return ended
-
     def do_xterm(self, names):
         """What gives a node a terminal of its own here: xterm h1"""
-        if not names:
-            self.show("usage: xterm node1 node2 ...\n")
-        for name in names.split():
-            if not self._lacks("node '{}' not in network\n", name):
-                self.show(
-                    f"*** There are no windows here: `netlab attach {name}`, in another terminal,"
-                    f" opens one on {name}\n"
-                )
-
-    do_gterm = do_x = do_xterm
-
-    def do_py(self, _):
-        """Not here: Python is for notebooks and scripts."""
-        self.show(
-            "*** Python is not taken here: in a notebook or a script, netlab.Network is such a"
-            " network, and net.run('h1', 'ls') does what h1.cmd('ls') does\n"
-        )
-
-    do_px = do_py
-
-    def do_switch(self, _):
-        """Not here: switches are the kernel's bridges."""
-        self.show(
-            "*** The switches are the kernel's bridges, without a controller or OpenFlow: `sh ip"
-            " link set s1 down` ends s1's forwarding, `sh bridge fdb show` tells what was learned\n"
-        )
-
-    do_dpctl = do_switch
+        for name in names.split() or ["h1"]:
+            self.show(
+                f"*** There are no windows here: `netlab attach {name}`, in another terminal,"
+                f" opens one on {name}\n"
+            )
 
     def do_exit(self, _):
         """Leave, and end the network."""

@@ -57,10 +57,6 @@ def test_nodes_and_links_are_listed_as_in_mininet(says):
         "h1-eth0<->s1-eth1 (OK OK) ",
         "s1-eth2<->s2-eth1 (OK OK) ",
     ]
-    assert "h1: h1-eth0\n" in says("intfs") and "s1: lo,s1-eth1,s1-eth2,s1-eth3\n" in says("intfs")
-    dump = says("dump")
-    assert "<Host h1: h1-eth0:10.0.0.1> \n" in dump
-    assert "<LinuxBridge s2: lo:127.0.0.1,s2-eth1:None,s2-eth2:None,s2-eth3:None> \n" in dump
 
 
 def test_names_of_hosts_become_addresses_and_bash_stays(says):
@@ -68,9 +64,7 @@ def test_names_of_hosts_become_addresses_and_bash_stays(says):
     assert "1 packets transmitted, 1 received" in says("h1 ping -c 1 h2")
     assert says("h1 x=5", "h1 cd /tmp", "h1 echo $x in $PWD # h1", "h1 cd") == "5 in /tmp\n"
     assert says("h1 for i in 1 2; do", "h1   echo $i", "h1 done") == "1\n2\n"
-    assert says("noecho h2 pwd") == "/root\n" and says("h1") == (
-        "*** Please enter a command for node: h1 <cmd>\n"
-    )
+    assert says("h1") == ("*** Please enter a command for node: h1 <cmd>\n")
 
 
 def test_jobs_in_the_background_go_on_while_time_passes(says):
@@ -94,9 +88,6 @@ def test_pings_are_counted_as_in_mininet(says):
         "h1 -> h2 h3 h4 \nh2 -> h1 h3 h4 \nh3 -> h1 h2 h4 \nh4 -> h1 h2 h3 \n"
         "*** Results: 0% dropped (12/12 received)\n"
     )
-    assert says("pingpair") == "h1 -> h2 \nh2 -> h1 \n*** Results: 0% dropped (2/2 received)\n"
-    full = says("pingpairfull")
-    assert re.search(r"Results: \n h1->h2: 1/1, rtt min/avg/max/mdev 20\.00./20", full)
 
 
 def test_a_link_goes_down_and_up(says):
@@ -108,42 +99,18 @@ def test_a_link_goes_down_and_up(says):
     says("link s1 s2 up", "sh sleep 5")
     assert "0% dropped" in says("pingall")
     assert says("link h1 h2 up") == "src and dst not connected: h1 h2\n"
-    assert says("link h1 h9 up") == "dst not in network: h9\n"
-    assert says("link h1 s1") == "invalid number of args: link end1 end2 [up down]\n"
-    assert says("link h1 s1 off") == "invalid type: link end1 end2 [up down]\n"
+    assert says("link h1 s1 off") == says("link") == "usage: link end1 end2 [up down]\n"
 
 
 def test_iperf_tells_both_ends(says):
     said = says("iperf h1 h2")
     assert said.startswith("*** Iperf: testing TCP bandwidth between h1 and h2 \n*** Results: ['9")
     assert re.search(r"\['9\d\.\d Mbits/sec', '9\d\.\d Mbits/sec'\]\n\Z", said)
-    udp = says("iperfudp 5M h3 h4")
-    assert re.search(
-        r"UDP bandwidth between h3 and h4 \n.*\['5M', '5\.\d+ M\S+', '5\.\d+ M\S+'\]", udp
-    )
-    assert says("iperf h1") == "invalid number of args: iperf src dst\n"
-    assert says("iperf h8 h9") == "node 'h8' not in network\nnode 'h9' not in network\n"
-    assert says("iperfudp 5M") == (
-        "invalid number of args: iperfudp bw src dst\nbw examples: 10M\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("xterm h1", "`netlab attach h1`"),
-        ("gterm h9", "node 'h9' not in network"),
-        ("py h1.cmd('ls')", "a notebook or a script"),
-        ("px 1", "a notebook or a script"),
-        ("switch s1 stop", "`sh ip link set s1 down`"),
-        ("dpctl dump-flows", "`sh bridge fdb show`"),
-    ],
-)
-def test_what_is_not_here_says_what_is(says, line, why):
-    assert why in says(line)
+    assert "two hosts" in says("iperf h1") and "two hosts" in says("iperf h1 h9")
 
 
 def test_what_is_no_command_is_told_as_in_mininet(says):
+    assert "`netlab attach h1`" in says("xterm h1")
     assert says("ping h1 h2") == "*** Unknown command: ping h1 h2\n"
     assert says("", "   ", "# nodes", "  # nodes") == ""
     assert says("help link") == "Bring the links between two nodes up or down: link s1 s2 down\n"
@@ -151,7 +118,7 @@ def test_what_is_no_command_is_told_as_in_mininet(says):
 
 
 def test_tab_completes_commands_and_nodes(prompt):
-    assert prompt.completenames("pinga") == ["pingall", "pingallfull"]
+    assert prompt.completenames("pinga") == ["pingall"]
     assert prompt.completenames("h") == ["help", "h1", "h2", "h3", "h4"]
     assert prompt.completedefault("s", "link s", 5, 6) == ["s1", "s2"]
 
@@ -163,7 +130,7 @@ def test_exit_leaves_but_not_out_of_a_file(prompt, says, tmp_path):
     (tmp_path / "itself").write_text(f"source {tmp_path}/itself\n")
     assert "it is being read" in says(f"source {tmp_path}/itself")
     assert says("source /nowhere") == "error reading file /nowhere\n"
-    assert says("source") == "usage: source <file>\n"
+    assert says("source") == "error reading file \n"
 
 
 def test_a_file_of_lines_has_two_clients_at_once_and_replays(tmp_path):
@@ -216,8 +183,8 @@ def test_ctrl_c_ends_what_consists_of_several_commands(line):
         with pytest.raises(KeyboardInterrupt):
             for _ in range(1000):
                 prompt.line(line)
-        assert net.jobs == [] and prompt.line("pingpair") is False
-    assert "".join(shown).endswith("*** Results: 0% dropped (2/2 received)\n")
+        assert net.jobs == [] and prompt.line("h1 echo on") is False
+    assert "".join(shown).endswith("on\n")
 
 
 def test_ctrl_c_ends_the_whole_file(prompt, tmp_path):
@@ -234,7 +201,6 @@ def test_routers_are_hosts_and_have_addresses():
     with nl.Network(nl.portfolio()) as net:
         prompt = Prompt(net, shown.append)
         for line in (
-            "dump",
             "h1 ping -c 1 r4 | tail -n 2 | head -n 1",
             "r1 echo r2",
             "link r1 r2 down",
@@ -242,7 +208,6 @@ def test_routers_are_hosts_and_have_addresses():
             prompt.line(line)
         assert "DOWN" in net.run("r2", "ip -br link show r2-eth0", echo=False).text
     shown = "".join(shown)
-    assert "<Node r1: r1-eth0:10.0.0.1,r1-eth1:10.0.1.1> \n" in shown
     assert "1 packets transmitted, 1 received" in shown and shown.endswith("10.0.1.2\n")
 
 
@@ -250,8 +215,7 @@ def test_a_network_without_switches_has_no_machine_of_theirs():
     shown, topology = [], nl.Topology([nl.Host("h1", "10.0.0.1/8")])
     net = SimpleNamespace(topology=topology)
     Prompt(net, shown.append).line("sh ls")
-    Prompt(net, shown.append).line("pingpair")
-    assert "this network has none" in shown[0] and "No packets sent" in shown[-1]
+    assert "this network has none" in shown[0]
 
 
 def test_in_a_notebook_a_cell_is_typed_at_the_prompt(network, capsys):
