@@ -115,6 +115,14 @@ def check_methods(cls):
             raise ValueError(f"{cls.__name__}.{name} must end with return, without yield and async")
 
 
+def as_algorithm(value):
+    """The `Algorithm` of a class or an instance; else ValueError."""
+    found = algorithm(value)
+    if not isinstance(found, Algorithm):
+        raise ValueError(f"{value!r} is no class that derives from netlab.CongestionControl")
+    return found
+
+
 def congestion_control(value):
     """None, the kernel's name of a congestion control, or an `Algorithm`; else ValueError."""
     if isinstance(value, dict):

@@ -24,7 +24,7 @@ def on(shell, line, cell):
     -c 4 h2`` or ``pingall``; see `netlab.cli.prompt.Prompt`.
     """
     names, stay, for_s, limit_s = arguments(line)
-    net = shell.user_ns.get(names[1]) if names[1:] else Network.newest()
+    net = shell.user_ns.get(names[1]) if names[1:] else (Network.all_up() or [None])[-1]
     if not isinstance(net, Network):
         why = f"{names[1]} is no netlab.Network" if names[1:] else "no network is up"
         raise SpecificationError(f"%%on {line}: {why}; `net = nl.Network(nl.wan())` opens one")

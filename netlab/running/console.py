@@ -308,6 +308,11 @@ def split(text):
     return (text, "") if runs else (text[:at], text[at:])
 
 
+def looks_s(seconds):
+    """The last look of an engine for Ctrl-C in this time. [virtual s]"""
+    return int(seconds / LOOK_S) * LOOK_S
+
+
 def one_line(line):
     """The line, with the quotes and blanks that shells know; what nobody types is refused."""
     if not isinstance(line, str) or not line.translate(PLAIN).replace("\t", "").isprintable():

@@ -1,46 +1,25 @@
 """A topology that is up: commands on its nodes, and a clock that stands still between them."""
 
-import functools
-import json
 import os
 import time
 import warnings
 import weakref
 
 from netlab import engines
-from netlab.algorithms.source import Algorithm, algorithm
+from netlab.algorithms.source import as_algorithm
 from netlab.engines.host_speed import wall_s
-from netlab.errors import EmulationError, SpecificationError
-from netlab.running.console import LOOK_S, Console, Typed, one_line
+from netlab.errors import SpecificationError
+from netlab.running.console import looks_s
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
 from netlab.running.history import History
-from netlab.running.host_files import Files
 from netlab.running.job import Job, Plain, check_command, check_seconds, plain
-from netlab.running.keys import Pressed
 from netlab.running.session import Session, alone
 from netlab.running.shown import as_html
 from netlab.running.stop import stoppable
+from netlab.running.terminals import Terminals
 from netlab.topology import Topology
 
-_up = []  # networks of this process, as weak references
-SETTLE_S = 1  # before this, ping skips its interval and bridges are still learning
-
-
-def as_algorithm(value):
-    try:
-        found = algorithm(value)
-    except ValueError as error:
-        raise SpecificationError(f"algorithms: {error}") from None
-    if not isinstance(found, Algorithm):
-        raise SpecificationError(
-            f"algorithms: {value!r} is no class that derives from netlab.CongestionControl"
-        )
-    return found
-
-
-def looks_s(seconds):
-    """The last look of an engine for Ctrl-C in this time. [virtual s]"""
-    return int(seconds / LOOK_S) * LOOK_S
+_up = weakref.WeakValueDictionary()  # networks of this process, as they were opened
 
 
 def end_dropped(agent, process):
@@ -55,7 +34,7 @@ def end_dropped(agent, process):
         )
 
 
-class Network:
+class Network(Terminals):
     """A network that is up.
 
     Time passes only inside `run`, `wait` and `sleep`, and a job's `wait` and `stop`. It stands
@@ -108,7 +87,10 @@ class Network:
                 f"clock = {clock!r}: the {self.engine.name} engine has"
                 f" {', '.join(self.engine.clocks)}"
             )
-        algorithms = [as_algorithm(one) for one in algorithms]
+        try:
+            algorithms = [as_algorithm(one) for one in algorithms]
+        except ValueError as error:
+            raise SpecificationError(f"algorithms: {error}") from None
         if algorithms and "netlab0" not in self.engine.about.get("congestion", ()):
             raise SpecificationError(
                 f"algorithms = {algorithms}: the {self.engine.name} engine does not ask Python"
@@ -116,23 +98,18 @@ class Network:
         self.topology, self.seed, self.commands = topology, seed, []
         self._started = time.monotonic()
         self._agent = self.engine.connect(seed, clock, float(wall_limit_s))
-        self._session = Session(self._agent)
-        self.lock = self._session.lock
-        self.clock_kind, self.consoles, self.files = clock, {}, Files(self)
-        self.history = self._session.history = History(
-            {
-                "topology": topology.model_dump(mode="json"),
-                "seed": seed,
-                "clock": clock,
-                "algorithms": [one.model_dump() for one in algorithms],
-                "engine": self.engine.digest,
-            }
-        )
+        super().__init__(Session(self._agent), clock)
+        network = {"topology": topology.model_dump(mode="json"), "seed": seed, "clock": clock}
+        network["algorithms"] = [one.model_dump() for one in algorithms]
+        self.history = History(network | {"engine": self.engine.digest})
+        self._session.history = self.history
         try:
             stoppable(self)
             if algorithms:
                 self._agent.answer_by(algorithms, seed)
-            self._set_up()
+            setup = list(topology.setup())
+            self.commands += [f"{node} {command}" for node, command in setup]
+            self._session.set_up(topology, setup)
             check_delays(topology, self._session.output, RTT_MARGIN_S[clock])
         except BaseException:
             self._agent.close()
@@ -140,42 +117,16 @@ class Network:
         self._dropped = weakref.finalize(self, end_dropped, self._agent, os.getpid())
         self._dropped.atexit = False  # what is open then ends with this process
         self._at_end = []
-        _up.append(weakref.ref(self))
+        _up[id(self)] = self
 
     @staticmethod
     def all_up():
         """The networks of this process that are up, in the order in which they were opened."""
-        found = [one() for one in tuple(_up)]
-        return [one for one in found if one and one._dropped.alive]
+        return [net for one in _up.valuerefs() if (net := one()) and net.up]
 
     def at_end(self, call):
         """Have this called once, when the network is closed or dropped."""
         self._at_end.append(weakref.finalize(self, call))
-
-    @staticmethod
-    def newest():
-        """The network that was opened last, of those of this process that are up, or None."""
-        _up[:] = [one for one in _up if one() and one()._dropped.alive]
-        return _up[-1]() if _up else None
-
-    def _set_up(self):
-        topology, setup = self.topology, list(self.topology.setup())
-        self.commands += [f"{host} {command}" for host, command in setup]
-        answer = self._session.ask(
-            op="up",
-            hosts=[[host.name, host.address] for host in topology.hosts]
-            + [[router.name, None] for router in topology.routers],
-            switches=[switch.name for switch in topology.switches],
-            links=[[link.a, link.b] for link in topology.links],
-            setup=setup,
-        )
-        if "failed" in answer:
-            node, command, output = answer["failed"]
-            raise EmulationError(
-                f"{node} could not be set up, so nothing was measured: `{command}` said:"
-                f" {output.strip()}"
-            )
-        self._session.sleep(SETTLE_S)  # as a number: the question's length costs virtual time
 
     @property
     def clock(self):
@@ -275,79 +226,6 @@ class Network:
         job = self._session.start(host, command)
         job.command = typed or command
         return job
-
-    @alone
-    def type(self, host, line, limit_s=600, stays=False, show=None):
-        """Type a line on a node's terminal, whose bash stays from line to line.
-
-        Parameters
-        ----------
-        host : str
-            Name of a host, router or switch.
-        line : str
-            As a person types it. Typographic quotes become straight ones. ``^C`` is Ctrl-C for what
-            stays in the foreground.
-        limit_s : float
-            It is ended as Ctrl-C would after so long. [virtual s]
-        stays : bool
-            Leave it in the foreground, as a server; else time passes until it has ended.
-        show : callable, optional
-            Is told what the terminal shows, as it comes; None prints it.
-
-        Returns
-        -------
-        Typed
-            With ``text``, ``output`` and ``status``.
-
-        Raises
-        ------
-        SpecificationError, CommandError
-            It is no line; something else is in the foreground there, or it took too long.
-
-        Notes
-        -----
-        Its time is until bash shows its next prompt. A line that is continued, as ``for i in 1 2``
-        is, ends at the prompt ``>``.
-        """
-        show = functools.partial(print, end="", flush=True) if show is None else show
-        console, typed = self.console(host), Typed(host, one_line(line), stays)
-        self.commands.append(f"{host} {typed.line}")
-        self.history.add(host, typed.line, typed)
-        return console.type(typed, check_seconds("limit_s", limit_s), show)
-
-    @alone
-    def press(self, host, keys):
-        """Press keys on a node's terminal; time does not pass until `sleep` lets it."""
-        console, pressed = self.console(host), Pressed(keys)
-        self.history.add("keys", f"{host} {json.dumps(keys)}", pressed)
-        console.press(pressed)
-
-    @alone
-    def edit(self, host, on=True):
-        """Set a node's terminal for keys: bash has line editing, and full-screen programs find a
-        terminal that they know. `type` sets it back, and so does ``on=False``. Nothing happens
-        while something runs in it.
-        """
-        console = self.console(host)
-        self.history.add("edit", f"{host} {'on' if on else 'off'}")
-        console.edit(on)
-
-    @alone
-    def resize(self, host, rows, columns):
-        """Tell the programs on a node's terminal how large its window is."""
-        console = self.console(host)
-        for name, number in (("rows", rows), ("columns", columns)):
-            if not isinstance(number, int) or not 1 <= number <= 9999:
-                raise SpecificationError(f"{name} = {number!r}: a whole number from 1 to 9999")
-        self.history.add("resize", f"{host} {rows} {columns}")
-        console.resize(rows, columns)
-
-    def console(self, host):
-        """The terminal of a node: `netlab.running.console.Console`."""
-        check_command(self.topology, host, "true")
-        if host not in self.consoles:
-            self.consoles[host] = Console(self._session, host, self.clock_kind)
-        return self.consoles[host]
 
     @alone
     def wait(self, *jobs, limit_s=600, total_s=None):

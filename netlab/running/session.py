@@ -5,10 +5,11 @@ import functools
 import threading
 
 from netlab.engines.protocol import ignore
-from netlab.errors import CommandError, NetlabError
+from netlab.errors import CommandError, EmulationError, NetlabError
 from netlab.running.job import ALL_OUTPUT_LIMIT, Job
 from netlab.running.progress import progress
 
+SETTLE_S = 1  # before this, ping skips its interval and bridges are still learning
 OF_A_SIGNAL = (-2, -9, 128 + 2, 128 + 9)  # exit statuses after Ctrl-C and SIGKILL
 
 
@@ -71,6 +72,24 @@ class Session:
         if "error" in answer:
             raise CommandError(f"the agent could not do this: {answer['error']}")
         return answer
+
+    def set_up(self, topology, setup):
+        """Have the topology built, its `setup` typed, and let the first second pass."""
+        answer = self.ask(
+            op="up",
+            hosts=[[host.name, host.address] for host in topology.hosts]
+            + [[router.name, None] for router in topology.routers],
+            switches=[switch.name for switch in topology.switches],
+            links=[[link.a, link.b] for link in topology.links],
+            setup=setup,
+        )
+        if "failed" in answer:
+            node, command, output = answer["failed"]
+            raise EmulationError(
+                f"{node} could not be set up, so nothing was measured: `{command}` said:"
+                f" {output.strip()}"
+            )
+        self.sleep(SETTLE_S)  # as a number: the question's length costs virtual time
 
     @alone
     def start(self, host, command):

@@ -1,0 +1,94 @@
+"""The terminals of a network's nodes: lines, keys and windows, kept in its history."""
+
+import functools
+import json
+
+from netlab.errors import SpecificationError
+from netlab.running.console import Console, Typed, one_line
+from netlab.running.host_files import Files
+from netlab.running.job import check_command, check_seconds
+from netlab.running.keys import Pressed
+from netlab.running.session import alone
+
+
+class Terminals:
+    """The part of a `Network` that types; `consoles` are its terminals by node, as far as they have
+    been used, and `files` the texts of its hosts' files.
+    """
+
+    def __init__(self, session, clock):
+        self._session, self.lock, self.clock_kind = session, session.lock, clock
+        self.consoles, self.files = {}, Files(self)
+
+    @alone
+    def type(self, host, line, limit_s=600, stays=False, show=None):
+        """Type a line on a node's terminal, whose bash stays from line to line.
+
+        Parameters
+        ----------
+        host : str
+            Name of a host, router or switch.
+        line : str
+            As a person types it. Typographic quotes become straight ones. ``^C`` is Ctrl-C for what
+            stays in the foreground.
+        limit_s : float
+            It is ended as Ctrl-C would after so long. [virtual s]
+        stays : bool
+            Leave it in the foreground, as a server; else time passes until it has ended.
+        show : callable, optional
+            Is told what the terminal shows, as it comes; None prints it.
+
+        Returns
+        -------
+        Typed
+            With ``text``, ``output`` and ``status``.
+
+        Raises
+        ------
+        SpecificationError, CommandError
+            It is no line; something else is in the foreground there, or it took too long.
+
+        Notes
+        -----
+        Its time is until bash shows its next prompt. A line that is continued, as ``for i in 1 2``
+        is, ends at the prompt ``>``.
+        """
+        show = functools.partial(print, end="", flush=True) if show is None else show
+        console, typed = self.console(host), Typed(host, one_line(line), stays)
+        self.commands.append(f"{host} {typed.line}")
+        self.history.add(host, typed.line, typed)
+        return console.type(typed, check_seconds("limit_s", limit_s), show)
+
+    @alone
+    def press(self, host, keys):
+        """Press keys on a node's terminal; time does not pass until `sleep` lets it."""
+        console, pressed = self.console(host), Pressed(keys)
+        self.history.add("keys", f"{host} {json.dumps(keys)}", pressed)
+        console.press(pressed)
+
+    @alone
+    def edit(self, host, on=True):
+        """Set a node's terminal for keys: bash has line editing, and full-screen programs find a
+        terminal that they know. `type` sets it back, and so does ``on=False``. Nothing happens
+        while something runs in it.
+        """
+        console = self.console(host)
+        self.history.add("edit", f"{host} {'on' if on else 'off'}")
+        console.edit(on)
+
+    @alone
+    def resize(self, host, rows, columns):
+        """Tell the programs on a node's terminal how large its window is."""
+        console = self.console(host)
+        for name, number in (("rows", rows), ("columns", columns)):
+            if not isinstance(number, int) or not 1 <= number <= 9999:
+                raise SpecificationError(f"{name} = {number!r}: a whole number from 1 to 9999")
+        self.history.add("resize", f"{host} {rows} {columns}")
+        console.resize(rows, columns)
+
+    def console(self, host):
+        """The terminal of a node: `netlab.running.console.Console`."""
+        check_command(self.topology, host, "true")
+        if host not in self.consoles:
+            self.consoles[host] = Console(self._session, host, self.clock_kind)
+        return self.consoles[host]
