@@ -161,9 +161,10 @@ def grade(
     work = work or output.parent / f"{name}-marks"
     files.check(output, "--output", as_written(work))
     path, chosen = source.find(name, course), secret_of(course, secret)
-    marks = Batch(path, submitted, work, chosen, jobs, scheduler).grade()
+    batch = Batch(path, submitted, work, chosen, jobs, scheduler)
+    marks = batch.grade()
     write_out(work, output, report.table(marks))
-    page = report.feedback(marks, work)
+    page = report.feedback(marks, work, batch.assignment)
     say(f"{len(marks)} students' marks: {output}")
     say(f"all on a page, and one for each student: {page}")
 
@@ -247,9 +248,10 @@ def demo(
     with held(work):
         for path, text in new.items():
             write_out(work, path, text)
-    marks = Batch(assignment, submitted, work).grade()
+    batch = Batch(assignment, submitted, work)
+    marks = batch.grade()
     write_out(work, table, report.table(marks))
-    page = report.feedback(marks, work).absolute()
+    page = report.feedback(marks, work, batch.assignment).absolute()
     given = {one["student"]: one["points"] for one in marks}
     say(f"{'student':<8} {'handed in':<42} {'worth':>6} {'given':>6}")
     for student, kind, work in class_:

@@ -287,9 +287,9 @@ def test_one_students_failure_is_a_line_and_the_others_are_written():
 
 def test_pages_run_nothing_that_a_student_wrote(tmp_path):
     report.feedback(EVERYBODY, tmp_path)
-    for page in tmp_path.rglob("*.html"):
+    for page in tmp_path.rglob("*.html"):  # the class's have a script of ours (test_report.py)
         text = page.read_text()
-        assert "<script" not in text and "\x1b" not in text
+        assert text.count("<script") == (page.parent.name != "feedback") and "\x1b" not in text
     assert "&lt;script&gt;" in (tmp_path / "feedback" / f"{filed('Eve')}.html").read_text()
 
 

@@ -1,16 +1,25 @@
-"""Marks as people read them: a table of the class, and a page for each student."""
+"""Marks as people read them: a table of the class, and pages: of the class, of all texts that a
+person marks, and one for each student.
+"""
 
+import base64
+import hashlib
+import re
+from collections import Counter
 from pathlib import Path
+from statistics import mean, median
 from urllib.parse import quote
 
 from netlab.course.grading.work import filed
 from netlab.course.texts import as_csv, printable
+from netlab.course.texts import shown as in_csv
 from netlab.engines import files
 from netlab.errors import needs_notebooks
 
 COLUMNS = ("student", "assignment", "points", "max_points", "flags", "reason")
 WORDS = {"right": "right", "close": "close", "wrong": "not right", "nothing": "no answer"}
-TEMPLATE = Path(__file__).with_name("feedback.html")
+HERE = Path(__file__).parent
+BINS, MOST_HINTS = 10, 3
 
 
 def table(marks):
@@ -19,23 +28,110 @@ def table(marks):
     return as_csv([COLUMNS, *([row[name] for name in COLUMNS] for row in rows)])
 
 
-def feedback(marks, folder):
-    """Write a page for each student to ``folder/feedback``, and one of all; -> its path."""
+def feedback(marks, folder, assignment=None):
+    """Write a page for each student to ``folder/feedback``, one of each exercise's answers in words
+    to ``folder/texts``, and one of all; -> its path. `assignment` has the rubrics.
+    """
     with needs_notebooks("course", "what makes and grades problem sets"):
         import jinja2
+        from markupsafe import Markup
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, finalize=shown
+        loader=jinja2.FileSystemLoader(HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=shown,
     )
-    page, listed = environment.from_string(TEMPLATE.read_text(encoding="utf-8")), []
+    script = (HERE / "pages.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    ours = {"script": Markup(script), "script_hash": Markup(f"sha256-{digest}")}
+
+    def write(path, template, **values):
+        files.write(folder / path, environment.get_template(template).render(**values))
+        return quote(path)
+
+    listed, name = [], marks[0]["assignment"] if marks else ""
     for one in marks:
-        name = f"feedback/{filed(one['student'])}.html"
         title = f"{one['assignment']}: {one['student']}"
-        files.write(folder / name, page.render(title=title, marks=one, words=WORDS))
-        listed.append(one | {"page": quote(name)})
-    index = folder / "class.html"
-    title = f"{marks[0]['assignment']}: all marks" if marks else "no marks"
-    files.write(index, page.render(title=title, students=listed))
-    return index
+        path = f"feedback/{filed(one['student'])}.html"
+        page = write(path, "feedback.html", title=title, marks=one, words=WORDS)
+        listed.append(one | {"page": page, "in_csv": in_csv(one["student"])})
+    models = {
+        one.id: one.model.strip() for one in getattr(assignment, "exercises", ()) if one.manual
+    }
+    texts = []
+    for exercise, (most, answers) in written(listed).items():
+        values = {"exercise": exercise, "most": most, "texts": answers}
+        values |= {
+            "model": models.get(exercise, ""),
+            "name": name,
+            "title": f"{exercise}: all texts",
+        }
+        texts.append(
+            (exercise, write(f"texts/{filed(exercise)}.html", "texts.html", **values, **ours))
+        )
+    listed.sort(key=lambda one: not one["flags"])
+    title = f"{name}: all marks" if marks else "no marks"
+    values = {"title": title, "name": name, "students": listed, "found": found(marks)}
+    write("class.html", "class.html", texts=texts, **values, **ours)
+    return folder / "class.html"
+
+
+def written(marks):
+    """By exercise: the most points, and the answers in words; those that are empty come last."""
+    exercises, first = {}, {}
+    for one in marks:
+        for each in one["manual"]:
+            answers = exercises.setdefault(each["id"], (each["max_points"], []))[1]
+            text = " ".join(each["text"].split())
+            twin = first.setdefault((each["id"], text), one["student"]) if text else ""
+            twin = "" if twin == one["student"] else twin
+            who = {key: one[key] for key in ("student", "in_csv")}
+            answers.append(who | {"text": each["text"], "twin": twin})
+    for _, answers in exercises.values():
+        answers.sort(key=lambda answer: not answer["text"])
+    return exercises
+
+
+def found(marks):
+    """What a class found easy and hard, of those who have marks."""
+    graded = [one for one in marks if any(each["answers"] for each in one["exercises"])]
+    if not graded:
+        return {"count": 0}
+    most, points = graded[0]["max_points"], [one["points"] for one in graded]
+    bins = Counter(min(int(BINS * each / most), BINS - 1) if most else 0 for each in points)
+    labels = [f"{number * most / BINS:.3g}" for number in range(BINS)]
+    exercises = zip(*(one["exercises"] for one in graded), strict=False)
+    return {
+        "count": len(graded),
+        "most": most,
+        "mean": mean(points),
+        "median": median(points),
+        "highest": max(bins.values()),
+        "bins": [(f"{label}+", bins[number]) for number, label in enumerate(labels)],
+        "exercises": [of_exercise(each) for each in exercises],
+    }
+
+
+def of_exercise(marks):
+    """The average of an exercise, and of each of its answers how many are right, and the hints."""
+    most, average, answers = marks[0]["max_points"], mean(one["points"] for one in marks), {}
+    for row in (row for one in marks for row in one["answers"]):
+        verdicts, hints = answers.setdefault(row["name"], (Counter(), Counter()))
+        verdicts[row["verdict"]] += 1
+        if row["verdict"] != "right":
+            # without what a student gave, and numbers, which differ from one to the next
+            hint = re.sub(r"^you gave .*?: ", "", row["hint"])
+            hints[re.sub(r"\d[\d.,_]*\d(e[+-]?\d+)?", "\N{HORIZONTAL ELLIPSIS}", hint)] += 1
+    return {
+        "title": marks[0]["title"] or marks[0]["id"],
+        "most": most,
+        "mean": average,
+        "rate": round(100 * average / most) if most else 0,
+        "answers": [
+            (name, *(verdicts, hints.most_common(MOST_HINTS)))
+            for name, (verdicts, hints) in answers.items()
+        ],
+    }
 
 
 def shown(value):

@@ -1,6 +1,6 @@
-"""The folder that grading leaves: marks/, reference/, handed-in/, feedback/, runs/, class.html,
-class.json with all marks of the last grading, and written.txt, which knows the files that were made
-of them elsewhere.
+"""The folder that grading leaves: marks/, reference/, handed-in/, feedback/, texts/, runs/,
+class.html, class.json with all marks of the last grading, and written.txt, which knows the files
+that were made of them elsewhere.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from netlab.errors import NetlabError
 CLASS = "class.json"
 WRITTEN = "written.txt"  # the SHA-256 of each file that `write_out` wrote
 PARTS = ("marks", "reference", "handed-in")  # every such folder has them
-OTHERS = ("feedback", "runs", "class.html", CLASS, WRITTEN)
+OTHERS = ("feedback", "texts", "runs", "class.html", CLASS, WRITTEN)
 LONGEST_NAME = 150  # characters of a file's, where it is that of a student
 
 
