@@ -131,8 +131,7 @@ def test_it_is_for_a_classroom(path):
 def test_predictions_come_first_and_are_answered_and_figures_are_read(path):
     cells = read(path).cells
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    said = re.findall(r"^([\w, ]+?) *=.*<- your prediction", code, re.M)
-    names = [name.strip() for line in said for name in line.split(",")]
+    names = {name for cell in cells if cell.cell_type == "code" for name in asked(cell)}
     answers = "\n".join(re.findall(r"you_said\(.*?\)$", code, re.M | re.S))
     assert names and [name for name in names if not re.search(rf"\b{name}\b", answers)] == []
     for cell, following in itertools.pairwise(cells):
@@ -140,6 +139,83 @@ def test_predictions_come_first_and_are_answered_and_figures_are_read(path):
             assert following.cell_type == "markdown" or re.search(
                 r"print\(|plots\.|round\(", following.source
             ), cell.source
+
+
+def readable(text):
+    """Prose that is not folded."""
+    return re.sub(r"<details>.*?</details>", "", text, flags=re.S)
+
+
+def asked(cell):
+    """The names of the predictions that a cell asks for."""
+    lines = re.findall(r"^([\w, ]+?) *=.*<- your prediction", cell.source, re.M)
+    return {name.strip() for line in lines for name in line.split(",")}
+
+
+def is_lead(text):
+    """Whether it does no more than lead to the next cell."""
+    return len(text.strip()) < 100
+
+
+def readings(notebook):
+    """-> each text that a reader meets from a prediction to the reading of its answer, up to the
+    first heading in it; and the numbers in the answers of its section so far.
+    """
+    waiting, answered, told = set(), False, set()
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            if new := asked(cell):
+                waiting, answered = waiting | new, False
+            if "you_said(" in cell.source:
+                said = cell.source.partition("you_said(")[2]
+                waiting = {name for name in waiting if not re.search(rf"\b{name}\b", said)}
+                answered = True
+                shown = "".join(o.get("data", {}).get("text/plain", "") for o in cell.outputs)
+                told |= {*re.findall(r"it is (\d+\.\d+|\d{3,})", shown)}
+            continue
+        text, *after = re.split(r"^#+ ", cell.source, maxsplit=1, flags=re.M)
+        yield text, bool(waiting) or answered, told
+        answered = answered and not after and is_lead(text)
+        if re.search("^##? ", cell.source, re.M):
+            told = set()
+
+
+@each_and_labs
+def test_answers_are_folded_until_they_are_predicted(path):
+    """A reading begins folded: what stays open after it leads to the next cell, or asks. And no
+    open text of the section has a number of the answer, to its last digit.
+    """
+    folded = 0
+    for text, is_reading, told in readings(read(path)):
+        open_text = re.sub(r"`[^`]*`|\]\([^)]*\)", "", readable(text))
+        if is_reading and not is_lead(text):
+            assert text.startswith(
+                "<details><summary>Read on once you have predicted</summary>\n\n"
+            )
+            assert re.search(r"\n\n</details>\n*(\n\n|$)", text), "GitHub wants blank lines there"
+            assert not open_text.strip() or re.search(r"[:?]\*?\s*$", open_text), open_text
+            folded += 1
+        for number in re.findall(r"(?<![\w.,])\d+\.\d+|(?<![\w.,])\d{3,}(?![\d.,])", open_text):
+            half = 0.5000001 * 10.0 ** -len(number.partition(".")[2])
+            few = len(number.replace(".", "").strip("0")) < 2
+            off = [abs(float(one) * by - float(number)) for one in told for by in (1, 1e3, 1e-3)]
+            assert few or not off or min(off) > half, f"{number}: {open_text}"
+    assert folded >= 4
+
+
+TELLING = re.compile(
+    r"(?i)\b(not|no|never|nobody|everybody|(?<!once )more|less|fewer|faster|slower"
+    r"|larger|smaller|half|halving|falls?|grows?|makes?|needs?|matters?|wins?|loses?|converges?"
+    r"|counts? for|times as|trap"
+    r"|see|part|served)\b"
+)
+
+
+@each_and_labs
+def test_headings_tell_no_answer(path):
+    """A heading asks, or names what is looked at; what is found stands in the text."""
+    told = "\n".join(re.findall(r"^#+ .*$", "\n".join(texts(read(path))), re.M))
+    assert [line for line in told.splitlines() if TELLING.search(line) and "?" not in line] == []
 
 
 @each

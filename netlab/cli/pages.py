@@ -57,8 +57,11 @@ math[display="block"] { margin: 1em 0; }
   .jp-RenderedHTMLCommon td, .jp-RenderedHTMLCommon th { padding: 0.4em 0.3em !important; }
   .jp-RenderedHTMLCommon tbody th { white-space: nowrap; }
 }
+summary { cursor: pointer; color: var(--jp-content-link-color, #1a5fb4); }
 @page { size: A4; }
 @media print {
+  summary { display: none; }
+  details::details-content { content-visibility: visible; display: contents; }
   .jp-InputPrompt, .jp-OutputPrompt { display: none; }
   pre { font-size: 10px !important; white-space: pre-wrap !important; }
   .jp-InputArea, img, tr, math { break-inside: avoid; }

@@ -152,3 +152,28 @@ def test_each_wall_alone_keeps_everything_from_running(seen):
 def test_without_walls_the_payloads_do_harm(seen):
     ran, asked, _ = seen["neither"]
     assert len(ran) > 40 and len(asked) > 15
+
+
+def test_what_is_folded_opens_by_a_click_and_on_paper(chrome, tmp_path):
+    """Its markdown is markdown, as on GitHub."""
+    text = "<details><summary>Read on</summary>\n\nA *quarter*\n\n- $x^2$\n\n</details>\n\n## Next"
+    path = tmp_path / "a.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text)]), path)
+    (page,) = pages([path], tmp_path / "out", pytest.fail)
+    chrome.get(page.as_uri())
+
+    def seen():
+        at = (
+            "return [...document.querySelectorAll('em, li math, h2')].map(e => e.checkVisibility())"
+        )
+        return chrome.execute_script(at)
+
+    def media(name):
+        chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": name})
+
+    assert seen() == [False, False, True]
+    media("print")
+    assert seen() == [True, True, True]
+    media("")
+    chrome.find_element("css selector", "summary").click()
+    assert seen() == [True, True, True]
