@@ -15,6 +15,18 @@ from ipywidgets import widget_serialization
 from plotly.basewidget import BaseFigureWidget
 from traitlets import Bytes, Instance, Unicode, default
 
+# Without its kernel nothing of an explorer or a panel works any more
+TELL_LOST = """
+    function tellLost(el) {
+        const lost = el.closest(".jupyter-widgets-disconnected") && el.closest(".netlab-explorer");
+        if (!lost) return;
+        lost.querySelectorAll("button, input, select").forEach((one) => { one.disabled = true; });
+        lost.querySelectorAll(".progress").forEach((bar) => bar.remove());
+        lost.querySelector(".netlab-status").textContent =
+            "The kernel has been restarted, or has ended: run this cell again.";
+    }
+"""
+
 
 class Library(anywidget.AnyWidget):
     """A widget without a view that carries plotly.js to the browser."""
@@ -32,7 +44,9 @@ def library():
 class Figure(go.FigureWidget):
     """A `FigureWidget` that takes plotly.js from `library`, and uses the full width."""
 
-    _esm = """
+    _esm = (
+        TELL_LOST
+        + """
     async function load(model) {
         const id = model.get("_library").replace("IPY_MODEL_", "");
         const packed = new Blob([(await model.widget_manager.get_model(id)).get("packed")]);
@@ -59,17 +73,6 @@ class Figure(go.FigureWidget):
         const watch = { ...parts, attributes: true, attributeFilter: ["aria-valuetext"] };
         new MutationObserver(say).observe(box, watch);
         say();
-    }
-
-    // Without its kernel nothing of an explorer works any more
-    function tellLost(el) {
-        if (!el.closest(".jupyter-widgets-disconnected")) return;
-        const explorer = el.closest(".netlab-explorer");
-        if (!explorer) return;
-        explorer.querySelectorAll("button").forEach((button) => { button.disabled = true; });
-        explorer.querySelectorAll(".progress").forEach((bar) => bar.remove());
-        explorer.querySelector(".netlab-status").textContent =
-            "The kernel has been restarted, or has ended: run this cell again.";
     }
 
     export default () => {
@@ -120,6 +123,7 @@ class Figure(go.FigureWidget):
         };
     };
     """
+    )
     _library = Instance(Library).tag(sync=True, **widget_serialization)
     description = Unicode().tag(sync=True)
 

@@ -13,7 +13,7 @@ from netlab.plots._style import COLOURS, DASHES, apply_style, each, from_0
 EVERY_S = 0.2  # between two looks [virtual s]
 KEPT_S = 30  # that figures show [virtual s]
 MOST_PRINTED = 30_000_000  # that the programs may print
-NOTHING = 0.05  # Mbit/s, segments, kB: not drawn
+LEAST, NEAR_NOTHING = 0.1, 0.05  # of the highest value; Mbit/s, segments, kB
 SLOTS = 8  # traces of a figure
 LOOK = "while echo at $EPOCHREALTIME; do {commands}; echo end; sleep {every}; done"
 COUNTERS = "cat /proc/net/dev; tc -s -j qdisc show"
@@ -30,14 +30,11 @@ class Figures:
     def __init__(self, net):
         self.net, self.jobs, self.zero_s, self.printed = net, {}, None, 0
         self.values = [{}, {}, {}]  # of each figure: name -> [time, value] pairs
-        self._before, self._heard = {}, {}
-        topology = net.topology
-        inner = [switch.name for switch in topology.switches][:1]
-        inner += [router.name for router in topology.routers]
-        self.commands = dict.fromkeys(inner, COUNTERS)
-        self.commands |= {host.name: WINDOWS for host in topology.hosts}
+        self._before, self._heard, topology = {}, {}, net.topology
+        hosts = [host.name for host in topology.hosts]
+        inner = [one.name for one in (*topology.switches[:1], *topology.routers)]
+        self.commands = dict.fromkeys(inner, COUNTERS) | dict.fromkeys(hosts, WINDOWS)
         self.names = {}  # interface, is it what it received? -> from where to where
-        hosts = {host.name for host in topology.hosts}
         for link in topology.links:
             for node, other in ((link.a, link.b), (link.b, link.a)):
                 if node not in hosts:
@@ -53,8 +50,7 @@ class Figures:
             fig.add_scatter(mode="lines", line=dict(color=colour, dash=dash), visible=False)
         axes = dict(xaxis=dict(title="virtual time [s]"), yaxis=from_0(title))
         look = dict(height=270, margin=dict(l=60, r=15, t=15, b=20), font_size=13)
-        figure = Figure(apply_style(fig, **axes, **look), title)
-        figure.layout.legend.font.size = 12
+        figure = Figure(apply_style(fig, **axes, **look, legend_font_size=12), title)
         figure.layout.width = None
         figure._config = figure._config | dict(displayModeBar=False)
         return figure
@@ -104,12 +100,10 @@ class Figures:
                     if time_s > before_s:
                         mbps = 8e-6 * (int(count) - before) / (time_s - before_s)
                         self._add(0, name, time_s, mbps)
-        queues = {}
         for one in json.loads(text[text.index("[") :]):
             if one.get("handle") in ("2:", "10:"):  # tbf's, or netem's below HTB (`Link.setup`)
-                queues[one["dev"]] = one["backlog"] / 1e3
-        for card, kilobytes in queues.items():
-            self._add(2, self.names.get((card, False), card), time_s, kilobytes)
+                name = self.names.get((one["dev"], False), one["dev"])
+                self._add(2, name, time_s, one["backlog"] / 1e3)
 
     def _add(self, figure, name, time_s, value):
         points = self.values[figure].setdefault(name, [])
@@ -118,24 +112,19 @@ class Figures:
             del points[0]
 
     def _show(self, figure, values):
-        """The traces with the highest values, of those that are not near nothing."""
-        highest = {
-            name: max(value for _, value in points)
-            for name, points in values.items()
-            # of a connection that sends nothing, the window stays as it is
-            if values is not self.values[1] or len({value for _, value in points}) > 1
-        }
-        least = max(0.04 * max(highest.values(), default=0), NOTHING)
-        shown = sorted(name for name, high in highest.items() if high > least)
-        shown = sorted(shown, key=highest.get, reverse=True)[:SLOTS]
-        data = [np.array(values[name]).T.copy() for name in sorted(shown)]
+        """The traces with the highest values, but for those that are near nothing."""
+        highest = {name: max(value for _, value in points) for name, points in values.items()}
+        least = max(LEAST * max(highest.values(), default=0), NEAR_NOTHING)
+        shown = sorted((name for name in highest if highest[name] > least), key=highest.get)
+        shown = sorted(shown[-SLOTS:])
+        data = [np.array(values[name]).T.copy() for name in shown]
         empty = [np.full(1, np.nan)] * (SLOTS - len(data))
         update = dict(
             x=[x for x, _ in data] + empty,
             y=[y for _, y in data] + empty,
-            name=sorted(shown) + [""] * len(empty),
+            name=shown + [""] * len(empty),
             visible=[True] * len(data) + [False] * len(empty),
         )
         figure.plotly_update(update, trace_indexes=list(range(SLOTS)))
-        said = ", ".join(f"{name} {values[name][-1][1]:.3g}" for name in sorted(shown))
+        said = ", ".join(f"{name} {values[name][-1][1]:.3g}" for name in shown)
         figure.description = f"{figure.layout.yaxis.title.text}: {said or 'nothing yet'}"

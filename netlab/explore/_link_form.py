@@ -8,6 +8,7 @@ import ipywidgets as widgets
 from netlab.errors import NetlabError, SpecificationError
 from netlab.explore import _explorer
 from netlab.explore._explorer import TEXT
+from netlab.topology.picture import svg
 from netlab.topology.retyping import retyped
 
 ROW = dict(flex_flow="row wrap", align_items="center", width="100%")
@@ -61,34 +62,36 @@ class LinkForm(widgets.VBox):
 
     def preview(self):
         """Show the line that would be typed."""
-        self._lines, said, look = {}, "", TEXT
-        before, topology = self.panel.states[self.number], self.panel.net.topology
+        self._lines, said, look = {}, "Nothing changes.", TEXT
+        states, topology = [*self.panel.states], self.panel.net.topology
+        before = states[self.number]
         try:
-            self._after = self.wanted()
-            topology.but(links=[*self.panel.states[: self.number], self._after,
-                                *self.panel.states[self.number + 1 :]])  # fmt: skip
+            self._after = states[self.number] = self.wanted()
+            topology.but(links=states)
             self._lines = retyped(topology, self.own, before, self._after)
         except SpecificationError as error:
             said, look = html.escape(str(error)), WRONG
-        shown = [f"{node}# {line}" for node, line in self._lines.items()]
-        if self._lines and self._after.counts_packets and topology.offloading:
-            said = "Hosts hand over up to 64 KB at once (offload), and so much is lost at once."
-        if any(" del " in line for line in shown):
-            said += " What waits there is lost, as the disciplines are made anew."
-        code = f'<pre style="white-space: pre-wrap">{html.escape(chr(10).join(shown))}</pre>'
-        note = said or ("" if shown else "Nothing changes.")
-        self.line.value = f'{code}<div style="{look}">{note}</div>'
+        shown = "\n".join(f"{node}# {line}" for node, line in self._lines.items())
+        if shown:
+            said = "What waits there is lost, as the disciplines are made anew." * (
+                " del " in shown
+            )
+            if self._after.counts_packets and topology.offloading:
+                said += " Hosts hand over up to 64 KB at once (offload): so much is lost at once."
+        code = f'<pre style="white-space: pre-wrap">{html.escape(shown)}</pre>'
+        self.line.value = f'{code}<div style="{look}">{said}</div>'
         self.apply.disabled = not self._lines
 
-    def _press(self, button):
-        what = self._lines, self._after  # as it is shown now
-        self.panel._do(lambda: self._apply(*what))
+    def _press(self, _):
+        lines, after = self._lines, self._after  # as they are shown now
+        self.panel._do(lambda: self._change(lines, after))
 
-    def _apply(self, lines, after):
+    def _change(self, lines, after):
         for node, line in lines.items():
             typed = self.panel._type(node, line, False)
             if typed.status:
                 raise NetlabError(f"{node} refused `{line}`: {typed.output.strip()}")
         self.panel.states[self.number] = after
-        self.panel.redraw()
+        now = self.panel.net.topology.but(links=self.panel.states)
+        self.panel.picture.svg = svg(now, buttons=True)
         self.preview()

@@ -3,6 +3,8 @@
 import anywidget
 from traitlets import Bool, Int, Unicode
 
+from netlab.explore._figure_widget import TELL_LOST
+
 
 class Picture(anywidget.AnyWidget):
     """The picture of a network, whose nodes and links are buttons; they send ``{"target"}``."""
@@ -22,7 +24,9 @@ class Picture(anywidget.AnyWidget):
     .netlab-picture [role=button]:focus-visible > path { stroke: rgb(217 119 6 / 45%); }
     .netlab-picture [role=button]:focus-visible > rect { stroke: #b45309; stroke-width: 4px; }
     """
-    _esm = """
+    _esm = (
+        TELL_LOST
+        + """
     export default { render({ model, el }) {
         el.classList.add("netlab-picture");
         el.setAttribute("data-lm-suppress-shortcuts", "");
@@ -33,40 +37,29 @@ class Picture(anywidget.AnyWidget):
             }
         };
         const draw = () => {
-            const before = el.contains(document.activeElement)
-                ? document.activeElement.dataset.target : null;
+            const before = el.querySelector(":focus")?.dataset.target;
             el.innerHTML = model.get("svg");
             mark();
             if (before) el.querySelector(`[data-target="${before}"]`)?.focus();
         };
         const press = (event) => {
             const target = event.target.closest("[data-target]")?.dataset.target;
-            const other = event.type === "keydown" && ![" ", "Enter"].includes(event.key);
-            if (!target || other) return;
+            if (!target || !["click", " ", "Enter"].includes(event.key ?? event.type)) return;
             event.preventDefault();
             model.send({ target });
         };
-        const lost = () => setTimeout(() => {  // without its kernel nothing of a panel works
-            const panel = el.closest(".jupyter-widgets-disconnected")
-                && el.closest(".netlab-explorer");
-            if (!panel) return;
-            for (const one of panel.querySelectorAll("button, input, select")) one.disabled = true;
-            panel.querySelector(".netlab-status").textContent =
-                "The kernel has been restarted, or has ended, and the network with it.";
-        }, 100);
-        model.on("comm_live_update", lost);
         el.addEventListener("click", press);
         el.addEventListener("keydown", press);
-        model.on("change:svg", draw);
-        model.on("change:pressed", mark);
+        const lost = () => setTimeout(() => tellLost(el), 100);
+        const heard = { "change:svg": draw, "change:pressed": mark, comm_live_update: lost };
+        for (const [name, act] of Object.entries(heard)) model.on(name, act);
         draw();
         return () => {
-            model.off("change:svg", draw);
-            model.off("change:pressed", mark);
-            model.off("comm_live_update", lost);
+            for (const [name, act] of Object.entries(heard)) model.off(name, act);
         };
     } };
     """
+    )
 
 
 class Terminal(anywidget.AnyWidget):
@@ -83,65 +76,55 @@ class Terminal(anywidget.AnyWidget):
     .netlab-terminal {
         display: flex; flex-direction: column; gap: 4px; box-sizing: border-box; padding: 6px;
         width: 100%; border: 1px solid var(--jp-border-color1, #bbb); border-radius: 6px;
-        color: var(--jp-ui-font-color1, #111); background: var(--jp-layout-color1, #fff);
-        font: 14px system-ui, sans-serif;
+        color: var(--jp-ui-font-color1, #111); font: 14px system-ui, sans-serif;
     }
     .netlab-terminal pre {
         height: 15em; margin: 0; padding: 6px; overflow: auto; white-space: pre-wrap;
         overflow-wrap: anywhere; font: 13px/1.35 ui-monospace, Menlo, Consolas, "DejaVu Sans Mono",
         monospace; color: #e6edf3; background: #10161f; border-radius: 4px;
     }
-    .netlab-terminal form, .netlab-terminal header {
+    .netlab-terminal form, .netlab-terminal header, .netlab-terminal .line {
         display: flex; flex-wrap: wrap; gap: 6px; align-items: center;
     }
     .netlab-terminal header { justify-content: space-between; }
-    .netlab-terminal .line { display: flex; flex: 1 1 200px; gap: 6px; align-items: center; }
-    .netlab-terminal input[type=text] {
-        flex: 1; min-width: 0; padding: 4px 6px; border: 1px solid var(--jp-border-color0, #888);
-        border-radius: 4px; font: 13px ui-monospace, Menlo, Consolas, monospace;
-        color: inherit; background: var(--jp-layout-color0, #fff);
+    .netlab-terminal .line { flex: 1 1 200px; flex-wrap: nowrap; }
+    .netlab-terminal input[type=text], .netlab-terminal button {
+        padding: 4px 8px; border: 1px solid var(--jp-border-color0, #888); border-radius: 4px;
+        font: inherit; color: inherit; background: var(--jp-layout-color2, #eee);
     }
-    .netlab-terminal button {
-        padding: 4px 10px; border: 1px solid var(--jp-border-color0, #888); border-radius: 4px;
-        font: inherit; color: inherit; background: var(--jp-layout-color2, #eee); cursor: pointer;
-    }
+    .netlab-terminal input[type=text] { flex: 1; min-width: 0; font-family: monospace; }
     .netlab-terminal :focus-visible { outline: 3px solid #d97706; outline-offset: 1px; }
     """
     _esm = """
-    const HTML = `
-        <header><b></b><button type="button" class="close">Close</button></header>
-        <pre tabindex="0" role="log"></pre>
+    const html = (host) => `
+        <header>
+            <b></b><button class="close" aria-label="Close the terminal of ${host}">Close</button>
+        </header>
+        <pre tabindex="0" role="log" aria-label="What the terminal of ${host} shows"></pre>
         <form>
-            <label class="line"><span></span><input type="text" autocomplete="off"
-                autocapitalize="off" spellcheck="false" placeholder="ping -c 2 10.0.0.2"></label>
-            <button>Type</button><button type="button" class="stop">Ctrl-C</button>
+            <label class="line">${host}# <input type="text" aria-label="Line to type on ${host}"
+                autocomplete="off" autocapitalize="off" spellcheck="false"></label>
+            <button>Type</button>
+            <button type="button" class="stop" aria-label="Ctrl-C on ${host}">Ctrl-C</button>
             <label><input type="checkbox"> leave it running</label>
         </form>`;
     export default { render({ model, el }) {
         const host = model.get("host"), typed = [];
         let at = 0;
         el.classList.add("netlab-terminal");
-        el.setAttribute("role", "group");
-        el.setAttribute("aria-label", `Terminal of ${host}`);
         el.setAttribute("data-lm-suppress-shortcuts", "");
-        el.innerHTML = HTML;
+        el.innerHTML = html(host);
         const find = (what) => el.querySelector(what);
         const screen = find("pre"), line = find("[type=text]"), stays = find("[type=checkbox]");
-        find(".line span").textContent = `${host}#`;
-        screen.setAttribute("aria-label", `What the terminal of ${host} shows`);
-        line.setAttribute("aria-label", `Line to type on ${host}`);
-        find(".close").setAttribute("aria-label", `Close the terminal of ${host}`);
-        find(".stop").setAttribute("aria-label", `Ctrl-C on ${host}`);
         const show = () => {
             const text = model.get("text"), before = screen.textContent;
             if (before && text.startsWith(before)) screen.append(text.slice(before.length));
             else screen.textContent = text;
             screen.scrollTop = screen.scrollHeight;
         };
-        const state = () => {
-            find("header b").textContent = model.get("busy") ? `${host}, busy` : host;
-        };
+        const state = () => { find("b").textContent = host + (model.get("busy") ? ", busy" : ""); };
         const focus = () => { if (model.get("cursor")) line.focus(); };
+        const stop = () => model.send({ line: "^C", stays: false });
         find("form").addEventListener("submit", (event) => {
             event.preventDefault();
             if (line.value && typed.at(-1) !== line.value) typed.push(line.value);
@@ -149,18 +132,18 @@ class Terminal(anywidget.AnyWidget):
             model.send({ line: line.value, stays: stays.checked });
             line.value = "";
         });
-        const stop = () => model.send({ line: "^C", stays: false });
         find(".stop").addEventListener("click", stop);
         find(".close").addEventListener("click", () => model.send({ close: true }));
         line.addEventListener("keydown", (event) => {
             const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+            const chosen = line.selectionStart !== line.selectionEnd;  // Ctrl-C copies it
+            const ends = event.key === "c" && event.ctrlKey && !chosen;
             if (step) {
-                event.preventDefault();
                 at = Math.min(Math.max(at + step, 0), typed.length);
                 line.value = typed[at] ?? "";
             }
-            const chosen = line.selectionStart !== line.selectionEnd;
-            if (event.key === "c" && event.ctrlKey && !chosen) { event.preventDefault(); stop(); }
+            if (ends) stop();
+            if (ends || step) event.preventDefault();
             event.stopPropagation();
         });
         const all = [["text", show], ["busy", state], ["cursor", focus]];

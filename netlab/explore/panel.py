@@ -21,8 +21,7 @@ from netlab.topology.picture import svg
 SLICE_S = 0.25  # of the wall between two looks at the buttons, while time runs
 SHOW_S = 0.15  # of the wall between two drawings of what is printed
 MOST_SHOWN = 20_000  # characters of a terminal
-FAST = "as fast as it can"
-SPEEDS = [("0.1", 0.1), ("1", 1), ("10", 10), (FAST, None)]
+SPEEDS = [("0.1", 0.1), ("1", 1), ("10", 10), ("as fast as it can", None)]
 
 
 def panel(net):
@@ -71,23 +70,20 @@ class Panel(widgets.VBox):
         self._shown_s, self._figures = 0.0, None
         self.picture = Picture(svg=svg(net.topology, buttons=True))
         self.picture.on_msg(lambda _, message, __: self.choose(message.get("target")))
-        self.go = widgets.Button(description="Run", icon="play", button_style="primary")
-        self.go.on_click(lambda _: self.pause() if self._running else self.run())
+        self.go = _button("Run", "play", lambda: self.pause() if self._running else self.run())
         self.speed = widgets.Dropdown(
             options=SPEEDS, value=1, description="virtual s per s",
             layout=dict(width="230px", max_width="100%"), style=dict(description_width="105px"),
         )  # fmt: skip
-        self.steps = {}
-        for seconds in (0.1, 1):
-            button = widgets.Button(description=f"Step {seconds:g} s", icon="step-forward")
-            button.layout.width = "110px"
-            button.on_click(lambda _, seconds=seconds: self.step(seconds))
-            self.steps[seconds] = button
-        self.looking = widgets.ToggleButton(description="Figures", icon="line-chart")
-        self.looking.tooltip = "Starts programs that look at counters: they take virtual time, too"
+        self.steps = {
+            seconds: _button(f"Step {seconds:g} s", "step-forward", self.step, seconds)
+            for seconds in (0.1, 1)
+        }
+        self.looking = widgets.ToggleButton(
+            description="Figures", icon="line-chart", layout=dict(width="110px"),
+            tooltip="Starts programs that look at counters: they take virtual time, too",
+        )  # fmt: skip
         self.looking.observe(self._look, "value")
-        for button in (self.go, self.looking):
-            button.layout.width = "110px"
         self.clock, self.status = widgets.HTML(), widgets.HTML()
         self.status.add_class("netlab-status")
         self._forms, self._opened = widgets.VBox(), widgets.Box(layout=dict(ROW, grid_gap="6px"))
@@ -154,9 +150,9 @@ class Panel(widgets.VBox):
     def refresh(self):
         """Show what terminals show, the time, and what figures tell."""
         with self._drawing:
-            self._refresh()
+            self._draw()
 
-    def _refresh(self):
+    def _draw(self):
         self._shown_s = time.monotonic()
         self.clock.value = f'<span style="{TEXT}">at <b>{self.net.clock:.3f} s</b></span>'
         for host, terminal in list(self.terminals.items()):
@@ -176,10 +172,6 @@ class Panel(widgets.VBox):
             self.say("The network has been closed.")
             for button in (self.go, self.looking, *self.steps.values()):
                 button.disabled = True
-
-    def redraw(self):
-        """Draw the picture with the links as they are now."""
-        self.picture.svg = svg(self.net.topology.but(links=self.states), buttons=True)
 
     def _lay_out(self):
         self._forms.children = [self.link] if self.link else []
@@ -263,3 +255,9 @@ class Panel(widgets.VBox):
         left_s = SLICE_S - (time.monotonic() - began) if speed else 0
         # other threads have their turn, too
         self._wake.wait(max(left_s, 0.01))
+
+
+def _button(text, icon, act, *arguments):
+    found = widgets.Button(description=text, icon=icon, layout=dict(width="110px"))
+    found.on_click(lambda _: act(*arguments))
+    return found
