@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.cli.magic import arguments
+from netlab.cli.magic import PARSER
 from netlab.cli.prompt import Prompt
 from tests.engines.test_remote import SERVE
 
@@ -184,7 +184,7 @@ def test_the_notebook_types_each_line_in_the_order_of_the_document(lab, rows):
     for cell in code(lab):
         magic, _, lines = cell.partition("\n")
         if magic.startswith("%%on "):
-            (node, *_), _, _, _ = arguments(magic.removeprefix("%%on "))
+            node = PARSER.parse_argstring(magic.removeprefix("%%on ")).node
             typed += [(node, line) for line in lines.split("\n")]
     rest = iter(typed)
     assert [row[:3] for row in rows if (row[1], row[2]) not in rest] == []

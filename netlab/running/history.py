@@ -18,10 +18,12 @@ job's number counts them.
 import hashlib
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.description import short
 from netlab.errors import SpecificationError
+from netlab.running.console import Typed
 
 MOST_LINES, MOST_CHARACTERS = 100_000, 4_000_000
 HOW = re.compile(
@@ -31,39 +33,26 @@ HOW = re.compile(
 PRINTED = re.compile(r"#: printed (\d+) bytes, sha256 ([0-9a-f]{64})\Z")
 
 
+@dataclass
 class Step:
     """One line of a script: `what` is a node, whose `line` was typed, or a call; `done` is the
-    `Typed` or `Job` that came of it.
+    `Typed` or `Job` that came of it. In a script that is read, it says what is to become of it.
     """
 
-    def __init__(
-        self, what, line, done=None, stays=False, ended_after_s=None, refused=False, times=1
-    ):
-        self.what, self.line, self.done, self.times = what, line, done, times
-        self._stays, self._ended_after_s, self._refused = stays, ended_after_s, refused
-
-    @property
-    def stays(self):
-        return self._stays or getattr(self.done, "stays", False)
-
-    @property
-    def refused(self):
-        return self._refused or getattr(self.done, "refused", False)
-
-    @property
-    def ended_after_s(self):
-        after_s = getattr(self.done, "ended_after_s", None)
-        return self._ended_after_s if after_s is None else after_s
+    what: str
+    line: str
+    done: object = None
+    times: int = 1
 
     def __str__(self):
         # of more than one line, or with what would be taken for more than it is
         quoted = not self.line.replace("\t", "").isprintable() or "  #: " in self.line
         how = ["quoted"] if quoted else []
-        if self.ended_after_s is not None:
-            how.append(f"^C after {self.ended_after_s:.10g} s")
-        elif self.stays:
+        if getattr(self.done, "ended_after_s", None) is not None:
+            how.append(f"^C after {self.done.ended_after_s:.10g} s")
+        elif getattr(self.done, "stays", False):
             how.append("stays")
-        elif self.refused:
+        elif getattr(self.done, "refused", False):
             how.append("refused")
         elif self.times > 1:
             how.append(f"{self.times} times")
@@ -77,12 +66,12 @@ class Step:
         what, _, line = text[: found and found.start()].partition(" ")
         quoted, word, after, times = found.groups() if found else (None,) * 4
         try:
-            line = json.loads(line) if quoted else line
-            stays, refused = word == "stays", word == "refused"
-            after, times = after and float(after), int(times or 1)
-            return cls(what, line + "", None, stays, after, refused, times)
+            line = json.loads(line) + "" if quoted else line
         except (ValueError, TypeError):
             raise SpecificationError(f"`{short(text)}`: what is quoted is no text") from None
+        done = Typed(what, line, stays=word == "stays")
+        done.refused, done.ended_after_s = word == "refused", after and float(after)
+        return cls(what, line, done, int(times or 1))
 
 
 class History:

@@ -50,10 +50,11 @@ def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=None):
     >>> with nl.replay("lab9.txt") as net:  # doctest: +SKIP
     ...     print(net.history)
     """
-    if isinstance(script, Path) or (isinstance(script, str) and "\n" not in script):
+    if isinstance(script, History):
+        script = script.to_text()
+    elif isinstance(script, Path) or "\n" not in script:
         script = Path(script).read_text(encoding="utf-8")
-    if not isinstance(script, History):
-        script = History.from_text(script)
+    script = History.from_text(script)
     known, named = script.network, engine is not None
     engine = engines.pick(engine)
     if engine.name == "mininet" and not named:
@@ -89,13 +90,14 @@ def asleep_s(step):
 
 
 def carry_out(step, net, jobs, show, most_s=STEP_S):
-    """Do a step of a script on a network, in at most so long [virtual s]; `jobs` are those of its
-    calls so far."""
-    words = step.line.split(" ")
-    limit = {"limit_s": most_s if step.ended_after_s is None else min(step.ended_after_s, most_s)}
+    """Do a step of a script that was read, in at most so long [virtual s]; `jobs` are those of its
+    calls so far.
+    """
+    words, after_s = step.line.split(" "), step.done.ended_after_s
+    limit = {"limit_s": most_s if after_s is None else min(after_s, most_s)}
     try:
         if step.what in net.topology.node_names:
-            net.type(step.what, step.line, stays=step.stays, show=show, **limit)
+            net.type(step.what, step.line, stays=step.done.stays, show=show, **limit)
         elif step.what == "sh" and SLEEP.fullmatch(step.line):
             for _ in range(step.times):
                 net.sleep(asleep_s(step))
@@ -120,7 +122,7 @@ def carry_out(step, net, jobs, show, most_s=STEP_S):
         else:
             raise ValueError
     except CommandError:
-        if step.ended_after_s is None and not step.refused:
+        if after_s is None and not step.done.refused:
             raise
     except (ValueError, LookupError, AttributeError):
         raise SpecificationError(

@@ -135,13 +135,10 @@ def test_the_first_line_and_what_was_printed_count_for_nothing(engine):
 
 def test_states_are_looked_at_by_the_full_path(engine):
     lines = "h1 sysctl -qw net.ipv4.tcp_rmem='4096 87380 50000000'"
-    here = [nl.course.setting("h1", "net.ipv4.tcp_rmem", 50e6, 50e6)]
+    sysctl = "/usr/sbin/sysctl net.ipv4.tcp_rmem"
+    here, there = ([nl.course.prints(host, sysctl, 50e6)] for host in ("h1", "h2"))
     assert reached(lines, engine, here) == (1, "")
-    there = [nl.course.setting("h2", "net.ipv4.tcp_rmem", 50e6)]
-    assert reached(lines, engine, there) == (
-        0,
-        "net.ipv4.tcp_rmem on h2 is 16777216: too little",
-    )
+    assert reached(lines, engine, there) == (0, f"`{sysctl}` on h2 is 16777216: too little")
     address = [nl.course.says("h1", "/usr/sbin/ip route", r"10\.0\.0\.0/8 dev h1-eth0")]
     assert reached(lines, engine, address) == (1, "")
 

@@ -2,6 +2,7 @@
 again to the byte.
 """
 
+import json
 import signal
 import sys
 import threading
@@ -177,22 +178,14 @@ def test_the_moment_of_a_ctrl_c_is_kept(tmp_path):
 @given(
     st.sampled_from(["h1", "run", "start"]),
     st.text(max_size=40) | st.sampled_from(["a  #: stays", "for i in 1; do\n\techo\ndone"]),
-    st.sampled_from(
-        [
-            {},
-            {"stays": True},
-            {"ended_after_s": 0.05},
-            {"ended_after_s": 1e6},
-            {"refused": True},
-            {"times": 3},
-        ]
-    ),
+    st.sampled_from(["stays", "refused", "^C after 0.05 s", "^C after 1000000 s", "3 times"]),
 )
 def test_a_step_reads_what_it_writes(what, line, how):
-    step = Step(what, line.strip(), **how)
-    read = Step.read(str(step))
-    assert vars(read) == vars(step)
-    assert "\n" not in str(step)
+    for written in Step(what, line), Step.read(f"{what} {json.dumps(line)}  #: quoted, {how}"):
+        read = Step.read(str(written))
+        assert (read.what, read.line, str(read)) == (what, line, str(written))
+        assert "\n" not in str(written)
+    assert str(written).endswith(how)
 
 
 HEAD = '{"topology": 1, "seed": 1, "clock": "virtual"}\n'
@@ -240,19 +233,11 @@ def test_a_cell_types_its_lines(capsys):
         shell.user_ns["older"] = older
         shell.run_cell("%%on h1\nx=1\necho $x\n")
         shell.run_cell("%%on h2 older --stay\niperf3 -s")
-        shell.run_cell("%%on h1 --limit 2\nsleep 5\necho never")
-    assert str(newer.history) == "h1 x=1\nh1 echo $x\nh1 sleep 5  #: ^C after 2 s\n"
+    assert str(newer.history) == "h1 x=1\nh1 echo $x\n"
     assert str(older.history) == "h2 iperf3 -s  #: stays\n"
     assert "root@h1:~# echo $x\n1\n" in capsys.readouterr().out
-    for cell in (
-        "%%on h1 nothing\nls",
-        "%%on\nls",
-        "%%on h1 x y\nls",
-        "%%on h1 --limit\nls",
-        "%%on h1 -x\nls",
-    ):
-        shell.run_cell(cell)
-        assert "SpecificationError" in capsys.readouterr().out, cell
+    shell.run_cell("%%on h1 nothing\nls")
+    assert "nothing is no netlab.Network" in capsys.readouterr().out
     InteractiveShell.clear_instance()
 
 

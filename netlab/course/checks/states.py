@@ -43,11 +43,6 @@ def rtt(src, dst, at_least=None, at_most=None):
     return _range("rtt", units.delay_s, at_least, at_most) | {"src": src, "dst": dst}
 
 
-def setting(host, name, at_least=None, at_most=None):
-    """The last number of a sysctl's value, such as the maximum of ``net.ipv4.tcp_rmem``."""
-    return _range("setting", float, at_least, at_most) | {"host": host, "name": name}
-
-
 def says(host, command, pattern):
     """What a command prints has this regular expression in it; give programs their full path."""
     re.compile(pattern)
@@ -55,7 +50,8 @@ def says(host, command, pattern):
 
 
 def prints(host, command, at_least=None, at_most=None, files=None):
-    """The last number that a command prints, beside `files` (texts by name) of the grader's."""
+    """The last number that a command prints, such as ``/usr/sbin/sysctl net.ipv4.tcp_rmem``, beside
+    `files` (texts by name) of the grader's; give programs their full path."""
     more = {"host": host, "command": command, "files": dict(files or {})}
     return _range("prints", float, at_least, at_most) | more
 
@@ -132,12 +128,6 @@ def _rtt(net, one):
     return _outside(one, found, f"round-trip time {way}", f"{1e3 * found:.4g} ms")
 
 
-def _setting(net, one):
-    path = "/proc/sys/" + one["name"].replace(".", "/")
-    said = net.run(one["host"], f'echo "$(<{shlex.quote(path)})"', echo=False).text
-    return _last(one, said, f"{one['name']} on {one['host']}")
-
-
 def _says(net, one):
     said = net.run(one["host"], one["command"], LONGEST_S, echo=False).text
     if re.search(one["pattern"], said):
@@ -169,4 +159,4 @@ def _outside(one, found, what, told):
     return ""
 
 
-LOOKS = {"goodput": _goodput, "rtt": _rtt, "setting": _setting, "says": _says, "prints": _prints}
+LOOKS = {"goodput": _goodput, "rtt": _rtt, "says": _says, "prints": _prints}
