@@ -4,7 +4,6 @@ import codecs
 import contextlib
 import os
 import select
-import shutil
 import signal
 import sys
 
@@ -13,6 +12,7 @@ from netlab.cli.output import printable
 from netlab.errors import NetlabError
 
 LEAVE = b"\x1d"  # Ctrl-], as in telnet
+LOOK_S = 0.2  # between two looks at the size of the window
 ALTERNATE, BACK = "\x1b[?1049h", "\x1b[?1049l"  # the screen of full-screen programs
 AS_BEFORE = "\x1b[?25h\x1b[0m\x1b[?2004l\x1b[?1l\x1b>"  # the cursor, colours, what keys send
 NONE = (
@@ -57,52 +57,40 @@ def attach(host, network=None):
     if line is None:
         raise NetlabError(NONE)
     with line:
-        columns, rows = size()
-        say(line, attach=host, network=told["id"], rows=rows, columns=columns)
+        size = os.get_terminal_size(1)
+        say(line, attach=host, network=told["id"], rows=size.lines, columns=size.columns)
         name = told["name"] or told["id"]
         print(f"{host} of {name}, {told['where']}. Ctrl-] leaves; what runs there stays.")
-        with raw_terminal() as resized:
-            return relay(line, resized)
-
-
-def size():
-    """Columns and rows of this terminal."""
-    return shutil.get_terminal_size() if not os.isatty(1) else os.get_terminal_size(1)
+        with raw_terminal():
+            return relay(line, size)
 
 
 @contextlib.contextmanager
 def raw_terminal():
-    """Every key comes as it is; as before afterwards. Gives a descriptor that tells of sizes."""
+    """Every key comes as it is; the terminal is as before afterwards."""
     import termios
     import tty
-
-    before, (told, tell) = termios.tcgetattr(0), os.pipe()
-    os.set_blocking(tell, False)
 
     def end(number, _):
         raise SystemExit(128 + number)
 
-    handlers = {signal.SIGTERM: end, signal.SIGHUP: end, signal.SIGWINCH: lambda *_: None}
-    handlers = {number: signal.signal(number, call) for number, call in handlers.items()}
-    wakeup = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    before = termios.tcgetattr(0)
+    handlers = {one: signal.signal(one, end) for one in (signal.SIGTERM, signal.SIGHUP)}
     try:
         tty.setraw(0)
-        yield told
+        yield
     finally:
-        signal.set_wakeup_fd(wakeup)
-        for number, call in handlers.items():
-            signal.signal(number, call)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         termios.tcsetattr(0, termios.TCSADRAIN, before)
-        os.close(told)
-        os.close(tell)
 
 
-def relay(line, resized):
+def relay(line, size):
     """Keys and sizes there, what is shown here; -> why it ended."""
     decoder, alternate = codecs.getincrementaldecoder("utf-8")("replace"), False
     try:
         while True:
-            ready = select.select([0, resized, line], [], [])[0]
+            ready = select.select([0, line], [], [], LOOK_S)[0]
             if line in ready:
                 said = hear(line)
                 if "end" in said:
@@ -111,10 +99,9 @@ def relay(line, resized):
                 show(out)
                 if max(out.rfind(ALTERNATE), out.rfind(BACK)) >= 0:
                     alternate = out.rfind(ALTERNATE) > out.rfind(BACK)
-            if resized in ready:
-                os.read(resized, 4096)
-                columns, rows = size()
-                say(line, size=(rows, columns))
+            if os.get_terminal_size(1) != size:
+                size = os.get_terminal_size(1)
+                say(line, size=(size.lines, size.columns))
             if 0 in ready:
                 data = os.read(0, 65536)
                 keys, leave, _ = data.partition(LEAVE)

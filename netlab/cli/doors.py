@@ -2,8 +2,8 @@
 
 A process has one `Door`: a Unix socket in netlab's cache, beside a file with its address and its
 key (its card), in a folder that only its user can open. Messages are JSON. Who is attached has a
-`Visit`, whose threads wait for keys; virtual time stands still meanwhile, unless
-something runs in the foreground.
+`Visit`, whose threads wait for keys; virtual time stands still meanwhile, unless something runs in
+the foreground.
 """
 
 import atexit
@@ -28,12 +28,11 @@ from netlab.running.network import Network
 SLICE_S = 0.05  # of virtual time, in as much time on the wall, while something runs
 LEAST_S, SLOW_S = SLICE_S / 32, 0.2  # slices are shorter where one takes longer on the wall
 ECHO_S = {"virtual": 0.01}  # after keys; on other clocks programs are slower [virtual s]
-MORE_SLICES = 4  # that those clocks have after keys, until it is seen that something runs
+OTHER_ECHO_S = 0.2
 MOST_KEYS = 1000  # characters at once
 ANSWERS_S = 5  # until a door does, at the latest
 RETRY_S = 0.02  # while a cell has the network
 LONGEST = 1 << 20  # message [byte]
-LONGEST_ADDRESS = 100  # of a socket [byte]
 ERASE = "\r\x1b[K"  # the line that the cursor is in
 
 _here = None  # the door of this process
@@ -67,17 +66,13 @@ class Door:
     def __init__(self, names):
         self.names, self.pid, self.closed = names, os.getpid(), False
         self.due = weakref.WeakKeyDictionary()  # when a network's time may go on [s, monotonic]
-        self.numbers = weakref.WeakKeyDictionary()
         key = secrets.token_bytes(32)
         self.address = folder() / f"{self.pid}-{secrets.token_hex(3)}"
         self.card = self.address.with_suffix(".json")
-        if len(os.fsencode(self.address)) > LONGEST_ADDRESS:
-            raise OSError(0, f"{self.address} is too long a name for a socket")
         self.listener = Listener(str(self.address), "AF_UNIX", 16, authkey=key)
-        told = {"address": str(self.address), "key": key.hex()}
         card = os.open(self.card, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         with open(card, "w", encoding="utf-8") as file:
-            json.dump(told, file)
+            json.dump({"address": str(self.address), "key": key.hex()}, file)
         atexit.register(self.close)
         self.thread = threading.Thread(target=self._answer, name="netlab door", daemon=True)
         self.thread.start()
@@ -119,7 +114,7 @@ class Door:
         place = os.path.basename(os.environ.get("JPY_SESSION_NAME", "")) or f"process {self.pid}"
         return [
             {
-                "id": self._id(net),
+                "id": id_of(net),
                 "name": named.get(id(net), ""),
                 "nodes": net.topology.node_names,
                 "where": place,
@@ -128,11 +123,8 @@ class Door:
             for net in Network.all_up()
         ]
 
-    def _id(self, net):
-        return f"{self.pid}.{self.numbers.setdefault(net, len(self.numbers) + 1)}"
-
     def _let_in(self, line, attach, network, rows, columns):
-        found = {self._id(net): net for net in Network.all_up()}
+        found = {id_of(net): net for net in Network.all_up()}
         if network not in found:
             return say(line, end="this network has been closed")
         try:
@@ -148,33 +140,29 @@ class Visit:
 
     def __init__(self, net, host, line, due):
         self.net, self.host, self.line, self.due = weakref.ref(net), host, line, due
-        self.console = net.console(host)
-        self.events = queue.SimpleQueue()
-        self.keys, self.size, self.met, self.more, self.slice_s = "", None, False, 0, SLICE_S
-        self.slices = 0 if net.clock_kind == "virtual" else MORE_SLICES
-        self.echo_s = ECHO_S.get(net.clock_kind, SLICE_S)
+        self.console, self.events = net.console(host), queue.SimpleQueue()
+        self.keys, self.size, self.met, self.slice_s = "", None, False, SLICE_S
+        self.echo_s = ECHO_S.get(net.clock_kind, OTHER_ECHO_S)
         events = self.events
-        net.at_end(lambda: events.put(("end", "the network has been closed")))
+        net.at_end(lambda: events.put({"end": "the network has been closed"}))
 
     def stay(self, size):
         """Until one of the two ends goes."""
-        self.size = size
+        self.size, wait_s = size, 0
         self.console.listeners.append(self._shown)
         threading.Thread(target=self._read, daemon=True).start()
         try:
-            wait_s = 0
             while True:
                 with contextlib.suppress(queue.Empty):
-                    what, value = self.events.get(timeout=wait_s)
-                    if what == "shown":
-                        say(self.line, out=value)
-                    elif what == "end":
-                        return say(self.line, end=value)
-                    elif what == "left":
+                    event = self.events.get(timeout=wait_s)
+                    if "out" in event:
+                        say(self.line, **event)
+                    elif "end" in event:
+                        return say(self.line, **event)
+                    elif not event:  # who was attached has left
                         return None
-                    else:
-                        self.keys += value.get("keys", "")
-                        self.size = value.get("size", self.size)
+                    self.keys += event.get("keys", "")
+                    self.size = event.get("size", self.size)
                 wait_s = self._let_time_pass()
         except (NetlabError, KeyboardInterrupt) as error:
             return say(self.line, end=str(error) or "the network has been closed")
@@ -182,24 +170,22 @@ class Visit:
             self.console.listeners.remove(self._shown)
 
     def _shown(self, out):
-        self.events.put(("shown", out))
+        self.events.put({"out": out})
 
     def _read(self):
         try:
             while True:
-                self.events.put(("said", hear(self.line)))
+                self.events.put(hear(self.line))
         except (OSError, EOFError, ValueError, TypeError):
-            self.events.put(("left", None))
+            self.events.put({})
 
     def _let_time_pass(self):
         """Do what is to be done now; -> how long nothing is [s], None until something is told."""
+        net, asked = self.net(), self.keys or self.size
         if not self.events.empty():
             return 0
-        if not (self.keys or self.size or self.more) and self.console.waits:
+        if net is None or (self.console.waits and not asked):
             return None
-        net = self.net()
-        if net is None:
-            return None  # what ends it is told
         if not net.lock.acquire(blocking=False):
             return RETRY_S
         try:
@@ -211,26 +197,26 @@ class Visit:
         now = time.monotonic()
         if self.size:
             self._resize(net)
-        elif self.met and self.console.job is None:
-            self.events.put(
-                ("end", "bash has ended; the next line or `netlab attach` gets a new one")
-            )
+        elif self.console.job is None:
+            why = "bash has ended; the next line or `netlab attach` gets a new one"
+            self.events.put({"end": why})
         elif self.keys:
             keys, self.keys = self.keys[:MOST_KEYS], self.keys[MOST_KEYS:]
-            if self.console.waits and not self.console.editing:
-                net.edit(self.host)
+            self._edit(net)
             net.press(self.host, keys)
             net.sleep(self.echo_s)
-            self.more = self.slices
         elif now >= self.due.get(net, 0):
             self.due[net] = now + self.slice_s
             net.sleep(self.slice_s)
-            self.more = max(0, self.more - 1)
             slow = time.monotonic() - now > SLOW_S
             self.slice_s = max(self.slice_s / 2, LEAST_S) if slow else SLICE_S
         else:
             return self.due[net] - now
         return 0.001  # others may have the network, too
+
+    def _edit(self, net):
+        if self.console.waits and not self.console.editing:
+            net.edit(self.host)
 
     def _resize(self, net):
         (rows, columns), self.size = self.size, None
@@ -239,9 +225,13 @@ class Visit:
         net.resize(self.host, rows, columns)
         if not self.met:
             self.met = True
-            if self.console.waits and not self.console.editing:
-                net.edit(self.host)
+            self._edit(net)
             self._shown(ERASE + self.console.fresh)
+
+
+def id_of(net):
+    """What names a network of this process to others."""
+    return f"{os.getpid()}.{net.number}"
 
 
 def say(line, **message):

@@ -20,7 +20,7 @@ if [ $1 = -o ]; then
 else
   export TERM=dumb PAGER=cat
   unset TERMINFO PS0
-  stty rows 0 cols 0
+  stty rows 50 cols 200
 fi
 """
 # bash takes the option from the line alone, not from a file; $? stays what it was

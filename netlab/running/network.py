@@ -1,5 +1,6 @@
 """A topology that is up: commands on its nodes, and a clock that stands still between them."""
 
+import itertools
 import os
 import time
 import warnings
@@ -19,6 +20,7 @@ from netlab.running.stop import stoppable
 from netlab.running.terminals import Terminals
 from netlab.topology import Topology
 
+_numbers = itertools.count(1)
 _up = weakref.WeakValueDictionary()  # networks of this process, as they were opened
 
 
@@ -117,7 +119,8 @@ class Network(Terminals):
         self._dropped = weakref.finalize(self, end_dropped, self._agent, os.getpid())
         self._dropped.atexit = False  # what is open then ends with this process
         self._at_end = []
-        _up[id(self)] = self
+        self.number = next(_numbers)
+        _up[self.number] = self
 
     @staticmethod
     def all_up():

@@ -122,7 +122,7 @@ def attach(door, terminal):
     """Opens a terminal on a node of a network of this process, at its first prompt."""
 
     def open_(net, host="h1", **options):
-        found = terminal("attach", host, "--network", door._id(net), **options)
+        found = terminal("attach", host, "--network", doors.id_of(net), **options)
         found.until(re.escape(doors.ERASE) + ".*" + PROMPT.format(host))
         return found
 
@@ -209,9 +209,9 @@ def test_a_cell_beside_a_terminal(network, attach):
         time.sleep(0.01)
     typed = network.type("h1", "echo x is $x; stty size; echo $TERM", show=lambda text: None)
     assert typed.text.endswith(
-        "root@h1:~# echo x is $x; stty size; echo $TERM\nx is 2\n0 0\ndumb\n"
+        "root@h1:~# echo x is $x; stty size; echo $TERM\nx is 2\n50 200\ndumb\n"
     )
-    h1.until("x is 2\r\n0 0\r\ndumb\r\n.*" + PROMPT.format("h1"))
+    h1.until("x is 2\r\n50 200\r\ndumb\r\n.*" + PROMPT.format("h1"))
     assert h1.line("echo $TERM; stty size").startswith("xterm-256color\r\n30 100\r\n")
     h1.leave()
     typed = network.type("h1", "echo $TERM", show=lambda text: None)
@@ -376,7 +376,7 @@ def command(*words):
 
 
 def test_what_there_is_and_what_is_refused(network, door):
-    number = door._id(network)
+    number = doors.id_of(network)
     door.names = lambda: {"net": network, "_": network}
     assert f"net ({number}): h1 h2 h3 h4 s1 s2; " in command().stdout
     said = command("h9", "--network", number).stderr
@@ -386,7 +386,7 @@ def test_what_there_is_and_what_is_refused(network, door):
     assert "needs a terminal" in command("h1", "--network", number).stderr
     with nl.Network(nl.wan("100mbit", "20ms")) as other:
         said = command("h1").stderr
-        assert "networks have h1; name one, as --network" in said and door._id(other) in said
+        assert "networks have h1; name one, as --network" in said and doors.id_of(other) in said
 
 
 def test_only_its_user_can_come_in(door):
