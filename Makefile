@@ -6,7 +6,7 @@ bin := .venv/bin
 pytest := $(bin)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine engine-lock wheel vm demo course test test-all lab pages record bench lock clean
+.PHONY: help setup engine engine-lock wheel vm demo course test test-all lab pages site record bench lock clean
 
 help: ## list what there is to make
 	@sed -En 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
@@ -57,6 +57,10 @@ pages: setup ## write the notebooks, as they are stored, to out/: HTML pages and
 		chromium --headless $(if $(filter 0,$(shell id -u)),--no-sandbox) --no-pdf-header-footer \
 			--print-to-pdf="$$page.pdf" "file://$$PWD/$$page.html" 2>/dev/null && echo "$$page.pdf" || exit 1; \
 	done
+
+site: setup ## write the project's site to out/site: guides, notebooks as they are stored, reference; nothing is run
+	$(bin)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs netlab notebooks
+	$(bin)/python docs/site/build.py out/site
 
 record: engine ## run the notebooks live and store what they show, pictures and results; NOTEBOOKS="notebooks/01-*.ipynb" chooses some
 	@binder/setup tests/apt.txt

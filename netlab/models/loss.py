@@ -71,7 +71,7 @@ def affordable_loss(bps, mss_bytes, rtt_s, c=1.0, streams=1):
     Notes
     -----
     .. math:: p = \\min\\left(1, \\left(K \\cdot C \\cdot \\frac{8\\,MSS}{RTT \\cdot
-    B}\\right)^2\\right)
+        B}\\right)^2\\right)
 
     `mathis_bps` solved for p, and valid where it is: eight streams can bear 64 times the loss of
     one stream. A result above a few percent only means that random loss is not the limit.

@@ -110,7 +110,7 @@ def fit_constant(runs):
     Notes
     -----
     .. math:: \\ln C = \\frac{1}{n} \\sum_i \\ln \\frac{B_i}{K_i \\cdot 8\\,MSS_i / (RTT_i
-    \\sqrt{p_i})}
+        \\sqrt{p_i})}
 
     The geometric mean of measured over predicted throughput: least squares on a logarithmic axis.
     Only runs in the model's domain count: some loss, but at most `MATHIS_MOST_LOSS`, and a

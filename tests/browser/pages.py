@@ -103,7 +103,7 @@ def browser(folder, width=1400, height=900):
     options.binary_location = programs["chromium"]
     for flag in [*FLAGS, f"window-size={width},{height}", f"user-data-dir={folder / 'profile'}"]:
         options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     chrome = webdriver.Chrome(options, webdriver.ChromeService(programs["chromedriver"]))
     try:
         yield chrome

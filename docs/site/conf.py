@@ -1,0 +1,64 @@
+"""Sphinx's settings; build.py lays the sources out and calls Sphinx."""
+
+from importlib.metadata import version as version_of
+
+from docutils.nodes import SkipNode
+from latex2mathml.converter import convert
+
+project = "netlab"
+author = "the netlab authors"
+copyright = "the netlab authors, MIT licence"
+version = release = version_of("netlab")
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+
+nb_execution_mode = "off"
+nb_merge_streams = True
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 4
+# notebooks use headings as steps; lexers that do not know what a shell or a kernel prints
+suppress_warnings = ["myst.header", "misc.highlighting_failure"]
+
+default_role = "py:obj"
+autosummary_generate = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+python_use_unqualified_type_names = True
+
+html_math_renderer = "mathml"
+html_theme = "furo"
+html_title = "netlab"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = [("figures.js", {"defer": "defer"})]
+html_copy_source = html_show_sourcelink = html_show_sphinx = False
+html_theme_options = {"navigation_with_keys": True}
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+
+
+def inline(translator, node):
+    """A formula as MathML, which needs no script."""
+    translator.body.append(formula(node, "inline"))
+    raise SkipNode
+
+
+def block(translator, node):
+    translator.body.append(formula(node, "block"))
+    raise SkipNode
+
+
+def formula(node, display):
+    text = node.astext()
+    if display == "block" and "&" in text and r"\begin" not in text:
+        text = rf"\begin{{aligned}}{text}\end{{aligned}}"
+    try:
+        mathml = convert(text, display=display)
+    except Exception as error:
+        raise ValueError(f"no MathML of {text}") from error
+    wide = f'<div class="formula" tabindex="0">{mathml}</div>'
+    return mathml if display == "inline" else wide
+
+
+def setup(app):
+    app.add_html_math_renderer("mathml", (inline, None), (block, None))
