@@ -36,7 +36,7 @@ TEMPLATE = go.layout.Template(data=dict(scatter=[_HOVER]), layout=dict(
     colorway=COLOURS, hoverlabel_font_size=15, paper_bgcolor="white", plot_bgcolor="white",
     xaxis=_AXIS, yaxis=_AXIS, legend=_LEGEND, margin=dict(l=60, r=20, t=30, b=20),
 ))  # fmt: skip
-"""The look of netlab's figures, for others: ``go.Figure(layout_template=netlab.plots.TEMPLATE)``."""
+"""The look of netlab's figures: ``go.Figure(layout_template=netlab.plots.TEMPLATE)``."""
 
 
 def apply_style(fig, title="", subtitle="", **layout):
