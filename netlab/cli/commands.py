@@ -78,7 +78,6 @@ def run(
     for files of people whom you would let do that.
     """
     import netlab
-    from netlab.engines.remote import RemoteEngine, remote
     from netlab.engines.workers import limited_memory
     from netlab.readers._common import read_text
 
@@ -97,14 +96,7 @@ def run(
             raise NetlabError(f"--output {output}: is there already; name a new or an empty folder")
     except OSError as error:
         raise NetlabError(f"--output {output}: {error.strerror}; name another folder") from error
-    chosen = netlab.engines.pick(engine)
-    if isinstance(chosen, RemoteEngine):
-        if chosen.address != "vm":  # which is a jail by itself
-            chosen = remote(chosen.address, jailed=True)
-    elif chosen.name == "guest":
-        from netlab.engines.jail import JailedEngine  # starts processes
-
-        chosen = JailedEngine()
+    chosen = netlab.engines.pick_jailed(engine)
     with limited_memory():
         result = netlab.run(described, engine=engine if engine == "recorded" else chosen)
         result.save(output)

@@ -12,7 +12,8 @@ from netlab.cli.output import show
 from netlab.cli.prompt import Prompt
 from netlab.engines.files import begins_as, check, write
 from netlab.errors import CommandError, NetlabError, SpecificationError
-from netlab.running.history import History
+from netlab.readers._common import read_file
+from netlab.running.history import MOST_BYTES, History
 from netlab.topology.picture import alt_text
 
 CLOCKS = {
@@ -84,7 +85,8 @@ def shell(network, save=None, **options):
 def again(path, engine=None):
     """Do again what a script says, and print it; -> whether it printed the same bytes."""
     try:
-        script = History.from_text(path.read_text(encoding="utf-8", errors="backslashreplace"))
+        script = read_file(path, MOST_BYTES).decode(errors="backslashreplace")
+        script = History.from_text(script)
     except OSError as error:
         raise NetlabError(f"{path}: {error.strerror}; give what --save wrote") from error
     except SpecificationError as error:

@@ -154,7 +154,7 @@ class Console:
             self.heard = ignore
             shown, self.fresh = split(self.fresh)
             typed.text = plain(shown).replace("\r\n", "\n")
-        times = [float(one) for one in re.findall(r"^\d+\.\d{6}$", said, re.M)]
+        times = [float(one) for one in re.findall(r"^\d{1,12}\.\d{6}$", said, re.M)]
         if len(times) > 1:
             typed.ended_after_s = round((times[1] - times[0]) / LOOK_S) * LOOK_S
         if ended_by == "limit":
@@ -243,7 +243,7 @@ class Console:
 
     def _asked(self, said, typed=None):
         """Take what bash asked with; False where it did not ask."""
-        asked = re.findall(r"^(?:(\d+) (/.*)|(more|ended))$", said, re.M)
+        asked = re.findall(r"^(?:(\d{1,3}) (/.*)|(more|ended))$", said, re.M)
         if not asked:
             return False
         status, folder, other = asked[-1]

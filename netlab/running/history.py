@@ -26,6 +26,7 @@ from netlab.errors import SpecificationError
 from netlab.running.console import Typed
 
 MOST_LINES, MOST_CHARACTERS = 100_000, 4_000_000
+MOST_BYTES = 4 * MOST_CHARACTERS  # of a file
 HOW = re.compile(
     r"  #: (?:(quoted)(?:, |\Z))?"
     r"(?:(stays|refused)|\^C after (\d+(?:\.\d+)?) s|(\d{1,6}) times)?\Z"
@@ -67,7 +68,7 @@ class Step:
         quoted, word, after, times = found.groups() if found else (None,) * 4
         try:
             line = json.loads(line) + "" if quoted else line
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             raise SpecificationError(f"`{short(text)}`: what is quoted is no text") from None
         done = Typed(what, line, stays=word == "stays")
         done.refused, done.ended_after_s = word == "refused", after and float(after)
@@ -147,6 +148,7 @@ class History:
         try:
             network = json.loads(first)
             network["topology"], network["seed"], network["clock"]
+            network["algorithms"] = [{**one} for one in network.get("algorithms", ())]
         except (ValueError, LookupError, TypeError, RecursionError):
             raise SpecificationError(
                 "no script of a network: its first line describes that, as net.history.save writes"

@@ -9,7 +9,8 @@ from netlab import engines
 from netlab.algorithms.source import Algorithm
 from netlab.engines.protocol import ignore
 from netlab.errors import CommandError, LimitError, SpecificationError
-from netlab.running.history import History
+from netlab.readers._common import read_file
+from netlab.running.history import MOST_BYTES, History
 from netlab.running.network import Network
 from netlab.topology import Topology
 
@@ -27,7 +28,7 @@ def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=None):
         A `Network.history`, what its ``to_text`` gave, or a file that ``save`` wrote.
     engine, wall_limit_s
         As for `Network`; Mininet on this machine is taken only where it is named, as it would do
-        as root whatever the script says.
+        as root whatever the script says. Algorithms that the script carries run in a jail.
     show : callable, optional
         Is told what the terminals show, as it comes.
     limit_s : float, optional
@@ -53,10 +54,10 @@ def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=None):
     if isinstance(script, History):
         script = script.to_text()
     elif isinstance(script, Path) or "\n" not in script:
-        script = Path(script).read_text(encoding="utf-8")
+        script = read_file(script, MOST_BYTES).decode(errors="backslashreplace")
     script = History.from_text(script)
     known, named = script.network, engine is not None
-    engine = engines.pick(engine)
+    engine = (engines.pick_jailed if known.get("algorithms") else engines.pick)(engine)
     if engine.name == "mininet" and not named:
         raise SpecificationError(
             "a script is not carried out as root on this machine unless its reader says so:"
@@ -124,7 +125,7 @@ def carry_out(step, net, jobs, show, most_s=STEP_S):
     except CommandError:
         if after_s is None and not step.done.refused:
             raise
-    except (ValueError, LookupError, AttributeError):
+    except (ValueError, LookupError, AttributeError, RecursionError):
         raise SpecificationError(
             f"`{step}`: a line of a script is a node and what is typed there, `sh sleep 2`, or one"
             f" of {', '.join(CALLS)}, as net.history.save writes it"

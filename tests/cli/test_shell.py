@@ -9,6 +9,7 @@ import pytest
 
 import netlab as nl
 from netlab.cli import shell
+from netlab.running.history import Step
 
 NETLAB = [sys.executable, "-m", "netlab"]
 LINES = "# a comment\nh1 ping -c 1 h2\nh1 date +%N\nnonsense\n"
@@ -53,6 +54,17 @@ def test_a_script_replays_to_the_same_bytes_or_says_that_it_does_not(saved, tmp_
     other.write_text("no script")
     assert "other.txt: no script of a network" in call("replay", other).err
     assert "nowhere.txt: No such file" in call("replay", "nowhere.txt").err
+
+
+def test_python_of_a_script_runs_in_a_jail(tmp_path, call):
+    source = """import os
+class Mine(CongestionControl):
+    raise ValueError(f"user {os.getuid()}")"""
+    mine = {"name": "Mine", "parameters": {}, "source": source}
+    about = {"topology": nl.wan().model_dump(), "seed": 1, "clock": "virtual"}
+    script = nl.History(about | {"algorithms": [mine]}, [Step("h1", "true")])
+    script.save(tmp_path / "it.txt")
+    assert "user 65534" in call("replay", tmp_path / "it.txt").err
 
 
 def test_what_explains_another_transcript_is_said():

@@ -200,6 +200,8 @@ HEAD = '{"topology": 1, "seed": 1, "clock": "virtual"}\n'
         (HEAD + "h1 ls\n" * 100_001, "are read"),
         (HEAD + "h1 " + "x" * 4_000_000, "are read"),
         (HEAD + "h1 ls", "Topology"),
+        (HEAD[:-2] + ', "algorithms": 5}\n', "no script of a network"),
+        pytest.param(HEAD + f"h1 {'[' * 99_999}  #: quoted", "quoted", id="deep"),
     ],
 )
 def test_what_is_no_script_is_refused(text, why):
@@ -209,12 +211,35 @@ def test_what_is_no_script_is_refused(text, why):
 
 @pytest.mark.parametrize(
     "line",
-    ["h9 ls", "sh rm", "wait 1", "stop x", "sh sleep x", "keys h1 x", "edit h1 x", "resize h1 9"],
+    [
+        "h9 ls",
+        "sh rm",
+        "wait 1",
+        "stop x",
+        "sh sleep x",
+        "keys h1 x",
+        "edit h1 x",
+        "resize h1 9",
+        pytest.param(f"keys h1 {'[' * 99999}", id="deep"),
+    ],
 )
 def test_a_line_that_no_script_has_is_refused(line, net):
     head = net.history.to_text().partition("\n")[0]
     with pytest.raises(nl.SpecificationError, match="a line of a script is"):
         nl.replay(f"{head}\n{line}\n")
+
+
+def test_a_large_file_is_no_script(tmp_path):
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(OSError, match="are read at most"):
+        nl.replay(tmp_path / "large")
+
+
+def test_what_a_program_tells_in_place_of_bash_is_no_time(net):
+    with pytest.raises(nl.CommandError, match="did not end"):
+        net.type("h1", f"echo {'9' * 400}.000000 >/run/netlab/h1/asks", show=str)
+    assert outputs(net, "h1", "echo on") == ["on\n"]
 
 
 def test_a_script_is_carried_out_on_this_machine_only_where_that_is_said(net, monkeypatch):
