@@ -227,7 +227,7 @@ class Printed:
 
     def __init__(self, show, node, line):
         self.show, self.line, self.held, self.echoed = show, f"{line}\n", "", False
-        self.prompt = re.compile(rf"(root@{node}:.*?[#$] |> )")
+        self.prompt = re.compile(rf"(root@{node}:(?:(?!root@{node}:).)*?[#$] |> )")
 
     def add(self, piece):
         self.held += piece

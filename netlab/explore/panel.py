@@ -159,7 +159,7 @@ class Panel(widgets.VBox):
             console = self.net.consoles.get(host)
             if console and console.job:
                 text = console.job.last(MOST_SHOWN).replace("\r\n", "\n")
-                terminal.text = re.sub(r"[^\n]*\r(?!\n)", "", text)
+                terminal.text = re.sub(r"(?m)^[^\n]*\r(?!\n)", "", text)
             terminal.busy = bool(console and console.foreground)
         self.go.description = "Pause" if self._running else "Run"
         self.go.icon = "pause" if self._running else "play"

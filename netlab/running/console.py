@@ -105,9 +105,18 @@ class Console:
         self.wait = WAIT.format(shown=SHOWN_S.get(clock, 0.05))
         self.place = f"{FOLDER}/{host}"
         self.job = self.busy = None
-        self.folder, self.fresh, self.heard = "", "", ignore
+        self.folder, self._fresh, self.heard = "", [], ignore
         self.pressed, self.editing, self.size = None, False, (24, 80)
         self.listeners, self._hidden = [], False
+
+    @property
+    def fresh(self):
+        """What has been shown since, and with, the last prompt."""
+        return "".join(self._fresh)
+
+    @fresh.setter
+    def fresh(self, text):
+        self._fresh = [text]
 
     @property
     def foreground(self):
@@ -257,7 +266,7 @@ class Console:
         return True
 
     def _hear(self, out):
-        self.fresh += out
+        self._fresh.append(out)  # a text would be copied with every piece
         if ENDED in out:
             self.job, self.editing = None, False
         if (
@@ -287,9 +296,11 @@ class Screen:
         self._show(fresh)
 
     def add(self, out):
+        if self.ready:
+            return
         self.held += out
         before, mark, _ = self.held.partition(READY)
-        self.ready = self.ready or bool(mark)
+        self.ready = bool(mark)
         if not mark and (begun := re.search(r"\x1b[^\x07]{0,7}\Z", before)):
             before = before[: begun.start()]
         if before:

@@ -5,6 +5,8 @@ import shlex
 from collections.abc import Mapping
 
 from netlab.engines.protocol import ignore
+from netlab.errors import SpecificationError
+from netlab.running.console import one_line
 
 END = "END_OF_FILE"
 
@@ -29,7 +31,8 @@ class Folder:
     """The folder that a host's terminal is in; the hosts of a network share their files.
 
     ``folder[name]`` is a file's text; ``folder[name] = text`` writes one, as a person would with
-    ``cat > name <<'END'`` on the terminal; iterating gives the names.
+    ``cat > name <<'END'`` on the terminal, where its lines can be typed as they are; iterating
+    gives the names.
     """
 
     def __init__(self, net, host):
@@ -39,7 +42,11 @@ class Folder:
         return self._said(f"cat -- {shlex.quote(name)}", name)
 
     def __setitem__(self, name, text):
-        for line in (f"cat >{shlex.quote(name)} <<'{END}'", *text.splitlines(), END):
+        lines = text.splitlines()
+        if "\n".join(lines) != text.removesuffix("\n") or not all(map(can_be_typed, lines)):
+            self._said(f"printf %s {shlex.quote(text)} >{shlex.quote(name)}", name)
+            return
+        for line in (f"cat >{shlex.quote(name)} <<'{END}'", *lines, END):
             self.net.type(self.host, line, show=ignore)
 
     def __contains__(self, name):
@@ -58,3 +65,11 @@ class Folder:
             place = posixpath.join(folder, name)
             raise FileNotFoundError(f"{place} on {self.host}: {job.text.strip()}")
         return job.raw
+
+
+def can_be_typed(line):
+    """Can this be typed as a line of a file, and stays what it is?"""
+    try:
+        return one_line(line) == line and line not in (END, "^C")
+    except SpecificationError:
+        return False

@@ -10,6 +10,7 @@ import pytest
 import netlab as nl
 from netlab.cli.magic import on
 from netlab.cli.prompt import Printed, Prompt
+from tests.test_patterns import cpu_limit
 
 PATH = nl.wan("100mbit", "20ms")
 BATCH = """\
@@ -239,3 +240,10 @@ def test_the_prompt_of_bash_is_left_out_wherever_it_is_cut():
         printed.add(text[cut:])
         printed.end()
         assert "".join(shown) == "[1]+  Done\na\n"
+
+
+def test_many_prompts_are_looked_through_in_time():
+    shown, text = [], "root@h1:" * 10_000
+    with cpu_limit():
+        Printed(shown.append, "h1", "echo a").add(f"{text}echo a\na\n")
+    assert "".join(shown) == f"{text}a\n"

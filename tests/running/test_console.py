@@ -14,7 +14,9 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import netlab as nl
 from netlab.running import job as jobs
+from netlab.running.console import READY, Console, Screen
 from netlab.running.history import Step
+from tests.test_patterns import cpu_limit
 
 PATH = nl.wan("100mbit", "20ms")
 
@@ -271,3 +273,21 @@ def test_a_second_terminal_is_there_at_once(network):
     before = network.clock
     network.type("h1", "true", show=len)
     assert network.clock < before + 0.1
+
+
+def test_a_long_output_takes_time_in_proportion_to_its_length():
+    console, screen = Console(None, "h1"), Screen(str)
+    console.heard = screen.add
+    with cpu_limit():
+        for piece in [READY, *["x" * 32_000] * 500]:
+            console._hear(piece)
+    assert len(console.fresh) == len(READY) + 500 * 32_000
+
+
+@pytest.mark.parametrize(
+    "text", ["a\nEND_OF_FILE\necho b\n", "^C\n", "it\u2019s\xa0\r\n\x0c", "x" * 5000]
+)
+def test_a_file_that_cannot_be_typed_is_written_all_the_same(text, net):
+    net.files["h3"]["/tmp/odd"] = text
+    assert net.files["h3"]["/tmp/odd"] == text
+    assert outputs(net, "h3", "echo on") == ["on\n"]
