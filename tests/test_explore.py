@@ -59,6 +59,15 @@ def measure(explorer):
     return explorer.status.value
 
 
+def test_what_was_measured_shows_below_the_diamond_and_errors_in_any_theme(grid):
+    explorer = explore.mathis(grid)
+    (sliders,) = (one for one in explorer.figure.data if one.name == "sliders")
+    assert sliders.marker.symbol == "diamond-open"
+    explorer._fail(nl.NetlabError("no <room>"))
+    assert "no &lt;room&gt;" in explorer.status.value and "border-left" in explorer.status.value
+    assert "; color:" not in explorer.status.value, "the theme's own is read well"
+
+
 def test_mathis_draws_the_limits_and_the_least_of_them(grid):
     explorer = explore.mathis(grid)
     measured = trace(explorer, "measured")

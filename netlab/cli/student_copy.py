@@ -24,7 +24,8 @@ ALLOWED = (
 def student_copy(notebooks, folder):
     """Copy notebooks for students to notebooks/ of a folder, and the files that they read: the
     images that they name in the folder images/ beside them. Of a course, which has
-    data/published.csv beside the notebooks' folder, all images and all of data/ are copied.
+    data/published.csv beside the notebooks' folder, all images, all of data/ and README.md, which
+    says what notebooks need, are copied.
 
     Returns
     -------
@@ -56,7 +57,8 @@ def student_copy(notebooks, folder):
             if course or file.name in unquote(copy):
                 target = folder / "notebooks" / file.relative_to(home)
                 plan(others, target, file, file.read_bytes())
-        for file in files_in(home.parent / "data", folder) if course else ():
+        readme = [file for file in [home.parent / "README.md"] if file.is_file()]
+        for file in (*files_in(home.parent / "data", folder), *readme) if course else ():
             plan(others, folder / file.relative_to(home.parent), file, file.read_bytes())
     write_all(folder, copies | others, "somebody may have worked in it: name another folder")
     size_mb = sum(map(len, (copies | others).values())) / 1e6

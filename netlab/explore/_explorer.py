@@ -19,7 +19,9 @@ from netlab.running.progress import told
 from netlab.running.stop import Stop
 
 TEXT = "font-family: Arial, Helvetica, sans-serif; font-size: 17px; line-height: 1.35"
-WRONG = "white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.35; color: #A00000"
+# a bar, as no red is read well on white and on black
+WRONG = "white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.35"
+WRONG += "; border-left: 4px solid #D32F2F; padding-left: 8px"
 TURN_S = 0.2
 _acts = {}  # thread that measures -> what ends its run
 

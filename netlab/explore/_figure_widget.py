@@ -23,7 +23,7 @@ TELL_LOST = """
         lost.querySelectorAll("button, input, select").forEach((one) => { one.disabled = true; });
         lost.querySelectorAll(".progress").forEach((bar) => bar.remove());
         lost.querySelector(".netlab-status").textContent =
-            "The kernel has been restarted, or has ended: run this cell again.";
+            "The kernel has been restarted, or has ended: run this cell again, or load the page.";
     }
 """
 
@@ -75,6 +75,23 @@ class Figure(go.FigureWidget):
         say();
     }
 
+    // Names for buttons with a picture only, a voice for what is told, a place for the focus, which
+    // a button that is switched off would lose to the page
+    function tend(explorer) {
+        explorer.querySelectorAll(".noUi-handle:not([aria-label])").forEach(name);
+        explorer.querySelectorAll(".widget-play").forEach((play) => {
+            ["play or pause", "stop", "repeat"].forEach((word, at) => {
+                play.querySelectorAll("button")[at]?.setAttribute("aria-label", word);
+            });
+        });
+        explorer.querySelector(".netlab-status")?.setAttribute("role", "status");
+        const last = explorer.netlabFocus, now = document.activeElement;
+        if (last?.disabled && (now === last || now === document.body)) {
+            last.parentElement.querySelector("button:enabled")?.focus();
+        }
+    }
+    const remember = ({ target, currentTarget }) => { currentTarget.netlabFocus = target; };
+
     export default () => {
         let figure;
         return {
@@ -98,23 +115,26 @@ class Figure(go.FigureWidget):
                 el.setAttribute("role", "figure");
                 describe();
                 model.on("change:description", describe);
-                const unnamed = ".noUi-handle:not([aria-label])";
-                const sliders = new MutationObserver(() => {  // they may come after the figure
-                    el.closest(".netlab-explorer")?.querySelectorAll(unnamed).forEach(name);
+                const changes = { subtree: true, childList: true, attributeFilter: ["disabled"] };
+                const widgets = new MutationObserver(() => {  // they may come after the figure
+                    const explorer = el.closest(".netlab-explorer");
+                    if (explorer) tend(explorer);
                 });
                 const watch = new ResizeObserver(() => {
                     window.dispatchEvent(new Event("resize"));
                     el.closest(".jp-OutputArea-output")?.addEventListener("focusin", shield);
                     const explorer = el.closest(".netlab-explorer");
-                    explorer?.querySelectorAll(unnamed).forEach(name);
-                    if (explorer) sliders.observe(explorer, { subtree: true, childList: true });
+                    if (!explorer) return;
+                    tend(explorer);
+                    explorer.addEventListener("focusin", remember);
+                    widgets.observe(explorer, changes);
                 });
                 watch.observe(el);
                 const lost = () => setTimeout(() => tellLost(el), 100);
                 model.on("comm_live_update", lost);
                 return () => {
                     watch.disconnect();
-                    sliders.disconnect();
+                    widgets.disconnect();
                     model.off("change:description", describe);
                     model.off("comm_live_update", lost);
                     end();

@@ -10,19 +10,18 @@ SLIDER = dict(style=dict(description_width="110px"), layout=dict(width="auto"))
 MEASURED = dict(color="white", size=9, line=dict(color="#999999", width=1.5))
 # measured with the settings of the sliders
 MEASURED_SO = dict(color=COLOURS[1], size=10, line=dict(color="white", width=1))
-HERE = dict(symbol="diamond", color=COLOURS[4], size=19, line=dict(color=INK, width=2))
-LEGEND = dict(
-    **dict.fromkeys(("xref", "yref"), "paper"), y=1, yanchor="bottom", x=0, font_size=14,
-    orientation="h", title_font_size=14,
-)  # fmt: skip
-# two legends, one above the other
-LAYOUT = dict(legend=LEGEND, modebar_orientation="v", margin=dict(l=70, r=45, t=62, b=60))
+HERE = dict(symbol="diamond-open", color=INK, size=19, line_width=3)  # what is below it shows
+LEGEND = dict(x=0, orientation="h", font_size=14, title_font_size=14)
+LAYOUT = dict(modebar_orientation="v", margin=dict(l=70, r=45, t=40, b=40))
 
 
 def styled(fig, xaxis, yaxis, lines="model", points="points"):
-    """The figure in an explorer's style, with a legend of lines above one of points."""
-    legends = dict(legend=LEGEND | dict(title_text=lines, y=1.08))
-    legends |= dict(legend2=LEGEND | dict(title_text=points))
+    """The figure in an explorer's style, with a legend of lines above it and one of points below:
+    each takes the room that it needs on a narrow page.
+    """
+    above = dict(xref="paper", yref="paper", y=1, yanchor="bottom", title_text=lines)
+    below = dict(xref="container", yref="container", y=0, yanchor="bottom", title_text=points)
+    legends = dict(legend=LEGEND | above, legend2=LEGEND | below)
     return apply_style(fig, xaxis=xaxis, yaxis=yaxis, height=440, **LAYOUT | legends)
 
 

@@ -41,9 +41,16 @@ class CellLine:
 
     def vanish(self):
         if self.text and self._alone():
-            self.publisher.clear_output()
+            self.publisher.clear_output(wait=True)  # by what comes next, as the line of a next run
+            self.shell.events.register("post_run_cell", self._at_end)
         elif self.text:
             self._publish({}, update=True)
+
+    def _at_end(self, result):
+        """Of the cell: nothing came."""
+        self.shell.events.unregister("post_run_cell", self._at_end)
+        if self._alone():
+            self.publisher.clear_output()
 
     def _publish(self, data, update):
         own = dict(transient=dict(display_id=self.name), update=update)
@@ -100,6 +107,11 @@ class Sent:
 def _cell(publisher):
     """The message that started the cell which shows what is published; None: it is captured."""
     return getattr(publisher, "parent_header", {}).get("msg_id")
+
+
+def running_cell():
+    """That of this kernel's cell that runs."""
+    return _cell(kernel_shell().display_pub)
 
 
 def watched():

@@ -11,6 +11,7 @@ from netlab.description import Rate, checked
 from netlab.engines import recorded
 from netlab.errors import NetlabError, SpecificationError
 from netlab.experiment import Experiment
+from netlab.running.progress import stepping
 from netlab.running.run import on_engine, run_on
 from netlab.topology import Topology
 from netlab.traffic import Iperf, Ping
@@ -114,29 +115,33 @@ def loss_onset(
         )
     frames, onset_bps, provenances = [], {}, []
     fields = {"seed": seed, "stagger": "0ms"} | ({"clock": clock} if clock else {})
-    for one, other in ((src, dst), (dst, src)):
-        direction, steps = f"{one} → {other}", []
-        if topology.bottleneck_bps(one, other) == inf:
-            onset_bps[direction] = inf, inf
-            continue
+    with stepping() as showing:
+        for one, other in ((src, dst), (dst, src)):
+            direction, steps = f"{one} → {other}", []
+            if topology.bottleneck_bps(one, other) == inf:
+                onset_bps[direction] = inf, inf
+                continue
 
-        def step(rate_bps, pair=(one, other), direction=direction, steps=steps):
-            """Offer this rate; -> whether too much was lost."""
-            offered = dict(bitrate=f"{round(rate_bps)}bit", length=length, time=time)
-            test = Iperf(*pair, udp=True, start=BEFORE_S, **offered)
-            pings = Ping(*pair, ceil((BEFORE_S + time) / PING_EVERY_S), PING_EVERY_S)
-            experiment = on_engine(Experiment(topology, pings, test, **fields), chosen)
-            result = run_on(experiment, chosen)
-            provenances.append(result.provenance)
-            row = {"direction": direction, "src": pair[0], "dst": pair[1], "step": len(steps) + 1}
-            row |= measured(result, time)
-            steps.append(row | {"too_much": row["loss"] > loss})
-            check(steps[-1], rate_bps, length)
-            return steps[-1]["too_much"]
+            def step(rate_bps, pair=(one, other), direction=direction, steps=steps):
+                """Offer this rate; -> whether too much was lost."""
+                offered = dict(bitrate=f"{round(rate_bps)}bit", length=length, time=time)
+                test = Iperf(*pair, udp=True, start=BEFORE_S, **offered)
+                pings = Ping(*pair, ceil((BEFORE_S + time) / PING_EVERY_S), PING_EVERY_S)
+                experiment = on_engine(Experiment(topology, pings, test, **fields), chosen)
+                number = len(steps) + 1
+                mbps = f"{rate_bps / 1e6:.4g} Mbit/s"
+                with showing(f"loss_onset {direction}: step {number}, {mbps}"):
+                    result = run_on(experiment, chosen)
+                provenances.append(result.provenance)
+                row = {"direction": direction, "src": pair[0], "dst": pair[1], "step": number}
+                row |= measured(result, time)
+                steps.append(row | {"too_much": row["loss"] > loss})
+                check(steps[-1], rate_bps, length)
+                return steps[-1]["too_much"]
 
-        search(step, first_bps, precision, direction)
-        frames.append(pd.DataFrame(steps))
-        onset_bps[direction] = ends(frames[-1])
+            search(step, first_bps, precision, direction)
+            frames.append(pd.DataFrame(steps))
+            onset_bps[direction] = ends(frames[-1])
     recorded.tell(provenances, chosen, asked=engine == "recorded")
     frame = pd.concat(frames, ignore_index=True)
     frame.attrs["onset_bps"] = onset_bps

@@ -4,11 +4,12 @@ import contextlib
 import os
 import sys
 import threading
+import time
 from contextvars import ContextVar
 
 from tqdm import tqdm
 
-from netlab.running.cell_line import CellLine, kernel_shell
+from netlab.running.cell_line import CellLine, kernel_shell, running_cell
 
 SECONDS = (
     "{desc} {n:.0f} of {total:.0f} virtual s |{bar:24}| {elapsed_s:.0f} s on the wall,"
@@ -17,6 +18,7 @@ SECONDS = (
 COUNT = "{desc} of {total} |{bar:24}| {elapsed} so far, {remaining} left"
 
 _listener = ContextVar("listener", default=None)
+_cell = [None, 0, 0.0]  # of a notebook, in which runs are drawn: how many, and since when
 
 
 def shown():
@@ -37,7 +39,7 @@ def line(**what):
         # not before a second has passed; a bar that is given `miniters` has no thread of its own,
         # and one that is given its `position` does not move below another one
         look = dict(delay=1, mininterval=0.5, miniters=0, position=0)
-        with tqdm(leave=False, file=cell, **look, **what) as bar:
+        with tqdm(leave=False, file=cell, **look | what) as bar:
             yield bar
     finally:
         cell.vanish()
@@ -53,8 +55,33 @@ def progress(total_s):
     if total_s is None or not shown():
         yield lambda seconds: None
         return
-    with line(total=total_s, desc="Experiment:", bar_format=SECONDS, unit=" virtual s") as bar:
+    look = dict(total=total_s, bar_format=SECONDS, unit=" virtual s")
+    with line(**look, **_of_cell()) as bar:
         yield lambda seconds: bar.update(min(seconds, total_s) - bar.n)
+
+
+def _of_cell():
+    """The name of a run's line, and when it begins: in a loop, after the first second, at once."""
+    if not (cell := kernel_shell() and running_cell()):
+        return dict(desc="Experiment:")
+    if cell != _cell[0]:
+        _cell[:] = cell, 0, time.monotonic()
+    _cell[1] += 1
+    ago_s = time.monotonic() - _cell[2]
+    name = f"Experiment {_cell[1]} of this cell:" if _cell[1] > 1 else "Experiment:"
+    return dict(desc=name, delay=max(0, 1 - ago_s))
+
+
+@contextlib.contextmanager
+def stepping():
+    """A function for the steps of a long call: runs under ``step(text)`` have one line together."""
+    with line(bar_format="{desc}, {elapsed} so far", disable=not shown()) as bar:
+
+        def step(text):
+            bar.set_description_str(text, refresh=not kernel_shell())
+            return told(lambda seconds, total_s: bar.update(0))
+
+        yield step
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ moved by real keys.
 import os
 
 import pytest
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from tests import cases
@@ -18,11 +19,13 @@ const kinds = '.legendtext, .legendtitletext, .xtick text, .ytick text, .xtitle,
 const texts = [...figure.querySelectorAll(kinds)].filter(one => one.textContent.trim());
 const boxes = texts.map(one => [one.textContent, box(one)]);
 const legends = [...figure.querySelectorAll('.legend .bg, .legend2 .bg')].map(box);
+const low = top + figure._fullLayout.height - size.b;  // below the plot
 return boxes.flatMap(([one, a], n) => boxes.slice(n + 1).filter(([_, b]) =>
     Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 &&
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1
 ).map(([other]) => one + ' / ' + other)).concat(legends.filter(one =>
-    one.top < top || one.bottom > top + size.t + 1 || one.right > box(figure).right
+    one.top < top || (one.bottom > top + size.t + 1 && one.top < low) ||
+    one.bottom > box(figure).bottom + 1 || one.right > box(figure).right
 ).map(one => 'a legend and the plot, or the edge'));
 """
 UNUSED = "return arguments[0].parentElement.clientWidth - arguments[0]._fullLayout.width"
@@ -61,6 +64,36 @@ def test_all_are_drawn_as_wide_as_there_is_room_and_nothing_overlaps(page):
             assert page.script(OVERLAPS, figure) == []
             page.picture(f"{page.kind}-{width}-{number + 1}", number)
     assert len(curve(page, MATHIS, "measured")) == 27
+
+
+def test_on_a_phone_nothing_overlaps(page):
+    if page.kind != "voila":
+        pytest.skip("JupyterLab and Notebook have no room for a phone")
+    page.chrome.set_window_size(420, 900)
+    try:
+        for number, figure in enumerate(page.figures):
+            page.until(lambda figure=figure: abs(page.script(UNUSED, figure)) < 2)
+            assert page.script(OVERLAPS, figure) == []
+            page.picture(f"{page.kind}-420-{number + 1}", number)
+    finally:
+        page.chrome.set_window_size(1400, 900)
+
+
+def test_by_keyboard_the_focus_stays_with_the_buttons_and_all_have_names(lab):
+    button = lab.button(FAIRNESS, "Measure here")
+    focused = "return document.activeElement.textContent.trim()"
+    lab.script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].focus()", button)
+    ActionChains(lab.chrome).send_keys(Keys.SPACE).perform()
+    lab.until(lambda: lab.script(focused) == "Stop")
+    ActionChains(lab.chrome).send_keys(Keys.SPACE).perform()
+    lab.until(lambda: lab.script(focused) == "Measure here", 60)
+    play = lab.all(".widget-play button", lab.explorers[AIMD])
+    told = [one.get_attribute("aria-label") for one in play]
+    assert told == ["play or pause", "stop", "repeat"]
+    named = "return arguments[0].textContent.trim() || arguments[0].getAttribute('aria-label')"
+    for explorer in lab.explorers:
+        assert all(lab.script(named, one) for one in lab.all("button", explorer))
+        assert lab.all(".netlab-status[role=status]", explorer)
 
 
 def test_a_slider_moves_the_curve_and_what_was_measured_stays(page):

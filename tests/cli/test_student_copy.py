@@ -36,6 +36,7 @@ def place(tmp_path, source=f"my_x = 5  {MARK}"):
     (home / "notebooks/images").mkdir(parents=True)
     (home / "data/records").mkdir(parents=True)
     (home / "notebooks/images/lab.png").write_bytes(b"PNG")
+    (home / "README.md").write_text("What notebooks need.")
     (home / "data/published.csv").write_text("id,value\n")
     (home / "data/records/one.json.xz").write_bytes(b"xz")
     output = nbformat.v4.new_output("stream", text="5 is right")
@@ -60,14 +61,14 @@ def files_of(folder):
     return sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
 
 
-OF_A_COURSE = ["data/published.csv", "data/records/one.json.xz"]
+OF_A_COURSE = ["README.md", "data/published.csv", "data/records/one.json.xz"]
 ALL = [*OF_A_COURSE, "notebooks/a.ipynb", "notebooks/images/lab.png"]
 
 
 def test_a_copy_has_no_outputs_and_what_it_reads_beside_it(copy, tmp_path):
     path, folder = place(tmp_path), tmp_path / "students"
     before = path.read_bytes()
-    said = f"{folder}/notebooks/a.ipynb\n1 notebooks and 3 other files, 0.0 MB\n"
+    said = f"{folder}/notebooks/a.ipynb\n1 notebooks and 4 other files, 0.0 MB\n"
     assert copy(path, folder).out == said
     assert path.read_bytes() == before
     notebook = nbformat.read(folder / "notebooks/a.ipynb", as_version=4)

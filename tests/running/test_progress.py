@@ -6,7 +6,7 @@ import nbclient
 import nbformat
 import pytest
 
-from netlab.running.progress import Count, line, progress
+from netlab.running.progress import Count, line, progress, stepping
 
 SETUP = """
 import threading, time
@@ -73,6 +73,21 @@ def test_in_a_notebook_a_line_is_updated_and_nothing_of_it_is_stored(executed):
     assert all("Experiments: " in one and " left" in one for one in lines(seen[0]))
     assert all("virtual s" in one for one in lines(seen[1]))
     assert not [one for cell in seen for _, one in cell if one.get("name") == "stderr"]
+
+
+@pytest.mark.long
+def test_a_loop_of_runs_and_a_search_have_one_line_and_leave_nothing(executed):
+    """Runs of less than a second, too, have a line once the first second has passed."""
+    loop = "for seed in range(1, 4): _ = nl.run(lossy('0.1%', 1), seed=seed)"
+    search = "onset = nl.loss_onset(nl.wan('30mbit', '20ms'), 'h1', 'h2', '20mbit', 0.5, time=1)"
+    stored, seen = executed(loop, f"{loop}\nprint('mine')", search)
+    assert stored[0] == stored[2] == []
+    assert [one.text for one in stored[1] if one.get("text")] == ["mine\n"]
+    for cell in seen[:2]:
+        assert any(one.startswith("Experiment 3 of this cell: ") for one in lines(cell))
+        assert not any("Experiment 4" in one for one in lines(cell)), "each cell counts anew"
+    assert len({one.split(",")[0] for one in lines(seen[2])}) > 1, "its steps"
+    assert all(one.startswith("loss_onset h1 → h2: step ") for one in lines(seen[2]))
 
 
 @pytest.mark.long
@@ -147,6 +162,17 @@ def test_outside_of_notebooks_a_bar_stands_on_stderr(capsys):
     with line(total=2, desc="Experiment:") as bar:
         bar.update(2)
     assert "Experiment:" in capsys.readouterr().err
+
+
+def test_steps_of_a_long_call_stand_on_one_line(monkeypatch, capsys):
+    monkeypatch.setattr("netlab.running.progress.shown", lambda: True)
+    with stepping() as step:
+        for number in (1, 2):
+            with step(f"search: step {number}"), progress(10) as on_tick:
+                on_tick(5)
+    said = capsys.readouterr().err
+    assert "search: step 1, 00:0" in said and "search: step 2, 00:0" in said
+    assert "Experiment" not in said
 
 
 def test_parts_of_experiments_count_only_where_they_are_told():
