@@ -41,6 +41,12 @@ MODULES = (
 )
 # Their methods are for who adds a kind of traffic, an error or a model, not for who uses one
 NO_MEMBERS = netlab.traffic.Traffic, Exception, tuple
+REPOSITORY = os.environ.get("GITHUB_REPOSITORY")  # OWNER/NAME, where GitHub builds the site
+BINDER = f"https://mybinder.org/v2/gh/{REPOSITORY}/HEAD"
+HERE_SLIDERS = """
+**On this page** the sliders move over states that were computed beforehand, and there are fewer of
+them. In Jupyter there are all, and the button that measures; the race is a picture here.
+"""
 SHOWN = re.compile(r"<!-- figure (\S+) (\d+) -->")
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 
@@ -55,6 +61,9 @@ def lay_out(folder):
         put(folder, path, nbformat.writes(live(notebook, folder, name)))
     for path in HERE.glob("*.md"):
         text = SHOWN.sub(lambda found: shown(folder, *found.groups()), path.read_text("utf-8"))
+        if REPOSITORY:
+            text = text.replace("ADDRESS", f"https://github.com/{REPOSITORY}")
+            text = text.replace("(https://mybinder.org)", f"({BINDER}?urlpath=lab/tree/notebooks)")
         put(folder, path.name, text)
     glossary(folder)
     for module in MODULES:
@@ -99,16 +108,16 @@ def live(notebook, folder, name):
 def ways_in(name):
     """How to run a notebook."""
     path = f"lab/tree/notebooks/{name}"
-    repository = os.environ.get("GITHUB_REPOSITORY")  # OWNER/NAME, where GitHub builds the site
-    binder = f"[Binder](https://mybinder.org/v2/gh/{repository}/HEAD?urlpath={path}) has it running"
-    if not repository:
+    binder = f"[Binder]({BINDER}?urlpath={path}) opens it"
+    if not REPOSITORY:
         binder = f"give [mybinder.org](https://mybinder.org) the repository and the path `{path}`"
+    typed = "; what is typed needs an engine" if name.startswith("lab") else ""
     guide = "../docs/guide.md#an-engine-on-another-machine"
-    return f"""- **In the browser:** {binder}; results are recorded ones.
+    lines = f"""- **In the browser:** {binder}; results are recorded ones{typed}.
 - **On your Linux machine:** `make lab` opens it, live.
-- **On any other:** `%env NETLAB_ENGINE=ssh://...` in a first cell, and [a lab server]({guide})
-  runs it.
+- **On any other:** [a lab server]({guide}) runs it, with `%env NETLAB_ENGINE=ssh://...` first.
 """
+    return lines + HERE_SLIDERS * (name == "explorers.ipynb")
 
 
 def still_and_live(output, folder, to_root="", grid=None):

@@ -1,5 +1,6 @@
 """Sphinx's settings; build.py lays the sources out and calls Sphinx."""
 
+import os
 from importlib.metadata import version as version_of
 
 from docutils.nodes import SkipNode
@@ -13,6 +14,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpyd
 
 nb_execution_mode = "off"
 nb_merge_streams = True
+nb_render_markdown_format = "myst"
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 # notebooks use headings as steps; lexers that do not know what a shell or a kernel prints
@@ -33,6 +35,14 @@ html_css_files = ["site.css"]
 html_js_files = [("figures.js", {"defer": "defer"})]
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
+if repository := os.environ.get("GITHUB_REPOSITORY"):  # OWNER/NAME, where GitHub builds the site
+    icon = {
+        "name": "GitHub",
+        "url": f"https://github.com/{repository}",
+        "html": "GitHub",
+        "class": "",
+    }
+    html_theme_options["footer_icons"] = [icon]
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 
