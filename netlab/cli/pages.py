@@ -5,7 +5,7 @@ import html
 import re
 import warnings
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from netlab.cli import pictures
 from netlab.cli.notebook_file import read
@@ -33,7 +33,8 @@ POLICY = f"""<meta http-equiv="Content-Security-Policy" content="{RULES}">
 <meta http-equiv="x-dns-prefetch-control" content="off">"""
 
 # nbconvert's own page, without the scripts that it would fetch, and with descriptions of pictures;
-# on a phone code and tables scroll; on paper no line is cut off, and no figure in two.
+# on a phone code, tables and drawings scroll, and a shadow says where there is more; on paper no
+# line is cut off, and no figure in two.
 TEMPLATE = """
 {%- extends 'lab/index.html.j2' -%}
 {%- block html_head -%}POLICY{{ super() }}{%- endblock -%}
@@ -50,17 +51,30 @@ math { font: 110% "STIX Two Math", "Cambria Math", "DejaVu Math TeX Gyre", math;
 math[display="block"] { margin: 1em 0; }
 @media screen {
   .jp-InputArea-editor { overflow-x: auto !important; }
+  .jp-InputArea-editor .highlight, .jp-InputArea-editor pre { background: none !important; }
+  .jp-InputArea-editor, .jp-OutputArea-output {
+    background:
+      linear-gradient(to left, var(--paper) 50%, transparent) right / 48px 100% no-repeat local,
+      linear-gradient(to left, #0007, transparent) right / 16px 100% no-repeat scroll,
+      var(--paper) !important;
+  }
+  .jp-InputArea-editor { --paper: var(--jp-cell-editor-background, #f5f5f5); }
+  .jp-OutputArea-output { --paper: var(--jp-layout-color0, white); overflow-x: auto; }
   .jp-OutputArea-output pre { white-space: pre; word-break: normal; overflow-wrap: normal; }
 }
 @media screen and (max-width: 600px) {
   body { padding: 0 !important; }
+  .jp-InputArea, .jp-OutputArea-child { display: block !important; }
+  .jp-InputArea-editor, .jp-OutputArea-output { display: block !important; margin: 0 !important; }
+  img[src^="data:image/svg"] { max-width: none !important; }
+  .jp-RenderedMarkdown p:has(> img) { overflow-x: auto; }
   .jp-RenderedHTMLCommon td, .jp-RenderedHTMLCommon th { padding: 0.4em 0.3em !important; }
   .jp-RenderedHTMLCommon tbody th { white-space: nowrap; }
 }
 summary { cursor: pointer; color: var(--jp-content-link-color, #1a5fb4); }
 @page { size: A4; }
 @media print {
-  summary { display: none; }
+  summary, nav { display: none; }
   details::details-content { content-visibility: visible; display: contents; }
   .jp-InputPrompt, .jp-OutputPrompt { display: none; }
   pre { font-size: 10px !important; white-space: pre-wrap !important; }
@@ -195,14 +209,54 @@ def harmless(page, warn):
     return f"{head}<main>{body}</main></body></html>\n"
 
 
+def title_of(notebook, path):
+    """The first heading of a notebook; without one, the name of its file."""
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    found = re.search(r"^# +(.+?)[ #]*$", prose, re.M)
+    return found[1] if found else path.stem
+
+
+LINK = '<a href="{}">{}</a>'.format
+
+
+def links(titles):
+    """Links to pages: their names, and their titles."""
+    return [LINK(quote(f"{name}.html"), html.escape(title)) for name, title in titles.items()]
+
+
+def with_links(page, titles, here):
+    """A page with its contents, and with the ways to the index and to the next page."""
+    following = list(titles)[list(titles).index(here) + 1 :][:1]
+    to = {"index": "All pages"} | {name: f"{titles[name]} →" for name in following}
+    ways = f"<p>{' · '.join(links(to))}</p>" if len(titles) > 1 else ""
+    found = re.findall(r'<h2[^>]*>(.*?)<a [^>]*href="(#[^"]*)"[^>]*>¶</a></h2>', page, re.S)
+    lines = [f"<li>{LINK(to, re.sub('<[^>]*>', '', text))}</li>" for text, to in found]
+    contents = f"<details><summary>Contents</summary><ul>{''.join(lines)}</ul></details>"
+    nav = '<nav class="jp-RenderedHTMLCommon" aria-label="{}">{}</nav>'.format
+    head, _, body = page.partition("<main>")
+    body = body.replace("</main>", nav("Next", ways) + "</main>")
+    return f"{head}<main>{nav('Contents', ways + contents)}{body}"
+
+
+def index_of(titles):
+    """The page that lists the others."""
+    lines = "".join(f"<li>{link}</li>" for link in links(titles))
+    return f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{POLICY}
+<meta name="viewport" content="width=device-width"><title>Pages</title>
+<style>body {{ max-width: 40em; margin: 2em auto; font: 1.1em/1.8 sans-serif; }}</style>
+</head><body><main><h1>Pages</h1><ul>{lines}</ul></main></body></html>
+"""
+
+
 def is_page(head):
     """Whether a file begins as those of `pages` do."""
     return RULES.encode() in head
 
 
 def pages(notebooks, folder, warn=warnings.warn):
-    """Write each notebook, as it is stored, as one HTML file; yields their paths. A figure that has
-    no picture gets one in the page. `warn` is told what a page cannot show.
+    """Write each notebook, as it is stored, as one HTML file, and beside several an index; yields
+    their paths. A figure that has no picture gets one in the page. `warn` is told what a page
+    cannot show.
     """
     sources = {}
     for path in map(Path, notebooks):
@@ -217,16 +271,22 @@ def pages(notebooks, folder, warn=warnings.warn):
         template_file=NO_FILE,
         extra_template_basedirs=[],  # not the working directory, the default
     )
-    for path in sources.values():
-        notebook = read(path)
+    stored = {name: read(path) for name, path in sources.items()}
+    titles = {name: title_of(notebook, sources[name]) for name, notebook in stored.items()}
+    for name, notebook in stored.items():
+        path = sources[name]
         notebook.metadata.pop("widgets", None)  # which are dead without their kernel
         pictures.complete(notebook)
         for output in pictures.figures(notebook):
             output.data.pop("text/html", None)  # plotly's, which fetches scripts
         exporter.warn = lambda text, path=path: warn(f"{path}: {text}")
-        about = {"metadata": {"name": path.stem, "path": str(path.parent)}}
+        about = {"metadata": {"name": titles[name], "path": str(path.parent)}}
         text, _ = exporter.from_notebook_node(notebook, about)
-        text = harmless(text, exporter.warn)
-        page = folder / f"{path.stem}.html"
+        text = with_links(harmless(text, exporter.warn), titles, name)
+        page = folder / f"{name}.html"
         write(page, text, "--output", begins_as(is_page), "name another folder")
+        yield page
+    if len(stored) > 1 and "index" not in stored:
+        page = folder / "index.html"
+        write(page, index_of(titles), "--output", begins_as(is_page), "name another folder")
         yield page

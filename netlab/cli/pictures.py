@@ -3,14 +3,19 @@ GitHub, in a page or a PDF, with a screen reader.
 """
 
 import base64
+import contextlib
 import hashlib
 import html
 import json
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
 from netlab.cli.notebook_file import read, write
 from netlab.errors import NetlabError, needs_notebooks
+from netlab.plots._words import short_number
 
 FIGURE, PICTURE = "application/vnd.plotly.v1+json", "image/png"
 # 800 pixels, which JupyterLab's column has on a small screen: it shows stored pictures as they are
@@ -25,13 +30,15 @@ TAG = re.compile(r"</?(?:a|b|br|em|i|s|span|strong|sub|sup|u)(?:\s[^<>]*|/)?>")
 
 
 def renew(notebooks):
-    """Draw the picture of each stored figure that has none, or that of another figure.
+    """Draw the picture of each stored figure that has none, or that of another figure; renew its
+    words.
 
     Yields per notebook its path, how many figures it stores, and how many pictures are new.
     """
     for path in map(Path, notebooks):
         notebook, before = (read(path) for _ in range(2))
-        if new := complete(notebook):
+        new = complete(notebook)
+        if notebook != before:
             if read(path) != before:
                 raise NetlabError(
                     f"{path} was changed while its pictures were drawn: none is stored in it; draw"
@@ -87,8 +94,21 @@ def put(output, picture):
     output.metadata["netlab"] = {"picture_of": digest(figure)}
 
 
+def spread(trace, axis):
+    """From where to where the values of a trace on an axis go, in words."""
+    with contextlib.suppress(KeyError, TypeError, ValueError):  # whatever a stranger stores
+        values = trace.get(axis)
+        if isinstance(values, dict):  # as plotly stores arrays
+            values = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])
+        numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce").dropna()
+        if len(numbers):
+            ends = dict.fromkeys(map(short_number, (numbers.min(), numbers.max())))
+            return f" ({' to '.join(ends)})"
+    return ""
+
+
 def description(figure):
-    """A figure in words: its title, its axes, and what is drawn."""
+    """A figure in words: its title or its axes, what is drawn, and how far each of it goes."""
     layout = figure.get("layout") or {}
 
     def text(title):  # as plotly stores it, or in the short form: the text alone
@@ -107,10 +127,13 @@ def description(figure):
                     yield from text((place[name] or {}).get("title"))
 
     shown = [trace for trace in figure.get("data") or () if trace.get("showlegend") is not False]
+    measured = None if scenes else "y" if any(axes("y")) else "x"
     told = {
         "Across": axes("xy" if scenes else "x"),
         "Upward": axes("z" if scenes else "y"),
-        "Drawn": (name for trace in shown for name in text(trace.get("name"))),
+        "Drawn": (
+            name + spread(trace, measured) for trace in shown for name in text(trace.get("name"))
+        ),
     }
     parts = text(layout.get("title")) or ["Figure"]
     for words, names in told.items():

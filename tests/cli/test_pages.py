@@ -160,3 +160,30 @@ def test_of_two_notebooks_with_one_name_none_is_lost(tmp_path):
         list(pages(paths, tmp_path / "out"))
     assert not (tmp_path / "out").exists()
     assert len(list(pages(paths[:1] * 2, tmp_path / "out"))) == 1
+
+
+def test_a_page_has_a_title_its_contents_and_ways_to_the_others(tmp_path):
+    def notebook(name, text):
+        return write(tmp_path / f"{name}.ipynb", nbformat.v4.new_markdown_cell(text))
+
+    paths = [
+        notebook("01 a", "# A path & a < b\n\n## Why?\n\n## Half of $x$"),
+        notebook("02-b", "no heading"),
+    ]
+    written = list(pages(paths, tmp_path / "out"))
+    assert [path.name for path in written] == ["01 a.html", "02-b.html", "index.html"]
+    first, second, index = (
+        BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in written
+    )
+    assert first.title.text == "A path & a < b" and second.title.text == "02-b"
+    above, below = first.find_all("nav")
+    for link in above.select("li a"):
+        assert first.find(id=link["href"][1:]) and link.text in {"Why?", "Half of x"}
+    assert [link["href"] for link in below.find_all("a")] == ["index.html", "02-b.html"]
+    assert [link["href"] for link in second.nav.find_all("a")] == ["index.html"]
+    assert [link["href"] for link in index.find_all("a")] == ["01%20a.html", "02-b.html"]
+    assert fetched(str(index)) == [] and "default-src 'none'" in str(index)
+    assert len(list(pages(paths, tmp_path / "out"))) == 3, "its own pages it replaces"
+    (tmp_path / "out/index.html").write_text("mine")
+    with pytest.raises(nl.NetlabError, match=r"index\.html"):
+        list(pages(paths, tmp_path / "out"))

@@ -101,13 +101,29 @@ def test_a_notebook_that_is_stored_anew_keeps_the_pictures_of_its_figures(notebo
     [
         (
             FIGURE.to_plotly_json(),
-            "Rate & delay. Across: RTT [ms]. Upward: rate [Mbit/s]. Drawn: measured.",
+            "Rate & delay. Across: RTT [ms]. Upward: rate [Mbit/s]. Drawn: measured (3 to 4).",
         ),
         (go.Figure().to_plotly_json(), "Figure."),
         ({}, "Figure."),
         ({"data": None, "layout": None}, "Figure."),
         ({"layout": {"title": "Rate", "xaxis": {"title": "RTT"}}}, "Rate. Across: RTT."),
         ({"data": [{"name": 5}, {"name": 0}]}, "Figure. Drawn: 5, 0."),
+        (
+            {"data": [{"name": "a", "x": [1, None, 3]}], "layout": {"xaxis": {"title": "RTT"}}},
+            "Figure. Across: RTT. Drawn: a (1 to 3).",
+        ),
+        (
+            {
+                "data": [
+                    {"name": "a", "y": {"dtype": "i1", "bdata": "BQUF"}},
+                    {"name": "b", "y": {"dtype": "i1", "bdata": 5}},
+                    {"name": "c", "y": ["h1", [2], {}, float("nan")]},
+                    {"name": "d", "y": 7.5},
+                ],
+                "layout": {"yaxis": {"title": "rate"}},
+            },
+            "Figure. Upward: rate. Drawn: a (5), b, c, d (7.5).",
+        ),
         ({"layout": {"title": {"text": "a < b and c > <b>d</b>"}}}, "a < b and c >  d."),
         (
             {"layout": {f"xaxis{i}": {"title": {"text": f"t{i}"}} for i in ("10", "", "2")}},
