@@ -133,3 +133,37 @@ def test_no_file_names_a_package_registry():
                 text = path.read_text(encoding="utf-8")
                 found += [f"{path}: {one[0]}" for one in REGISTRY.finditer(text)]
     assert not found
+
+
+def test_a_version_is_the_same_everywhere_and_its_changes_are_told():
+    version = PROJECT["project"]["version"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    told = re.findall(r"^## (\S+)(?: \((\d{4}-\d\d-\d\d)\))?$", changes, re.M)
+    newest, date = next(one for one in told if one[0] != "Unreleased")
+    assert version == cited["version"] == newest and cited["date-released"] == date
+    numbers = [[*map(int, name.split("."))] for name, _ in told if name != "Unreleased"]
+    assert numbers == sorted(numbers, reverse=True)
+    assert {"title", "message", "authors", "abstract", "license", "keywords"} <= cited.keys()
+
+
+def test_the_command_has_a_second_name():
+    """`netlab` is also the command of networklab."""
+    scripts = PROJECT["project"]["scripts"]
+    assert scripts.keys() == {"netlab", "netlab-tcp"} and len({*scripts.values()}) == 1
+
+
+@pytest.mark.parametrize("name", ["bug", "course", "sentence"])
+def test_forms_for_issues_are_forms(name):
+    form = yaml.safe_load((ROOT / f".github/ISSUE_TEMPLATE/{name}.yml").read_text(encoding="utf-8"))
+    assert (
+        form["name"]
+        and form["description"]
+        and not {*form} - {*("name", "description", "labels", "body")}
+    )
+    ids = [part["id"] for part in form["body"]]
+    assert len({*ids}) == len(ids)
+    for part in form["body"]:
+        assert part["type"] in {"textarea", "input", "dropdown"} and part["attributes"]["label"]
+        assert bool(part["attributes"].get("options")) == (part["type"] == "dropdown")
+    assert any(part.get("validations", {}).get("required") for part in form["body"])
