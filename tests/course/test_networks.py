@@ -124,6 +124,41 @@ def test_who_pretends_gets_nothing(what, engine):
     assert share == 0 and why in hint
 
 
+ONLY_PINGS = """s1 tc qdisc add dev s1-eth2 root handle 1: prio
+s1 tc qdisc add dev s1-eth2 parent 1:3 netem delay 30ms
+s1 tc filter add dev s1-eth2 parent 1: pref 1 protocol ip u32 match ip protocol 1 0xff flowid 1:3
+s1 tc filter add dev s1-eth2 parent 1: pref 2 matchall flowid 1:1"""
+FOR_NOBODY = """s1 tc qdisc add dev s1-eth2 root handle 1: prio
+s1 tc qdisc add dev s1-eth2 parent 1:3 netem loss 1%
+s1 tc filter add dev s1-eth2 parent 1: matchall flowid 1:1"""
+
+
+def test_a_test_has_the_delay_and_the_loss_itself(engine):
+    pings = nl.course.rtt("h1", "h2", "29.9ms", "30.1ms")
+    there = nl.course.goodput("h1", "h2", "100mbit", seconds=1, rtt_at_least="29.9ms")
+    share, hint = reached(ONLY_PINGS, engine, [pings, there])
+    assert share == 0 and "round-trip time of a test from h1 to h2 is" in hint
+    assert reached("s1 tc qdisc add dev s1-eth2 root netem delay 30ms", engine, [there])[0] == 1
+    lost = [
+        nl.course.says("s1", "/usr/sbin/tc qdisc show dev s1-eth2", "loss 1%"),
+        nl.course.goodput("h1", "h2", seconds=1, resent=3),
+    ]
+    share, hint = reached(FOR_NOBODY, engine, lost)
+    assert share == 0 and "sends 0 segments again" in hint
+    assert reached("s1 tc qdisc add dev s1-eth2 root netem loss 1%", engine, lost) == (1, "")
+
+
+def test_a_program_of_the_students_is_run_last(engine):
+    lines = """h1 cat >/root/a.py <<END
+h1 import os
+h1 print(1)
+h1 os.system("tc qdisc add dev h1-eth0 root netem delay 30ms")
+h1 END"""
+    runs_it = nl.course.prints("h1", "/usr/bin/python3 /root/a.py", 1, 1)
+    share, hint = reached(lines, engine, [runs_it, nl.course.rtt("h1", "h2", "29ms")])
+    assert share == 0 and "round-trip time from h1 to h2" in hint
+
+
 def test_the_first_line_and_what_was_printed_count_for_nothing(engine):
     easy = nl.wan("100mbit", "30ms", pairs=1)
     share, hint = reached("h1 ping -c 1 10.0.0.2", engine, topology=easy)

@@ -31,11 +31,15 @@ LATER = "its state is looked at when the notebook has been run"
 REACHED = "the network is in the state that is asked for"
 
 
-def goodput(src, dst, at_least=None, at_most=None, seconds=5, streams=1):
+def goodput(
+    src, dst, at_least=None, at_most=None, seconds=5, streams=1, rtt_at_least="0ms", resent=0
+):
     """Of one iperf3 test from `src` to `dst`, as the server counts it, its first two seconds left
-    out; `at_least` and `at_most` in tc's notation."""
+    out; `at_least` and `at_most` in tc's notation. Its own round-trip time was never below
+    `rtt_at_least`, and at least so many segments were sent again."""
     return _range("goodput", units.rate_bps, at_least, at_most) | {
         "src": src, "dst": dst, "seconds": seconds, "streams": streams,
+        "rtt_s": units.delay_s(rtt_at_least), "resent": resent,
     }  # fmt: skip
 
 
@@ -99,7 +103,7 @@ def _goodput(net, one):
         f"/usr/bin/iperf3 -c {_address(net, one)} -p {PORT} -J"
         f" -t {one['seconds']} -O {SETTLED_S} -P {one['streams']}"
     )
-    net.run(one["src"], client, LONGEST_S + one["seconds"], echo=False)
+    client = net.run(one["src"], client, LONGEST_S + one["seconds"], echo=False)
     if server.status is None:
         net.wait(server, limit_s=SETTLED_S)
     way = f"from {one['src']} to {one['dst']}"
@@ -107,8 +111,14 @@ def _goodput(net, one):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ReadWarning)
             streams = read_iperf3(server.text).streams  # what the grader's own server has counted
+            sent = read_iperf3(client.text).streams
     except (ReadError, SpecificationError):
         return f"no test {way} comes to its end"
+    least_s, resent = sent.rtt_min_s.min(), sent.retransmits.sum()
+    if one["rtt_s"] and not least_s >= one["rtt_s"]:
+        return f"round-trip time of a test {way} is {1e3 * least_s:.4g} ms: too little"
+    if not resent >= one["resent"]:
+        return f"a test {way} sends {resent:.0f} segments again: too few are lost"
     found = float(streams.received_bps.sum())
     return _outside(one, found, f"goodput {way}", f"{found / 1e9:.3g} Gbit/s")
 
