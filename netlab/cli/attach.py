@@ -60,7 +60,8 @@ def attach(host, network=None):
         size = os.get_terminal_size(1)
         say(line, attach=host, network=told["id"], rows=size.lines, columns=size.columns)
         name = told["name"] or told["id"]
-        print(f"{host} of {name}, {told['where']}. Ctrl-] leaves; what runs there stays.")
+        where = printable(f"{host} of {name}, {told['where']}")
+        print(f"{where}. Ctrl-] leaves; what runs there stays.")
         with raw_terminal():
             return relay(line, size)
 

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from netlab.engines.cache import own_cache
 from netlab.errors import NetlabError
+from netlab.readers._common import read_file
 from netlab.running.network import Network
 
 SLICE_S = 0.05  # of virtual time, in as much time on the wall, while something runs
@@ -31,8 +32,13 @@ ECHO_S = {"virtual": 0.01}  # after keys; on other clocks programs are slower [v
 OTHER_ECHO_S = 0.2
 MOST_KEYS = 1000  # characters at once
 ANSWERS_S = 5  # until a door does, at the latest
+ABOUT = {"id", "name", "nodes", "where", "clock_s"}  # a network, as a door tells of it
 RETRY_S = 0.02  # while a cell has the network
 LONGEST = 1 << 20  # message [byte]
+NONSENSE = (
+    *(OSError, EOFError, AuthenticationError),
+    *(ValueError, TypeError, LookupError, RecursionError),
+)
 ERASE = "\r\x1b[K"  # the line that the cursor is in
 
 _here = None  # the door of this process
@@ -57,6 +63,7 @@ def folder():
     """Where doors and their cards are."""
     found = own_cache() / "doors"
     found.mkdir(mode=0o700, exist_ok=True)
+    found.chmod(0o700)  # or an OSError: it is somebody else's
     return found
 
 
@@ -66,10 +73,10 @@ class Door:
     def __init__(self, names):
         self.names, self.pid, self.closed = names, os.getpid(), False
         self.due = weakref.WeakKeyDictionary()  # when a network's time may go on [s, monotonic]
-        key = secrets.token_bytes(32)
+        self.key = key = secrets.token_bytes(32)
         self.address = folder() / f"{self.pid}-{secrets.token_hex(3)}"
         self.card = self.address.with_suffix(".json")
-        self.listener = Listener(str(self.address), "AF_UNIX", 16, authkey=key)
+        self.listener = Listener(str(self.address), "AF_UNIX", 16)
         card = os.open(self.card, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         with open(card, "w", encoding="utf-8") as file:
             json.dump({"address": str(self.address), "key": key.hex()}, file)
@@ -94,14 +101,16 @@ class Door:
         while not self.closed:
             try:
                 line = self.listener.accept()
-            except (OSError, EOFError, AuthenticationError):
+            except OSError:
                 time.sleep(RETRY_S)
                 continue
             threading.Thread(target=self._meet, args=(line,), daemon=True).start()
         self.listener.close()
 
     def _meet(self, line):
-        with line, contextlib.suppress(OSError, EOFError, ValueError, TypeError, KeyError):
+        with line, contextlib.suppress(*NONSENSE):
+            deliver_challenge(line, self.key)  # here, where nobody else waits for the answer
+            answer_challenge(line, self.key)
             asked = hear(line)
             if "attach" in asked:
                 self._let_in(line, **asked)
@@ -247,7 +256,7 @@ def hear(line):
 def knock(card):
     """A line to the door of this card; None where nobody opens, and then the card is removed."""
     try:
-        told = json.loads(card.read_text(encoding="utf-8"))
+        told = json.loads(read_file(card, LONGEST))
         key, line = bytes.fromhex(told["key"]), Client(told["address"], "AF_UNIX")
         if line.poll(ANSWERS_S):
             answer_challenge(line, key)
@@ -257,7 +266,7 @@ def knock(card):
     except (ConnectionRefusedError, FileNotFoundError):  # its process has gone
         for path in (card, card.with_suffix("")):
             path.unlink(missing_ok=True)
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AuthenticationError):
+    except NONSENSE:
         pass  # it is just being written, or its process is going
     return None
 
@@ -267,7 +276,8 @@ def networks():
     found = []
     for card in sorted(Path(folder()).glob("[0-9]*-*.json")):
         if line := knock(card):
-            with line, contextlib.suppress(OSError, EOFError, ValueError):
+            with line, contextlib.suppress(*NONSENSE):
                 say(line)
-                found += [(card, told) for told in hear(line)["networks"]]
+                told = hear(line)["networks"] if line.poll(ANSWERS_S) else []
+                found += [(card, one) for one in told if {*one} >= ABOUT]
     return found

@@ -395,3 +395,23 @@ def test_only_its_user_can_come_in(door):
     line = doors.Client(str(door.address), "AF_UNIX")
     with line, pytest.raises(AuthenticationError):
         doors.answer_challenge(line, b"another key")
+    doors.folder().chmod(0o777)
+    assert doors.folder().stat().st_mode & 0o077 == 0
+
+
+def test_who_comes_and_says_nothing_keeps_nobody_out(network, door):
+    with doors.Client(str(door.address), "AF_UNIX"):
+        assert doors.id_of(network) in [told["id"] for _, told in doors.networks()]
+
+
+def test_cards_that_are_none_are_passed_over(network, door):
+    odd = [doors.folder() / f"1-{name}.json" for name in ("deep", "list", "pipe")]
+    try:
+        odd[0].write_text("[" * 100_000)
+        odd[1].write_text("[]")
+        assert doors.networks()
+        os.mkfifo(odd[2])
+        assert doors.networks()
+    finally:
+        for path in odd:
+            path.unlink(missing_ok=True)
