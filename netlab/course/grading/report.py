@@ -82,11 +82,9 @@ def written(marks):
     for one in marks:
         for each in one["manual"]:
             answers = exercises.setdefault(each["id"], (each["max_points"], []))[1]
-            text = " ".join(each["text"].split())
-            twin = first.setdefault((each["id"], text), one["student"]) if text else ""
-            twin = "" if twin == one["student"] else twin
-            who = {key: one[key] for key in ("student", "in_csv")}
-            answers.append(who | {"text": each["text"], "twin": twin})
+            same = each["id"], " ".join(each["text"].split())
+            twin = first.setdefault(same, one["student"]) if same[1] else one["student"]
+            answers.append(one | each | {"twin": twin if twin != one["student"] else ""})
     for _, answers in exercises.values():
         answers.sort(key=lambda answer: not answer["text"])
     return exercises
@@ -98,17 +96,15 @@ def found(marks):
     if not graded:
         return {"count": 0}
     most, points = graded[0]["max_points"], [one["points"] for one in graded]
-    bins = Counter(min(int(BINS * each / most), BINS - 1) if most else 0 for each in points)
-    labels = [f"{number * most / BINS:.3g}" for number in range(BINS)]
-    exercises = zip(*(one["exercises"] for one in graded), strict=False)
+    bins = Counter(min(int(BINS * each / (most or 1)), BINS - 1) for each in points)
     return {
         "count": len(graded),
         "most": most,
         "mean": mean(points),
         "median": median(points),
         "highest": max(bins.values()),
-        "bins": [(f"{label}+", bins[number]) for number, label in enumerate(labels)],
-        "exercises": [of_exercise(each) for each in exercises],
+        "bins": [(f"{one * most / BINS:.3g}+", bins[one]) for one in range(BINS)],
+        "exercises": [*map(of_exercise, zip(*(one["exercises"] for one in graded), strict=True))],
     }
 
 
@@ -128,7 +124,7 @@ def of_exercise(marks):
         "mean": average,
         "rate": round(100 * average / most) if most else 0,
         "answers": [
-            (name, *(verdicts, hints.most_common(MOST_HINTS)))
+            (name, verdicts, hints.most_common(MOST_HINTS))
             for name, (verdicts, hints) in answers.items()
         ],
     }
