@@ -208,6 +208,13 @@ def test_figures_come_to_life_and_no_page_asks_for_anything_outside(chrome, site
     assert errors == []
 
 
+def test_words_are_found(chrome, site):
+    seen(chrome, (site / "search.html").as_uri() + "?q=mathis_bps")
+    found = until(chrome, "return [...document.querySelectorAll('#search-results a')].map(String)")
+    assert any(link.endswith("netlab.models.html#netlab.models.mathis_bps") for link in found)
+    assert [one for one in chrome.get_log("browser") if one["level"] == "SEVERE"] == []
+
+
 def test_without_scripts_the_pictures_are_there(chrome, site):
     seen(chrome, (site / SEEN[1]).as_uri(), scripts=False)
     until(chrome, "const [one] = document.images; one.scrollIntoView(); return one.naturalWidth")

@@ -33,6 +33,8 @@ html_title = "netlab"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = [("figures.js", {"defer": "defer"})]
+html_favicon = "static/icon.svg"  # without one, a browser asks the server for another
+html_show_search_summary = False  # which a page on a disk may not read
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 if repository := os.environ.get("GITHUB_REPOSITORY"):  # OWNER/NAME, where GitHub builds the site
@@ -43,6 +45,7 @@ if repository := os.environ.get("GITHUB_REPOSITORY"):  # OWNER/NAME, where GitHu
         "class": "",
     }
     html_theme_options["footer_icons"] = [icon]
+highlight_language = "none"  # where a block of code does not say
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 

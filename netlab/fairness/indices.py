@@ -71,6 +71,11 @@ def per_stream_share(n, others=1):
         Streams of one host, at least 1. [1]
     others : int or array
         Streams m of all other hosts on the same bottleneck, at least 0. [1]
+
+    Examples
+    --------
+    >>> per_stream_share(9)
+    0.9
     """
     mine, theirs = _floats("n", n), _floats("others", others)
     whole = (mine == np.floor(mine)) & (theirs == np.floor(theirs)) & (mine + theirs < inf)

@@ -22,6 +22,11 @@ def bandwidth_delay_product_bytes(rate_bps, rtt_s):
     :math:`BDP = R \\cdot RTT / 8`. A window of this size fills the path; a larger
     one fills the bottleneck's queue, too. Linux counts its bookkeeping in a socket's buffer, so the
     labs set the maximum of the buffers to twice the BDP.
+
+    Examples
+    --------
+    >>> bandwidth_delay_product_bytes(10e9, 0.02)
+    25000000.0
     """
     return unwrapped(within("rate_bps", rate_bps, above=0) * within("rtt_s", rtt_s, least=0) / 8)
 

@@ -112,6 +112,11 @@ def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
 
     Source: S. Floyd, M. Handley, J. Padhye, "A comparison of equation-based and AIMD congestion
     control", 2000. L. Xu et al., RFC 9438, 2023, section 4.3 (with the same meaning of beta).
+
+    Examples
+    --------
+    >>> round(aimd_bps(1448, 0.02, 1e-4))
+    70937223
     """
     mss, rtt, p, k = loss_arguments(mss_bytes, rtt_s, loss, streams)
     a, b = within("alpha", alpha, above=0), within("beta", beta, above=0, below=1)
@@ -243,6 +248,11 @@ def padhye_simple_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.in
     The first term of the denominator alone gives `mathis_bps` with :math:`C = \\sqrt{3/(2b)}`; the
     second is the time spent in timeouts. It is the approximate model of section II of the
     same paper, and holds where `padhye_bps` does.
+
+    Examples
+    --------
+    >>> round(padhye_simple_bps(1448, 0.02, 0.02))
+    3445636
     """
     mss, rtt, p, rto, b, wm, k = _arguments(mss_bytes, rtt_s, loss, rto_s, b, window_bytes, streams)
     waiting = rto * np.minimum(1, 3 * np.sqrt(3 * b * p / 8)) * p * (1 + 32 * p**2)

@@ -21,6 +21,11 @@ def parallel_bps(single_bps, streams, link_bps):
     -----
     :math:`\\min(K B_1, L)`: the rates add up until the link is full. Ignores the loss and the delay
     that a full link adds, so the result is too high where the sum just reaches the link's rate.
+
+    Examples
+    --------
+    >>> parallel_bps(5e9, [1, 2, 8], 9.56e9).tolist()
+    [5000000000.0, 9560000000.0, 9560000000.0]
     """
     single = within("single_bps", single_bps, least=0, finite=False)
     link = within("link_bps", link_bps, above=0, finite=False)
@@ -52,6 +57,11 @@ def hacker_bps(mss_bytes, rtt_s, loss, c=1.0):
 
     Source: T. Hacker, B. Athey, B. Noble, "The end-to-end performance effects of parallel TCP
     sockets on a lossy wide-area network", IPDPS 2002 (CITI technical report, 2001).
+
+    Examples
+    --------
+    >>> round(hacker_bps(1448, [0.02, 0.04], 1e-4))
+    86880000
     """
     each = np.atleast_1d(np.asarray(mathis_bps(mss_bytes, rtt_s, loss, c)))
     return unwrapped(each.sum(axis=-1))
