@@ -1,7 +1,6 @@
 """The panel without a browser: what a person would press is called."""
 
 import sys
-import threading
 import time
 from types import SimpleNamespace
 
@@ -10,7 +9,7 @@ import pytest
 import netlab as nl
 from netlab import explore
 from netlab.explore._figures_of_looks import Figures
-from tests.running import scripted
+from netlab.explore._link_form import LinkForm
 
 WAIT_S = 60
 
@@ -51,7 +50,7 @@ def test_a_node_opens_its_terminal_and_what_is_typed_there_is_shown_and_kept(pan
 
 def test_a_link_is_changed_by_the_line_that_it_shows_before(panel):
     network = panel.net
-    number = network.topology.links.index(network.topology.link_to("s1", "s2"))
+    number = wide(network.topology)
     pressed(panel.picture, target=str(number))
     form = panel.link
     assert form.apply.disabled and "Nothing changes" in form.line.value
@@ -82,26 +81,16 @@ def test_a_link_is_changed_by_the_line_that_it_shows_before(panel):
     ],
 )
 def test_the_fields_of_a_link(fields, words):
-    net = scripted.Network(nl.wan("100mbit", "20ms"), engine=scripted.Scripted([PINGED]))
-    form = explore.panel(net)
-    form.choose(str(_wide(net)))
+    topology = nl.wan("100mbit", "20ms")
+    panel = SimpleNamespace(net=SimpleNamespace(topology=topology), states=[*topology.links])
+    form = LinkForm(panel, wide(topology))
     for name, value in fields.items():
-        form.link.fields[name].value = value
-    assert words in form.link.line.value
+        form.fields[name].value = value
+    assert words in form.line.value
 
 
-PINGED = """PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.
-64 bytes from 10.0.0.2: icmp_seq=1 ttl=64 time=20.0 ms
-64 bytes from 10.0.0.2: icmp_seq=2 ttl=64 time=20.0 ms
-
---- 10.0.0.2 ping statistics ---
-2 packets transmitted, 2 received, 0% packet loss, time 1000ms
-rtt min/avg/max/mdev = 20.000/20.000/20.000/0.000 ms
-"""
-
-
-def _wide(net):
-    return net.topology.links.index(net.topology.link_to("s1", "s2"))
+def wide(topology):
+    return topology.links.index(topology.link_to("s1", "s2"))
 
 
 def test_time_is_stepped_and_runs_until_it_is_paused(panel):
@@ -121,6 +110,7 @@ def test_time_is_stepped_and_runs_until_it_is_paused(panel):
     assert panel.terminals["h1"].busy, "it goes on while time runs"
     panel.go.click()
     panel.wait(WAIT_S)
+    assert panel._thread is None, "no thread lives while nothing is asked for"
     stands = panel.net.clock
     assert panel.go.description == "Run" and f"{stands:.3f} s" in panel.clock.value
     assert "packets transmitted" in typed(panel, "h1", "^C") and not panel.terminals["h1"].busy
@@ -173,7 +163,7 @@ def test_all_that_is_done_on_a_panel_is_done_again_by_its_script(panel):
     typed(panel, "h2", "iperf3 -s", stays=True)
     panel.looking.value = True
     typed(panel, "h1", "iperf3 -c 10.0.0.2 -t 2")
-    panel.choose(str(_wide(panel.net)))
+    panel.choose(str(wide(panel.net.topology)))
     panel.link.fields["rate"].value = "20mbit"
     panel.link.apply.click()
     panel.speed.value = None
@@ -205,14 +195,6 @@ def test_figures_of_a_network_of_routers_have_each_direction_once():
     topology = nl.portfolio()
     names = Figures(SimpleNamespace(topology=topology)).names.values()
     assert len(names) == len(set(names)) == 2 * len(topology.links)
-
-
-def test_no_thread_lives_while_nothing_is_asked_for(panel):
-    panel.steps[0.1].click()
-    panel.wait(WAIT_S)
-    assert panel._thread is None and not any(
-        thread.name.endswith("(_work)") for thread in threading.enumerate()
-    )
 
 
 def test_only_a_network_has_a_panel():

@@ -35,15 +35,13 @@ def choose(found, host, network):
     if not found:
         raise NetlabError(NONE)
     named = [pair for pair in found if network in (None, pair[1]["id"], pair[1]["name"])]
-    if not named:
-        raise NetlabError("\n".join([f"--network {network}: there are", *table(found)]))
     having = [pair for pair in named if host in pair[1]["nodes"]]
-    if not having:
-        raise NetlabError("\n".join([f"{host}: no node of what is up:", *table(named)]))
-    if len(having) > 1:
-        first = f"{len(having)} networks have {host}; name one, as --network {having[0][1]['id']}:"
-        raise NetlabError("\n".join([first, *table(having)]))
-    return having[0]
+    if len(having) == 1:
+        return having[0]
+    why = f"no network {network or ''} has a node {host}; there are"
+    if having:
+        why = f"{len(having)} networks have {host}; name one, as --network {having[0][1]['id']}:"
+    raise NetlabError("\n".join([why, *table(having or found)]))
 
 
 def attach(host, network=None):

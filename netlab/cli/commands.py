@@ -30,6 +30,10 @@ Notebooks = Annotated[
     typer.Argument(help="Notebooks; all of notebooks/, if not given.", readable=False),
 ]
 
+Engine = Annotated[
+    str | None, typer.Option(help="Engine; the first that works here, if not given.")
+]
+
 
 def main():
     """Run the command; netlab's errors and warnings are printed without a traceback."""
@@ -66,9 +70,7 @@ def doctor():
 def run(
     experiment: Annotated[Path, typer.Argument(help="JSON file of an experiment.", readable=False)],
     output: Output,
-    engine: Annotated[
-        str | None, typer.Option(help="Engine; the first that works here, if not given.")
-    ] = None,
+    engine: Engine = None,
 ):
     """Run an experiment and leave its raw output, tables, commands and provenance in a folder.
 
@@ -131,9 +133,7 @@ def shell(
     rate: Annotated[str | None, typer.Option(help="wan's rate, such as 100mbit.")] = None,
     delay: Annotated[str | None, typer.Option(help="wan's delay, such as 20ms.")] = None,
     loss: Annotated[str | None, typer.Option(help="wan's loss, such as 0.1%.")] = None,
-    engine: Annotated[
-        str | None, typer.Option(help="Engine; the first that works here, if not given.")
-    ] = None,
+    engine: Engine = None,
     save: Annotated[
         Path | None, typer.Option(help="File for what was typed: `netlab replay` does it again.")
     ] = None,
@@ -150,9 +150,7 @@ def shell(
 @app.command()
 def replay(
     script: Annotated[Path, typer.Argument(help="What --save wrote.", readable=False)],
-    engine: Annotated[
-        str | None, typer.Option(help="Engine; the first that works here, if not given.")
-    ] = None,
+    engine: Engine = None,
 ):
     """Do again what was typed on a network, print it, and say whether it printed the same bytes
     as when it was saved; if not, the exit status is 1.

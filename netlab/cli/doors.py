@@ -211,7 +211,6 @@ class Visit:
             self.events.put({"end": why})
         elif self.keys:
             keys, self.keys = self.keys[:MOST_KEYS], self.keys[MOST_KEYS:]
-            self._edit(net)
             net.press(self.host, keys)
             net.sleep(self.echo_s)
         elif now >= self.due.get(net, 0):
@@ -223,10 +222,6 @@ class Visit:
             return self.due[net] - now
         return 0.001  # others may have the network, too
 
-    def _edit(self, net):
-        if self.console.waits and not self.console.editing:
-            net.edit(self.host)
-
     def _resize(self, net):
         (rows, columns), self.size = self.size, None
         if not self.met and rows > 1 and self.console.job and not self.console.waits:
@@ -234,7 +229,6 @@ class Visit:
         net.resize(self.host, rows, columns)
         if not self.met:
             self.met = True
-            self._edit(net)
             self._shown(ERASE + self.console.fresh)
 
 

@@ -12,19 +12,12 @@ from types import SimpleNamespace
 from netlab.engines.protocol import ignore
 from netlab.errors import ReadError
 from netlab.readers._common import read_file
-from netlab.running.console import one_line
+from netlab.running.typed import one_line
 
 IPERF_S = 5  # that `iperf` sends; Mininet's [virtual s]
 HELP = """\
-You may also send a command to a node:
-  <node> command {args}
-For example:
-  mininet> h1 ifconfig
-
-Addresses take the place of the names of hosts and routers, so that
-  mininet> h2 ping -c 4 h3
-works. Each node has a bash that stays: variables, folders and jobs last
-from line to line (h2 iperf3 -s &).
+<node> <command> types on the bash of a node, which stays: variables, folders
+and jobs last. Addresses take the place of names: h2 ping -c 4 h3
 
 Time passes while a line runs. sh sleep 2 lets two seconds pass, in
 which jobs go on. `netlab attach h1`, in another terminal, gives h1 keys.

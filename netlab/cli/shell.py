@@ -16,11 +16,6 @@ from netlab.readers._common import read_file
 from netlab.running.history import MOST_BYTES, History
 from netlab.topology.picture import alt_text
 
-CLOCKS = {
-    "virtual": "virtual: time passes while a line runs, and stands still at the prompt",
-    "cpu": "cpu: computing takes time, waiting is skipped; it stands still at the prompt",
-    "real": "real: as on the wall",
-}
 SCRIPT = begins_as(lambda head: head.startswith(b'{"topology": '))  # which --save may replace
 
 
@@ -68,7 +63,7 @@ def shell(network, save=None, **options):
     if save:
         check(save, "--save", SCRIPT)
     with Network(network, **options) as net:
-        show(f"*** {alt_text(network)}\n*** Clock: {CLOCKS[net.clock_kind]}\n")
+        show(f"*** {alt_text(network)}\n*** Clock: {net.clock_kind}\n")
         show("*** help lists commands; exit or Ctrl-D leaves, and ends the network\n")
         sys.stdin.reconfigure(errors="backslashreplace")
         if sys.stdin.isatty():
@@ -87,24 +82,16 @@ def again(path, engine=None):
     try:
         script = read_file(path, MOST_BYTES).decode(errors="backslashreplace")
         script = History.from_text(script)
-    except OSError as error:
-        raise NetlabError(f"{path}: {error.strerror}; give what --save wrote") from error
-    except SpecificationError as error:
-        raise NetlabError(f"{path}: {error}") from error
+    except (OSError, SpecificationError) as error:
+        told = getattr(error, "strerror", error)
+        raise NetlabError(f"{path}: {told}; give what --save wrote") from error
     with replay(script, engine) as net:
         printed = net.history.transcript
         show(printed if printed.endswith("\n") else f"{printed}\n" * bool(printed))
     if script.same(net.history):
         show(f"*** The same {script.printed[0]} bytes as when it was saved\n")
         return True
-    show(f"*** Not the same as when it was saved{why(script.network, net)}\n")
+    was, now = script.network.get("engine"), net.engine.digest
+    about = f"on the {net.clock_kind} clock; engine {now}, then {was}. {net.unrepeatable}"
+    show(f"*** Not the same as when it was saved: {about}\n")
     return False
-
-
-def why(saved, net):
-    """What explains that another network printed something else, as far as it is known."""
-    if saved["clock"] != "virtual":
-        return f": on the {saved['clock']} clock nothing repeats to the byte"
-    if saved.get("engine") != net.engine.digest:
-        return f": that was engine {saved.get('engine')}, this is {net.engine.digest}"
-    return f": {net.unrepeatable}" if net.unrepeatable else ""

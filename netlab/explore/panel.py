@@ -150,28 +150,27 @@ class Panel(widgets.VBox):
     def refresh(self):
         """Show what terminals show, the time, and what figures tell."""
         with self._drawing:
-            self._draw()
-
-    def _draw(self):
-        self._shown_s = time.monotonic()
-        self.clock.value = f'<span style="{TEXT}">at <b>{self.net.clock:.3f} s</b></span>'
-        for host, terminal in list(self.terminals.items()):
-            console = self.net.consoles.get(host)
-            if console and console.job:
-                text = console.job.last(MOST_SHOWN).replace("\r\n", "\n")
-                terminal.text = re.sub(r"(?m)^[^\n]*\r(?!\n)", "", text)
-            terminal.busy = bool(console and console.foreground)
-        self.go.description = "Pause" if self._running else "Run"
-        self.go.icon = "pause" if self._running else "play"
-        if self._figures:
-            self._figures.draw()
-            if self._figures.printed > MOST_PRINTED:
-                self.looking.value = False
-                self.say("The programs that look have printed all that they may: figures are off.")
-        if not self.net.up:
-            self.say("The network has been closed.")
-            for button in (self.go, self.looking, *self.steps.values()):
-                button.disabled = True
+            self._shown_s = time.monotonic()
+            self.clock.value = f'<span style="{TEXT}">at <b>{self.net.clock:.3f} s</b></span>'
+            for host, terminal in list(self.terminals.items()):
+                console = self.net.consoles.get(host)
+                if console and console.job:
+                    text = console.job.last(MOST_SHOWN).replace("\r\n", "\n")
+                    terminal.text = re.sub(r"(?m)^[^\n]*\r(?!\n)", "", text)
+                terminal.busy = bool(console and console.foreground)
+            self.go.description = "Pause" if self._running else "Run"
+            self.go.icon = "pause" if self._running else "play"
+            if self._figures:
+                self._figures.draw()
+                if self._figures.printed > MOST_PRINTED:
+                    self.looking.value = False
+                    self.say(
+                        "The programs that look have printed all that they may: figures are off."
+                    )
+            if not self.net.up:
+                self.say("The network has been closed.")
+                for button in (self.go, self.looking, *self.steps.values()):
+                    button.disabled = True
 
     def _lay_out(self):
         self._forms.children = [self.link] if self.link else []

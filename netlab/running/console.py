@@ -7,18 +7,15 @@ line on it, and ends once bash asks for the next one; until then time passes.
 import re
 import shlex
 
-from netlab.description import short
 from netlab.engines.protocol import ignore
-from netlab.errors import CommandError, SpecificationError
+from netlab.errors import CommandError
 from netlab.running.job import Plain, ending, plain
 from netlab.running.keys import PRESS, RUNS, prepare, to_edit
-from netlab.running.reading import read_printed
+from netlab.running.typed import LOOK_S, Typed
 
 FOLDER = "/run/netlab"
-LOOK_S = 0.05  # between two looks of an engine for Ctrl-C [virtual s]
 SHOWN_S = {"virtual": 0.001}  # until what bash prints is shown; on other clocks 50 times as long
 LEAVE_S = 0.1  # that a command which stays has for its first words [virtual s]
-MOST_KEYS = 4095  # that a terminal takes in a line [byte]
 READY = "\x1b]133;A\x07"  # terminals know it: what follows is a prompt
 ENDED = "\x1b]133;D\x07"  # and this: bash has ended
 MOST_FRESH = 100_000  # characters that are kept for the next line, where keys made them
@@ -52,44 +49,6 @@ WAIT = (
 # What it asked with in the meantime is of keys that were pressed.
 FORGET = "while read -t 0 <&3; do read -r asked <&3; done;"
 LOOK = f"read -r -t {{seconds}} asked <&3 && echo $asked; {FIRST}"
-PLAIN = str.maketrans("\u2018\u2019\u201c\u201d\xa0", "''\"\" ")
-
-
-class Typed:
-    """A line that was typed on a node.
-
-    Attributes
-    ----------
-    host, line : str
-    text : str
-        What the terminal showed for it: the prompt, the line, and what was printed.
-    output : str
-        What was printed alone.
-    status : int or None
-        Its exit status; None where it has not ended.
-    ended_after_s : float or None
-        How long it ran until Ctrl-C, or its limit, ended it. [virtual s]
-    refused : bool
-        It was not typed, because something else runs there.
-    stays : bool
-        It was left running, so that the next lines of other nodes find it.
-    """
-
-    def __init__(self, host, line, stays=False):
-        self.host, self.line, self.stays = host, line, stays
-        self.text, self.status, self.ended_after_s, self.refused = "", None, None, False
-
-    @property
-    def output(self):
-        return self.text.partition("\n")[2]
-
-    def read(self):
-        """What was printed, by the reader of its tool, as `netlab.running.job.Job.read`."""
-        return read_printed(self.line, self.output)
-
-    def __repr__(self):
-        state = "runs" if self.status is None else f"status {self.status}"
-        return f"<Typed {self.host} {self.line!r}: {state}>"
 
 
 class Console:
@@ -124,17 +83,15 @@ class Console:
         return None if READY in self.fresh else self.busy
 
     def open(self):
-        """Start its bash, unless it runs; -> its folder."""
+        """Start its bash, unless it runs."""
         if self.job is None:
-            rc = RC.replace("FOLDER", self.place).replace("HOST", self.host)
-            rc = shlex.quote(rc)
+            rc = shlex.quote(RC.replace("FOLDER", self.place).replace("HOST", self.host))
             self.fresh = ""
             self.session.output(self.host, PREPARE.format(folder=self.place, rc=rc))
             self.job = self.session.start(self.host, START.format(folder=self.place))
             self.job.heard = self._hear
             # it may have asked already, before the job that waits for that has begun
             self._asked(self._do("", self.wait, 60, forget=False)[1])
-        return self.folder
 
     def type(self, typed, limit_s, show):
         """Type a line (`Typed`); see `netlab.Network.type`."""
@@ -151,8 +108,9 @@ class Console:
             )
         self.busy = typed
         keys = "\x03" if line == "^C" else f"{line}\n"
-        screen, self.heard = Screen(show), lambda out: screen.add(out)
-        screen.begin(self.fresh)
+        screen = Screen(show)
+        screen.put(self.fresh)
+        self.heard = screen.add
         wait = LOOK.format(seconds=LEAVE_S) if typed.stays else self.wait
         try:
             ended_by, said = self._do(keys, wait, limit_s)
@@ -190,6 +148,7 @@ class Console:
     def press(self, pressed):
         """Press keys (`Pressed`) on it, as they come from a terminal."""
         self.open()
+        self.edit(True)
         self.pressed = pressed
         self._press(pressed.keys)
 
@@ -217,7 +176,6 @@ class Console:
 
     def edit(self, on):
         """Set it for keys (line editing, a TERM, a size), or for lines; only while `waits`."""
-        self.open()
         if on == self.editing or not self.waits:
             return
         if not self.fresh.endswith("# "):  # a line is begun
@@ -269,13 +227,9 @@ class Console:
         self._fresh.append(out)  # a text would be copied with every piece
         if ENDED in out:
             self.job, self.editing = None, False
-        if (
-            self.editing
-            and self.heard is ignore
-            and (READY in self.fresh[1:] or len(self.fresh) > MOST_FRESH)
-        ):
+        if self.editing and self.heard is ignore:  # nobody takes it
             at = self.fresh.rfind(READY)
-            self.fresh = self.fresh[at if at >= 0 else -MOST_FRESH // 2 :]
+            self.fresh = self.fresh[at if at >= 0 else -MOST_FRESH :]
         if self._hidden:
             return
         if self.pressed:
@@ -291,10 +245,6 @@ class Screen:
     def __init__(self, show):
         self.show, self.plain, self.held, self.ready = show, Plain(), "", False
 
-    def begin(self, fresh):
-        """What was there before, the prompt included."""
-        self._show(fresh)
-
     def add(self, out):
         if self.ready:
             return
@@ -303,11 +253,11 @@ class Screen:
         self.ready = bool(mark)
         if not mark and (begun := re.search(r"\x1b[^\x07]{0,7}\Z", before)):
             before = before[: begun.start()]
-        if before:
-            self._show(before)
         self.held = self.held[len(before) :]
+        self.put(before)
 
-    def _show(self, out):
+    def put(self, out):
+        """Show this, which may have prompts in it."""
         if text := self.plain.add(out).replace("\r\n", "\n"):
             self.show(text)
 
@@ -317,20 +267,3 @@ def split(text):
     at = text.rfind(READY)
     runs = at < 0 or (at == 0 and "\n" in text)
     return (text, "") if runs else (text[:at], text[at:])
-
-
-def looks_s(seconds):
-    """The last look of an engine for Ctrl-C in this time. [virtual s]"""
-    return int(seconds / LOOK_S) * LOOK_S
-
-
-def one_line(line):
-    """The line, with the quotes and blanks that shells know; what nobody types is refused."""
-    if not isinstance(line, str) or not line.translate(PLAIN).replace("\t", "").isprintable():
-        raise SpecificationError(f"line = {short(line)}: one line, without control characters")
-    if len(line.encode(errors="replace")) > MOST_KEYS:
-        raise SpecificationError(
-            f"line = {short(line)}: a terminal takes {MOST_KEYS} bytes in a line; write longer ones"
-            " to a file"
-        )
-    return line.translate(PLAIN)

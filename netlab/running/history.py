@@ -11,7 +11,7 @@ prompt, with what decides the bytes behind ``#:``::
     sh sleep 0.05  #: 40 times
     run h1 ping -c 4 10.0.0.2
 
-``run``, ``start``, ``wait``, ``stop``, ``edit`` and ``resize`` are the calls of those names; a
+``run``, ``start``, ``wait``, ``stop`` and ``resize`` are the calls of those names; a
 job's number counts them.
 """
 
@@ -23,7 +23,7 @@ from pathlib import Path
 
 from netlab.description import short
 from netlab.errors import SpecificationError
-from netlab.running.console import Typed
+from netlab.running.typed import Typed
 
 MOST_LINES, MOST_CHARACTERS = 100_000, 4_000_000
 MOST_BYTES = 4 * MOST_CHARACTERS  # of a file

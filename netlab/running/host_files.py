@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from netlab.engines.protocol import ignore
 from netlab.errors import SpecificationError
-from netlab.running.console import one_line
+from netlab.running.typed import one_line
 
 END = "END_OF_FILE"
 
@@ -56,14 +56,12 @@ class Folder:
         return iter(self._said("ls -A1 --quoting-style=literal", ".").splitlines())
 
     def _said(self, command, name):
-        console = self.net.console(self.host)
-        if console.job is None:
-            self.net.edit(self.host, on=False)  # opens it, and a script does that again
-        folder = console.folder
-        job = self.net.run(self.host, f"cd {shlex.quote(folder)} && {command}", echo=False)
+        folder = self.net.console(self.host).folder
+        place = shlex.quote(folder) if folder else "~"
+        job = self.net.run(self.host, f"cd {place} && {command}", echo=False)
         if job.status:
-            place = posixpath.join(folder, name)
-            raise FileNotFoundError(f"{place} on {self.host}: {job.text.strip()}")
+            name = posixpath.join(folder, name)
+            raise FileNotFoundError(f"{name} on {self.host}: {job.text.strip()}")
         return job.raw
 
 

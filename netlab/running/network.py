@@ -10,7 +10,6 @@ from netlab import engines
 from netlab.algorithms.source import as_algorithm
 from netlab.engines.host_speed import wall_s
 from netlab.errors import SpecificationError
-from netlab.running.console import looks_s
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
 from netlab.running.history import History
 from netlab.running.job import Job, Plain, check_command, check_seconds, plain
@@ -18,6 +17,7 @@ from netlab.running.session import Session, alone
 from netlab.running.shown import as_html
 from netlab.running.stop import stoppable
 from netlab.running.terminals import Terminals
+from netlab.running.typed import looks_s
 from netlab.topology import Topology
 
 _numbers = itertools.count(1)

@@ -14,12 +14,12 @@ from netlab.running.history import MOST_BYTES, History
 from netlab.running.network import Network
 from netlab.topology import Topology
 
-CALLS = "run", "start", "wait", "stop", "keys", "edit", "resize"
+CALLS = "run", "start", "wait", "stop", "keys", "resize"
 SLEEP = re.compile(r"sleep (\d+(?:\.\d+)?(?:e[-+]?\d+)?)")
 STEP_S = 600  # that a line may take, as in `Network.type` [virtual s]
 
 
-def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=None):
+def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=math.inf):
     """A network on which a script has been carried out.
 
     Parameters
@@ -31,8 +31,8 @@ def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=None):
         as root whatever the script says. Algorithms that the script carries run in a jail.
     show : callable, optional
         Is told what the terminals show, as it comes.
-    limit_s : float, optional
-        How long all of it may take; None is as long as it takes. [virtual s]
+    limit_s : float
+        How long all of it may take. [virtual s]
 
     Returns
     -------
@@ -74,7 +74,7 @@ def replay(script, engine=None, wall_limit_s=None, show=ignore, limit_s=None):
     try:
         jobs = []
         for step in script.steps:
-            left_s = math.inf if limit_s is None else limit_s - net.clock
+            left_s = limit_s - net.clock
             if left_s <= 0 or (step.what == "sh" and step.times * asleep_s(step) > left_s):
                 raise LimitError(f"`{step}`: the script may take {limit_s:g} virtual seconds")
             carry_out(step, net, jobs, show, min(STEP_S, left_s))
@@ -90,38 +90,35 @@ def asleep_s(step):
     return float(found[1]) if found else 0
 
 
-def carry_out(step, net, jobs, show, most_s=STEP_S):
+def carry_out(step, net, jobs, show, most_s):
     """Do a step of a script that was read, in at most so long [virtual s]; `jobs` are those of its
     calls so far.
     """
-    words, after_s = step.line.split(" "), step.done.ended_after_s
+    after_s, (node, _, rest) = step.done.ended_after_s, step.line.partition(" ")
     limit = {"limit_s": most_s if after_s is None else min(after_s, most_s)}
     try:
-        if step.what in net.topology.node_names:
-            net.type(step.what, step.line, stays=step.done.stays, show=show, **limit)
-        elif step.what == "sh" and SLEEP.fullmatch(step.line):
-            for _ in range(step.times):
-                net.sleep(asleep_s(step))
-        elif step.what in ("run", "start"):
-            host, _, command = step.line.partition(" ")
-            if step.what == "start":
-                jobs.append(net.start(host, command))
-            else:
+        match step.what:
+            case what if what in net.topology.node_names:
+                net.type(what, step.line, stays=step.done.stays, show=show, **limit)
+            case "sh" if SLEEP.fullmatch(step.line):
+                for _ in range(step.times):
+                    net.sleep(asleep_s(step))
+            case "run":
                 jobs.append(None)
-                jobs[-1] = net.run(host, command, echo=False, **limit)
-        elif step.what == "wait":
-            net.wait(*[jobs[int(one) - 1] for one in words], **limit)
-        elif step.what == "stop":
-            jobs[int(step.line) - 1].stop()
-        elif step.what == "keys":
-            host, _, keys = step.line.partition(" ")
-            net.press(host, json.loads(keys))
-        elif step.what == "edit" and words[1:] in (["on"], ["off"]):
-            net.edit(words[0], words[1] == "on")
-        elif step.what == "resize" and len(words) == 3:
-            net.resize(words[0], int(words[1]), int(words[2]))
-        else:
-            raise ValueError
+                jobs[-1] = net.run(node, rest, echo=False, **limit)
+            case "start":
+                jobs.append(net.start(node, rest))
+            case "wait":
+                net.wait(*[jobs[int(one) - 1] for one in step.line.split(" ")], **limit)
+            case "stop":
+                jobs[int(step.line) - 1].stop()
+            case "keys":
+                net.press(node, json.loads(rest))
+            case "resize":
+                rows, columns = map(int, rest.split(" "))
+                net.resize(node, rows, columns)
+            case _:
+                raise ValueError
     except CommandError:
         if after_s is None and not step.done.refused:
             raise

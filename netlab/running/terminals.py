@@ -4,11 +4,12 @@ import functools
 import json
 
 from netlab.errors import SpecificationError
-from netlab.running.console import Console, Typed, one_line
+from netlab.running.console import Console
 from netlab.running.host_files import Files
 from netlab.running.job import check_command, check_seconds
 from netlab.running.keys import Pressed
 from netlab.running.session import alone
+from netlab.running.typed import Typed, one_line
 
 
 class Terminals:
@@ -61,20 +62,14 @@ class Terminals:
 
     @alone
     def press(self, host, keys):
-        """Press keys on a node's terminal; time does not pass until `sleep` lets it."""
+        """Press keys on a node's terminal; time does not pass until `sleep` lets it.
+
+        Where bash waits for them, it has line editing then, and full-screen programs find a
+        terminal that they know. `type` sets it back.
+        """
         console, pressed = self.console(host), Pressed(keys)
         self.history.add("keys", f"{host} {json.dumps(keys)}", pressed)
         console.press(pressed)
-
-    @alone
-    def edit(self, host, on=True):
-        """Set a node's terminal for keys: bash has line editing, and full-screen programs find a
-        terminal that they know. `type` sets it back, and so does ``on=False``. Nothing happens
-        while something runs in it.
-        """
-        console = self.console(host)
-        self.history.add("edit", f"{host} {'on' if on else 'off'}")
-        console.edit(on)
 
     @alone
     def resize(self, host, rows, columns):

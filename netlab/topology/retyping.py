@@ -24,12 +24,7 @@ def retyped(topology, link, before, after):
         if was == now:
             continue
         if list(map(_shape, was)) == list(map(_shape, now)):
-            typed = [
-                line.replace(" add ", " change ", 1)
-                for line, same in zip(now, was, strict=True)
-                # tbf's new limit has become that of a fifo behind it, even if that counts packets
-                if line != same or re.search(" handle 3: [pb]fifo ", line)
-            ]
+            typed = changing(was, now)
         else:
             gone = f"tc qdisc del dev {topology.interface(link, node)} root"
             typed = [gone] * bool(was) + now
@@ -37,6 +32,16 @@ def retyped(topology, link, before, after):
         where = link.a if {link.a, node} <= switches else node
         lines.setdefault(where, []).extend(typed)
     return {node: " && ".join(typed) for node, typed in lines.items()}
+
+
+def changing(was, now):
+    """The lines of one interface that change its disciplines, which stay the same."""
+    return [
+        line.replace(" add ", " change ", 1)
+        for line, same in zip(now, was, strict=True)
+        # tbf's new limit has become that of a fifo behind it, even if that counts packets
+        if line != same or re.search(" handle 3: [pb]fifo ", line)
+    ]
 
 
 def _shape(line):

@@ -13,6 +13,7 @@ from netlab import units
 from netlab.description import Delay, Fraction, Rate
 from netlab.errors import SpecificationError
 from netlab.readers._common import read_text
+from netlab.topology.retyping import changing
 from netlab.traffic.base import MOST_TRAFFIC, OnLink, Program, rows
 
 COLUMNS = ["flow", "time_s", "src", "dst", "rate_bps", "delay_s", "loss_rate", "change"]
@@ -140,15 +141,13 @@ class Change(OnLink):
     def programs(self, place):
         topology = place.experiment.topology
         link, *links = self._links(place.experiment)
-        before, after = (list(topology.emulation(link, one)) for one in links)
-        typed = {node: [] for node in link.ends}
-        for was, (node, line) in zip(before, after, strict=True):
-            # tbf's new limit has become that of a fifo behind it, even if that counts packets
-            if was != (node, line) or re.search(" handle 3: [pb]fifo ", line):
-                typed[node].append(line.replace(" add ", " change ", 1))
-        for node, lines in typed.items():
-            lines.append(f"tc -s qdisc show dev {topology.interface(link, node)}")
-        return [Program(node, " && ".join(lines), node, "exactly") for node, lines in typed.items()]
+        emulated, programs = [[*topology.emulation(link, one)] for one in links], []
+        for node in link.ends:
+            was, now = ([line for other, line in lines if other == node] for lines in emulated)
+            shows = f"tc -s qdisc show dev {topology.interface(link, node)}"
+            line = " && ".join([*changing(was, now), shows])
+            programs.append(Program(node, line, node, "exactly"))
+        return programs
 
     def read(self, outputs, place):
         _, _, link = self._links(place.experiment)

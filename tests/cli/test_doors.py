@@ -1,14 +1,9 @@
 """`netlab attach` in a real terminal, on networks of this process and of others."""
 
 import contextlib
-import fcntl
 import gc
-import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
 import sys
 import termios
@@ -16,6 +11,7 @@ import threading
 import time
 from multiprocessing import AuthenticationError
 
+import pexpect
 import pytest
 from jupyter_client.manager import start_new_kernel
 
@@ -35,58 +31,38 @@ sys.stdin.read()
 """
 
 
-class Terminal:
-    """`netlab` with a terminal of its own; `shown` is everything that it has shown."""
+class Terminal(pexpect.spawn):
+    """`netlab` with a terminal of its own."""
 
     def __init__(self, *words, rows=30, columns=100):
-        self.end, theirs = pty.openpty()
-        self.shown, self.seen = "", 0
-        self.theirs = theirs
-        self.resize(rows, columns)
-        self.before = termios.tcgetattr(theirs)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "netlab", *words],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        options = dict(encoding="utf-8", codec_errors="replace", timeout=LIMIT_S)
+        super().__init__(
+            sys.executable, ["-m", "netlab", *words], dimensions=(rows, columns), **options
         )
-
-    def resize(self, rows, columns):
-        fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def keys(self, keys):
-        os.write(self.end, keys.encode())
+        self.delaybeforesend = None
+        self.settings = termios.tcgetattr(self.child_fd)
 
     def until(self, pattern):
         """What is shown from where we were, up to this."""
-        end = time.monotonic() + LIMIT_S
-        while not (found := re.compile(pattern).search(self.shown, self.seen)):
-            assert time.monotonic() < end, (pattern, self.shown[self.seen :])
-            if select.select([self.end], [], [], 0.1)[0]:
-                self.shown += os.read(self.end, 65536).decode(errors="replace")
-        text, self.seen = self.shown[self.seen : found.end()], found.end()
-        return text
+        self.expect(pattern)
+        return self.before + self.after
 
     def line(self, line, host="h1"):
         """Type a line; -> what is shown until the next prompt."""
-        self.keys(f"{line}\r")
+        self.send(f"{line}\r")
         self.until(r"\x1b\]133;C\x07")
         return self.until(PROMPT.format(host))
 
-    def leave(self):
-        self.keys("\x1d")
-        text = self.until(": left")
-        assert self.process.wait(LIMIT_S) == 0
-        return text
+    def ended(self):
+        """Its exit status, and is its terminal as it was before?"""
+        self.expect(pexpect.EOF)
+        return self.wait(), termios.tcgetattr(self.child_fd) == self.settings
 
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        os.close(self.end)
-        os.close(self.theirs)
+    def leave(self):
+        self.send("\x1d")
+        text = self.until(": left")
+        assert self.ended() == (0, True)
+        return text
 
 
 @pytest.fixture
@@ -96,7 +72,7 @@ def terminal():
 
         def open_(*words, **options):
             found = Terminal(*words, **options)
-            stack.callback(found.close)
+            stack.callback(found.close, force=True)
             return found
 
         yield open_
@@ -152,17 +128,16 @@ def test_lines_keys_and_sizes(network, attach):
     h1 = attach(network)
     assert h1.line("echo hi$((1 + 1))").startswith("hi2\r\n")
     assert h1.line("stty size").startswith("30 100\r\n")
-    h1.resize(40, 120)
+    h1.setwinsize(40, 120)
     h1.until(PROMPT.format("h1"))  # drawn anew
     assert h1.line("stty size").startswith("40 120\r\n")
-    h1.keys("echo abc\x1b[D\x1b[DX\r")  # arrow keys
+    h1.send("echo abc\x1b[D\x1b[DX\r")  # arrow keys
     assert "aXbc" in h1.until(r"\naXbc\r|133;C\x07aXbc")
     h1.until(PROMPT.format("h1"))
     assert h1.line("\x1b[A").startswith("aXbc")  # the line before
     assert h1.line("(exit 3)") and h1.line("echo $?").startswith("3\r\n")
     assert h1.line("x=5; cd /tmp; cd") and h1.line("echo $x").startswith("5\r\n")
     h1.leave()
-    assert termios.tcgetattr(h1.theirs) == h1.before
 
 
 def test_time_stands_still_at_the_prompt(network, attach):
@@ -171,27 +146,27 @@ def test_time_stands_still_at_the_prompt(network, attach):
     before = network.clock
     time.sleep(0.5)
     assert network.clock == before
-    h1.keys("ping 10.0.0.2\r")
+    h1.send("ping 10.0.0.2\r")
     h1.until("icmp_seq=3 .*20.0 ms")
-    h1.keys("\x03")
+    h1.send("\x03")
     assert "3 packets transmitted, 3 received" in h1.until(PROMPT.format("h1"))
 
 
 def test_full_screen_programs(network, attach):
     h1 = attach(network)
-    h1.keys("top\r")
+    h1.send("top\r")
     assert "Tasks:" in h1.until("PID USER .*COMMAND")
-    h1.resize(20, 90)
+    h1.setwinsize(20, 90)
     h1.until("PID USER .*COMMAND")
-    h1.keys("q")
+    h1.send("q")
     h1.until(PROMPT.format("h1"))
-    h1.keys("seq 100 | more\r")
+    h1.send("seq 100 | more\r")
     assert "\r\n18\r\n" in h1.until("--More--")
-    h1.keys(" ")
+    h1.send(" ")
     h1.until("--More--")
-    h1.keys("q")
+    h1.send("q")
     h1.until(PROMPT.format("h1"))
-    h1.keys("watch -n 1 hostname\r")
+    h1.send("watch -n 1 hostname\r")
     h1.until(re.escape("\x1b[?1049h"))
     assert "\x1b[?1049l" in h1.leave()  # the screen is as before
     with pytest.raises(CommandError, match="begun by keys"):
@@ -203,7 +178,7 @@ def test_a_cell_beside_a_terminal(network, attach):
     network.type("h1", "x=1", show=lambda text: None)
     h1 = attach(network)
     h1.line("x=$((x + 1))")
-    h1.keys("begun")
+    h1.send("begun")
     h1.until("begun")
     while network.console("h1").fresh[-5:] != "begun":
         time.sleep(0.01)
@@ -221,10 +196,9 @@ def test_a_cell_beside_a_terminal(network, attach):
 def test_output_is_shown_while_a_cell_runs_and_keys_wait(network, attach):
     h1 = attach(network)
     h1.line("(sleep 0.2; echo from be''hind) &")
-    assert "from behind" not in h1.shown
     with network.lock:  # a cell has it
         network.run("h2", "sleep 1", echo=False)
-        h1.keys("echo from keys\r")
+        h1.send("echo from keys\r")
         h1.until("from behind")
         steps = len(network.history)
     h1.until(r"133;C\x07from keys")
@@ -233,23 +207,23 @@ def test_output_is_shown_while_a_cell_runs_and_keys_wait(network, attach):
 
 def test_two_terminals_on_two_hosts(network, attach):
     h1, h2 = attach(network), attach(network, "h2")
-    h2.keys("iperf3 -s\r")
+    h2.send("iperf3 -s\r")
     h2.until("Server listening")
-    h1.keys("iperf3 -c 10.0.0.2 -t 1\r")
+    h1.send("iperf3 -c 10.0.0.2 -t 1\r")
     h1.until("iperf Done")
     h2.until("receiver")
-    h2.keys("\x03")
+    h2.send("\x03")
     h2.until(PROMPT.format("h2"))
     assert h1.leave() and h2.leave()
 
 
 def test_what_was_typed_replays_to_the_byte(network, attach):
     h1 = attach(network)
-    h1.keys("pin")
+    h1.send("pin")
     h1.until("pin")
-    h1.keys("g 10.0.0.2\r")
+    h1.send("g 10.0.0.2\r")
     h1.until("icmp_seq=2")
-    h1.keys("\x03")
+    h1.send("\x03")
     h1.until(PROMPT.format("h1"))
     h1.line("cd /tmp; cd; echo $RANDOM $EPOCHREALTIME")
     h1.leave()
@@ -264,7 +238,7 @@ def test_what_was_typed_replays_to_the_byte(network, attach):
 
 def test_bash_that_ends_is_said(network, attach):
     h1 = attach(network)
-    h1.keys("exit\r")
+    h1.send("exit\r")
     h1.until("h1: bash has ended")
     assert attach(network).line("echo new").startswith("new\r\n")
 
@@ -272,9 +246,9 @@ def test_bash_that_ends_is_said(network, attach):
 def test_a_killed_client_leaves_nothing(network, attach, door):
     before = threading.active_count()
     h1 = attach(network)
-    h1.keys("ping 10.0.0.2\r")
+    h1.send("ping 10.0.0.2\r")
     h1.until("icmp_seq=1")
-    h1.process.kill()
+    h1.kill(signal.SIGKILL)
     end = time.monotonic() + LIMIT_S
     while threading.active_count() > before and time.monotonic() < end:
         time.sleep(0.01)
@@ -282,25 +256,24 @@ def test_a_killed_client_leaves_nothing(network, attach, door):
     time.sleep(0.2)
     assert network.clock == clock
     again = attach(network)
-    again.keys("\x03")
+    again.send("\x03")
     again.until("packets transmitted")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_client_that_is_told_to_end_restores_its_terminal(network, attach, number):
     h1 = attach(network)
-    h1.process.send_signal(number)
-    assert h1.process.wait(LIMIT_S) == 128 + number
-    assert termios.tcgetattr(h1.theirs) == h1.before
+    h1.kill(number)
+    assert h1.ended() == (128 + number, True)
 
 
 def test_a_network_that_is_closed_or_dropped(attach):
     with Network(wan("100mbit", "20ms")) as net:
         h1 = attach(net)
-        h1.keys("ping 10.0.0.2\r")
+        h1.send("ping 10.0.0.2\r")
         h1.until("icmp_seq=1")
     h1.until("h1: the network has been closed")
-    assert h1.process.wait(LIMIT_S) == 0
+    assert h1.ended() == (0, True)
     net = Network(wan("100mbit", "20ms"))
     h1 = attach(net)
     with pytest.warns(ResourceWarning):
@@ -315,7 +288,7 @@ def test_a_kernel_that_is_killed(kernel, terminal):
     h1.until(PROMPT.format("h1"))
     process.kill()
     h1.until("h1: its process has ended")
-    assert termios.tcgetattr(h1.theirs) == h1.before
+    assert h1.ended() == (0, True)
     end = time.monotonic() + LIMIT_S
     while [*doors.folder().glob(f"{process.pid}-*")]:  # its guest has the socket, until it ends
         doors.networks()  # whoever knocks removes what it left
@@ -379,10 +352,9 @@ def test_what_there_is_and_what_is_refused(network, door):
     number = doors.id_of(network)
     door.names = lambda: {"net": network, "_": network}
     assert f"net ({number}): h1 h2 h3 h4 s1 s2; " in command().stdout
-    said = command("h9", "--network", number).stderr
-    assert "h9: no node of what is up" in said and number in said
-    said = command("h1", "--network", "elsewhere").stderr
-    assert "--network elsewhere: there are" in said and number in said
+    for words in (("h9", "--network", number), ("h1", "--network", "elsewhere")):
+        said = command(*words).stderr
+        assert f"no network {words[2]} has a node {words[0]}; there are" in said and number in said
     assert "needs a terminal" in command("h1", "--network", number).stderr
     with nl.Network(nl.wan("100mbit", "20ms")) as other:
         said = command("h1").stderr

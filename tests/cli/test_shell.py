@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
-from netlab.cli import shell
 from netlab.running.history import Step
 
 NETLAB = [sys.executable, "-m", "netlab"]
@@ -65,16 +64,6 @@ class Mine(CongestionControl):
     script = nl.History(about | {"algorithms": [mine]}, [Step("h1", "true")])
     script.save(tmp_path / "it.txt")
     assert "user 65534" in call("replay", tmp_path / "it.txt").err
-
-
-def test_what_explains_another_transcript_is_said():
-    class Net:
-        engine, unrepeatable = nl.engines.pick("recorded"), ""
-
-    digest = Net.engine.digest
-    assert shell.why({"clock": "virtual", "engine": digest}, Net) == ""
-    assert "that was engine abc, this is" in shell.why({"clock": "virtual", "engine": "abc"}, Net)
-    assert "real clock nothing repeats" in shell.why({"clock": "real", "engine": digest}, Net)
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,6 @@ def test_what_is_no_script_is_refused(text, why):
         "stop x",
         "sh sleep x",
         "keys h1 x",
-        "edit h1 x",
         "resize h1 9",
         pytest.param(f"keys h1 {'[' * 99999}", id="deep"),
     ],
