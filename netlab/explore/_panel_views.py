@@ -92,7 +92,9 @@ class Terminal(anywidget.AnyWidget):
         padding: 4px 8px; border: 1px solid var(--jp-border-color0, #888); border-radius: 4px;
         font: inherit; color: inherit; background: var(--jp-layout-color2, #eee);
     }
-    .netlab-terminal input[type=text] { flex: 1; min-width: 0; font-family: monospace; }
+    .netlab-terminal input[type=text] {
+        flex: 1; min-width: 0; font-family: monospace; background: var(--jp-layout-color0, #fff);
+    }
     .netlab-terminal :focus-visible { outline: 3px solid #d97706; outline-offset: 1px; }
     """
     _esm = """

@@ -71,6 +71,7 @@ class Panel(widgets.VBox):
         self.picture = Picture(svg=svg(net.topology, buttons=True))
         self.picture.on_msg(lambda _, message, __: self.choose(message.get("target")))
         self.go = _button("Run", "play", lambda: self.pause() if self._running else self.run())
+        self.go.button_style = "primary"
         self.speed = widgets.Dropdown(
             options=SPEEDS, value=1, description="virtual s per s",
             layout=dict(width="230px", max_width="100%"), style=dict(description_width="105px"),
