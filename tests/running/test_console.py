@@ -116,6 +116,7 @@ def test_what_is_no_line_is_refused(line, net):
 
 
 def test_files_are_texts_by_name(net):
+    outputs(net, "h1", "cd /tmp")
     here = net.files["h1"]
     here["a b.txt"] = text = "'q' $x\n\n\tend\n"
     assert here["a b.txt"] == text and "a b.txt" in here and "c" not in here
