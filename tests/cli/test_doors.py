@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import os
 import re
 import signal
 import subprocess
