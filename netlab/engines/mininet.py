@@ -85,7 +85,7 @@ class MininetConnection:
 
     def ask(self, on_event=ignore, **question):
         if self.process is None and not self.line.interrupted:
-            raise EngineError("this network has been closed")
+            raise EngineError("this network has been closed; `net = nl.Network(...)` opens another")
         if question["op"] == "up":
             self.switches = question["switches"]
         try:

@@ -82,7 +82,9 @@ class RemoteConnection:
 
     def _call(self, on_event=ignore, **what):
         if self.closed or (self.line.closed and not self.line.interrupted):
-            raise errors.GuestError("this network has been closed")
+            raise errors.GuestError(
+                "this network has been closed; `net = nl.Network(...)` opens another"
+            )
         return self.engine.ask(self.line, what, on_event)
 
     def ask(self, on_event=ignore, **question):

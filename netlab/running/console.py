@@ -137,8 +137,9 @@ class Console:
         if ended_by == "limit":
             raise CommandError(
                 f"`{line}` on {self.host} did not end within {limit_s:g} virtual seconds, and was"
-                " ended. If it is a server, let it stay; if it waits for input, `netlab attach`"
-                f" has keys. {ending(typed.output)}",
+                " ended. If it ends by Ctrl-C alone, as a server or ping do, let it stay (`%%on"
+                f" {self.host} --stay`, or `--for 4`); if it waits for input, `netlab attach` has"
+                f" keys. {ending(typed.output)}",
                 line,
                 typed.text,
                 typed.status,

@@ -452,6 +452,11 @@ def test_what_is_allowed(given, allowed, hint):
     assert found.hint == (hint or check(given).hint)
 
 
+def test_what_is_allowed_is_told_with_its_unit():
+    found = check(4.8, unit="bit/s", allowed=(1e8, 1e10))
+    assert found.hint == "allowed: 100 000 000 bit/s to 10 000 000 000 bit/s"
+
+
 BARS = go.Figure(go.Bar(x=["a"], y=[3])).update_layout(xaxis_title="Who", yaxis_title="Flows")
 
 

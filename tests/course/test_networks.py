@@ -283,6 +283,8 @@ def test_the_own_check_says_at_once_whether_the_state_is_reached():
         clock_s, steps = net.clock, len(net.history)
         assert repr(nl.check(net, state=SLOW[:1])) == f"{states.REACHED.capitalize()}."
         assert "goodput from h1 to h2 is" in repr(nl.check(net, state=SLOW))
+        fails = nl.course.prints("h1", "/usr/bin/python3 -c 'import nothing'", 0, 0.5)
+        assert "No module named" in repr(nl.check(net, state=[fails]))
         assert (net.clock, len(net.history)) == (clock_s, steps)
     assert "this is no network" in repr(nl.check(7, state=SLOW))
     with pytest.raises(nl.SpecificationError, match="a list, such as"):

@@ -86,6 +86,7 @@ def test_it_is_ended_at_its_limit_and_the_next_line_is_as_ever(net):
     with pytest.raises(nl.CommandError, match=r"did not end within 2\.5 virtual seconds") as error:
         net.type("h1", "ping 10.0.0.2", limit_s=2.5)
     assert "3 packets transmitted" in str(error.value) and net.clock - before < 3
+    assert "`%%on h1 --stay`, or `--for 4`" in str(error.value)
     assert outputs(net, "h1", "echo $x") == ["5\n"]
 
 

@@ -14,6 +14,7 @@ from jupyter_client.manager import start_new_kernel
 from netlab import CommandError, EmulationError, Iperf3, Network, SpecificationError, Topology, wan
 from netlab import run as run_experiment
 from netlab.engines.guest.machine import run_folder
+from netlab.errors import EngineError
 from tests import cases
 from tests.running import scripted
 
@@ -260,3 +261,5 @@ def test_a_fork_that_drops_a_network_leaves_its_parents(network):
     os.waitpid(child, 0)
     assert dropped.run("h1", "echo still here", echo=False).text == "still here\n"
     dropped.close()
+    with pytest.raises(EngineError, match=r"has been closed; .* opens another"):
+        dropped.run("h1", "true")

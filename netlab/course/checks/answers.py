@@ -93,7 +93,7 @@ def check(
     if call is not None and form["kind"] not in ("nothing", "error"):
         (form,) = form.get("results") or [{"kind": "error", "text": another_kind(form, "function")}]
     if right is OMITTED:
-        why = refused(form, "experiment" if arguments else allowed)
+        why = refused(form, "experiment" if arguments else allowed, unit)
         if why or not arguments or form["kind"] != "experiment":
             return Check("wrong", 0, why) if why else look_at(form, unit)
         return look_at_arguments(form["json"], arguments)
@@ -106,9 +106,9 @@ def check(
     return Check("right", 1, "for this example") if call and found.verdict == "right" else found
 
 
-def refused(given, allowed):
+def refused(given, allowed, unit=""):
     """A hint where an answer is not among what is allowed; "" where it is."""
-    kind, words = kind_allowed(allowed)
+    kind, words = kind_allowed(allowed, unit)
     if not kind or given["kind"] in ("nothing", "error"):
         return ""
     if given["kind"] != kind:
@@ -118,7 +118,7 @@ def refused(given, allowed):
     return "" if not words or plain(given["value"]) in map(plain, allowed) else words
 
 
-def kind_allowed(allowed):
+def kind_allowed(allowed, unit=""):
     """The kind of answer that is allowed, and which ones, in words; "" for any."""
     if isinstance(allowed, str) and allowed in ("", *KINDS):
         return allowed, ""
@@ -126,7 +126,8 @@ def kind_allowed(allowed):
     if types == {str}:
         return "text", f"allowed: {', '.join(allowed)}"
     if types and len(allowed) == 2 and all(issubclass(one, Real) for one in types):
-        return "number", f"allowed: {allowed[0]} to {allowed[1]}"
+        least, most = (numbers.readable(one, unit) for one in allowed)
+        return "number", f"allowed: {least} to {most}"
     raise SpecificationError(
         f"check: allowed = {allowed!r}: one of {', '.join(KINDS)}; or two numbers, such as (0, 1);"
         ' or texts, such as ("rate", "delay")'

@@ -151,8 +151,12 @@ def _prints(net, one):
     for name, text in one["files"].items():
         quoted = f"printf %s {shlex.quote(text)} > {shlex.quote(name)}"
         net.run(one["host"], quoted, echo=False)
-    said = net.run(one["host"], one["command"], LONGEST_S, echo=False).text
-    return _last(one, said, f"`{one['command']}` on {one['host']}")
+    what = f"`{one['command']}` on {one['host']}"
+    job = net.run(one["host"], one["command"], LONGEST_S, echo=False)
+    why = _last(one, job.text, what)
+    if why and job.status:  # the last number is that of a traceback's line
+        return f"{what} fails: {job.text.strip()[-LONGEST_SAID:]}"
+    return why
 
 
 def _last(one, said, what):

@@ -125,7 +125,7 @@ class Guest:
     def ask(self, on_event=ignore, **question):
         """As `Connection.ask`; a GuestError where it died, a LimitError where it took too much."""
         if self.process is None and not self.line.interrupted:
-            raise GuestError("this guest has been closed")
+            raise GuestError("this network has been closed; `net = nl.Network(...)` opens another")
         try:
             answer = self.line.ask(question, on_event, self._look)
             console = self.console.text()
