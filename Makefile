@@ -18,7 +18,7 @@ engine: setup ## build the virtual-time guest: a few minutes, once
 	$(bin)/netlab engine build
 
 wheel: engine ## write netlab and its engine as two wheels, to dist/: pip installs them without a compiler, apt or root
-	rm -f dist/netlab-*.whl dist/netlab_engine-*.whl
+	rm -f dist/netlab_tcp-*.whl dist/netlab_engine-*.whl
 	$(bin)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 	$(bin)/netlab engine wheel dist
 
@@ -79,5 +79,5 @@ lock: setup ## renew requirements.lock from pyproject.toml: the newest versions 
 clean: ## remove what is made again; kept are the engine, in its cache, and out/, where your own files may be
 	if [ -e .venv/.setup ]; then rm -rf .venv; elif [ -e .venv ]; then echo ".venv stays: make did not make it"; fi
 	rm -rf .setup .pytest_cache .ruff_cache .hypothesis
-	rm -f dist/netlab-*.whl dist/netlab_engine-*.whl dist/netlab_vm-*.whl
+	rm -f dist/netlab_tcp-*.whl dist/netlab_engine-*.whl dist/netlab_vm-*.whl
 	find netlab tests -name __pycache__ -type d -prune -exec rm -rf {} +

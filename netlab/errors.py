@@ -152,6 +152,18 @@ class ReadError(NetlabError, ValueError):
         self.raw = raw
 
 
+DISTRIBUTION = "netlab-tcp"  # what pip installs: on registries `netlab` is somebody else's
+
+
+def installed():
+    """The installed distribution; where it was set up before it had this name, under `netlab`."""
+    from importlib import metadata
+
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return metadata.distribution(DISTRIBUTION)
+    return metadata.distribution("netlab")
+
+
 class ReadWarning(UserWarning):
     """A tool's output that was read, though it contradicts itself: which figure was taken."""
 
@@ -171,5 +183,5 @@ def needs_notebooks(extra="notebooks", purpose="everything for notebooks"):
             raise
         raise MissingPackageError(
             f"{package} is not installed here, and this part of netlab needs it: `pip install"
-            f" 'netlab[{extra}]'` installs {purpose}"
+            f" '{DISTRIBUTION}[{extra}]'` installs {purpose}"
         ) from None

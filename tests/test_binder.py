@@ -77,7 +77,7 @@ def test_what_setup_and_clean_did_not_make_stays(command, checkout):
 
 def test_clean_removes_what_setup_made_and_no_target_empties_out(checkout):
     (checkout / ".venv/.setup").touch()
-    (checkout / "dist/netlab-1-py3-none-any.whl").touch()
+    (checkout / "dist/netlab_tcp-1-py3-none-any.whl").touch()
     subprocess.run(["make", "clean"], cwd=checkout, check=True, capture_output=True)
     left = {path.name for path in checkout.iterdir()}
     assert left == {"Makefile", "binder", "dist", "netlab", "out", "tests"}

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ import yaml
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from netlab.errors import DISTRIBUTION, installed
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -151,6 +154,29 @@ def test_the_command_has_a_second_name():
     """`netlab` is also the command of networklab."""
     scripts = PROJECT["project"]["scripts"]
     assert scripts.keys() == {"netlab", "netlab-tcp"} and len({*scripts.values()}) == 1
+
+
+def test_what_pip_installs_has_one_name_and_it_is_ours(monkeypatch):
+    """`netlab` is somebody else's on registries: no line tells to install that."""
+    assert PROJECT["project"]["name"] == DISTRIBUTION
+    places = [ROOT / "netlab", ROOT / "docs", ROOT / "notebooks", ROOT / ".ci", ROOT / ".github"]
+    files = [ROOT / "README.md", ROOT / "Makefile", *(p for at in places for p in at.rglob("*.*"))]
+    text = "".join(
+        path.read_text(encoding="utf-8")
+        for path in files
+        if path.suffix in {".md", ".py", ".ipynb", ".yml", ""} and path.is_file()
+    )
+    asked = re.findall(r"pip install [^`\n&;]*?(?<![\w./])(netlab[\w-]*)(?=[\[\s\"'`])", text)
+    assert {"netlab-tcp"} >= {*asked} and asked
+    assert re.findall(r"['\"](netlab\[\w+\])", text) == []
+
+    def only(name):  # a checkout that was set up when it had the other name
+        if name != "netlab":
+            raise metadata.PackageNotFoundError(name)
+        return name
+
+    monkeypatch.setattr(metadata, "distribution", only)
+    assert installed() == "netlab"
 
 
 @pytest.mark.parametrize("name", ["bug", "course", "sentence"])

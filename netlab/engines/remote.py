@@ -25,7 +25,6 @@ import math
 import os
 import re
 import time
-from importlib.metadata import version
 
 from netlab import errors
 from netlab.engines import evidence
@@ -172,7 +171,7 @@ class RemoteEngine:
 
     def greet(self, line, limit_s=HELLO_S):
         line.wall_limit_s = limit_s
-        hello = {"protocol": PROTOCOL, "netlab": version("netlab"), "jailed": self.jailed}
+        hello = {"protocol": PROTOCOL, "netlab": errors.installed().version, "jailed": self.jailed}
         if self.address.startswith("tcp:"):
             hello["token"] = os.environ.get("NETLAB_TOKEN", "")
         told = self.ask(line, {"hello": hello})

@@ -11,7 +11,6 @@ import math
 import os
 import threading
 import time
-from importlib.metadata import version
 
 from netlab.algorithms.source import Algorithm
 from netlab.engines.agent_line import LineDown
@@ -22,7 +21,7 @@ from netlab.engines.places import Places
 from netlab.engines.protocol import Watch, ignore
 from netlab.engines.remote import PROTOCOL
 from netlab.engines.served_line import ServedLine
-from netlab.errors import EngineError, NetlabError, SpecificationError
+from netlab.errors import EngineError, NetlabError, SpecificationError, installed
 
 HELLO_S = 10  # that a stranger may take, in all, to say who it is
 IDLE_S = 600  # without a question; then a line ends, of a stranger also where it has a network
@@ -126,7 +125,7 @@ class Client:
         given = str(value.get("token")).encode()
         if not self.known and not hmac.compare_digest(self.token.encode(), given):
             raise EngineError("NETLAB_TOKEN is not the one that this server was given")
-        own = version("netlab")
+        own = installed().version
         if (value.get("protocol"), value.get("netlab")) != (PROTOCOL, own):
             raise EngineError(
                 f"there is netlab {own} with protocol {PROTOCOL}, and here {value.get('netlab')}"

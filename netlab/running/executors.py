@@ -2,11 +2,10 @@
 
 import platform
 from concurrent.futures import Executor
-from importlib.metadata import version
 
 from netlab import engines
 from netlab.engines import recorded
-from netlab.errors import EngineError
+from netlab.errors import EngineError, installed
 from netlab.running.run import run_on
 
 PRESET = 1  # of xz: 14 times as fast as its default, for files that are a third larger
@@ -15,7 +14,7 @@ PRESET = 1  # of xz: 14 times as fast as its default, for files that are a third
 def identity(engine):
     """What a worker has: netlab and the engine of this name or address, and its machine's name."""
     digest = engines.pick(engine).digest
-    return f"netlab {version('netlab')} and the engine {digest}", platform.node()
+    return f"netlab {installed().version} and the engine {digest}", platform.node()
 
 
 def workers_of(executor, engine):

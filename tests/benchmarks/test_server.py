@@ -19,7 +19,6 @@ import sys
 import threading
 import time
 from collections import Counter
-from importlib.metadata import version
 
 import psutil
 
@@ -27,13 +26,14 @@ import netlab as nl
 from netlab.engines import remote
 from netlab.engines.cache import cache_folder
 from netlab.engines.jail import JailedEngine
+from netlab.errors import installed
 from tests.engines.guest.test_process import survivors
 
 CLIENTS, MINUTES = int(os.environ.get("CLIENTS", 50)), float(os.environ.get("MINUTES", 10))
 ENEMIES = int(os.environ.get("ENEMIES", CLIENTS // 5))
 AT_ONCE, ONE_ADDRESS = int(os.environ.get("AT_ONCE", 2)), "ONE_ADDRESS" in os.environ
 TOKEN = "a-long-random-text"
-HELLO = {"protocol": remote.PROTOCOL, "netlab": version("netlab"), "token": TOKEN}
+HELLO = {"protocol": remote.PROTOCOL, "netlab": installed().version, "token": TOKEN}
 UP = {"op": "up", "hosts": [["pc", "10.0.0.1/8"]], "switches": [], "links": [], "setup": []}
 WAIT = {"op": "wait", "numbers": [1], "limit_s": 3600}
 PATH = nl.wan("100mbit", "20ms", "0.1%")

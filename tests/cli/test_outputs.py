@@ -108,7 +108,7 @@ def inputs():
     (home / "submitted" / "ada").mkdir(parents=True)
     left_by_grading(home / "marked")
     (home / "dist").mkdir()
-    for name in ("netlab-1-py3-none-any.whl", "netlab_engine-1-py3-none-any.whl"):
+    for name in ("netlab_tcp-1-py3-none-any.whl", "netlab_engine-1-py3-none-any.whl"):
         (home / "dist" / name).write_bytes(b"PK")
     nbformat.write(nbformat.v4.new_notebook(), home / "nb.ipynb")
     described = json.dumps(recorded.read(RECORD)["experiment"])

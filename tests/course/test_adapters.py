@@ -439,7 +439,7 @@ def archive(tmp_path):
     path = problem_set.write(tmp_path / "course")
     dist = tmp_path / "dist"
     dist.mkdir()
-    (dist / "netlab-0.1.0-py3-none-any.whl").write_bytes(b"PK")
+    (dist / "netlab_tcp-0.2.0-py3-none-any.whl").write_bytes(b"PK")
     (dist / "netlab_engine-0.1.0+1-py3-none-any.whl").write_bytes(b"PK")
     return autograder.build(path, dist, tmp_path / "out" / "ps0.zip", "hush")
 
@@ -448,7 +448,7 @@ def test_the_autograder_for_gradescope(archive):
     with zipfile.ZipFile(archive) as found:
         assert set(found.namelist()) == {
             *("setup.sh", "run_autograder", "set/ps0.ipynb", "set/course.json"),
-            *("netlab-0.1.0-py3-none-any.whl", "netlab_engine-0.1.0+1-py3-none-any.whl"),
+            *("netlab_tcp-0.2.0-py3-none-any.whl", "netlab_engine-0.1.0+1-py3-none-any.whl"),
         }
         assert json.loads(found.read("set/course.json")) == {"secret": "hush"}
         for name in ("setup.sh", "run_autograder"):

@@ -14,7 +14,6 @@ import sys
 import threading
 import time
 import weakref
-from importlib.metadata import version
 
 import psutil
 import pytest
@@ -26,6 +25,7 @@ from netlab.engines.guest import walls
 from netlab.engines.jail import JailedEngine
 from netlab.engines.places import Places
 from netlab.engines.remote import RemoteEngine
+from netlab.errors import installed
 
 SERVE = f"exec:{shlex.quote(sys.executable)} -m netlab engine serve"
 PATH = nl.wan("100mbit", "20ms", "1%")
@@ -287,7 +287,7 @@ def served(token=None, places=None, engine=None):
         here.close()
 
 
-HELLO = {"protocol": 1, "netlab": version("netlab"), "token": "right"}
+HELLO = {"protocol": 1, "netlab": installed().version, "token": "right"}
 
 
 def test_who_has_not_the_token_is_told_nothing_and_may_not_try_again():

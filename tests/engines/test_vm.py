@@ -9,7 +9,6 @@ import sys
 import tempfile
 import time
 import zipfile
-from importlib.metadata import version
 from pathlib import Path
 
 import psutil
@@ -20,6 +19,7 @@ import netlab as nl
 from netlab.cli.commands import app
 from netlab.engines.cache import cache_folder
 from netlab.engines.vm import disk, qemu
+from netlab.errors import installed
 
 REAL_CACHE = cache_folder()
 PATH = nl.wan("100mbit", "20ms", "0.1%")
@@ -59,7 +59,7 @@ def folder(tmp_path, monkeypatch):
     place = tmp_path / "cache/vm"
     place.mkdir(parents=True)
     shutil.copy(cache_folder() / "CACHEDIR.TAG", place.parent)
-    about = {"netlab": version("netlab"), "engine": "0" * 12, "disk": "1" * 12}
+    about = {"netlab": installed().version, "engine": "0" * 12, "disk": "1" * 12}
     (place / "about.json").write_text(json.dumps(about))
     for name in ("vmlinuz", "initrd", "disk.img"):
         (place / name).write_bytes(os.urandom(1000))
@@ -130,7 +130,7 @@ def test_without_a_disk_of_this_netlab_it_says_how_to_get_one(about, folder):
 def test_a_wheel_brings_the_disk(folder, tmp_path, monkeypatch, capsys):
     there = {one.name: one.read_bytes() for one in folder.iterdir()}
     wheel = disk.write_wheel(tmp_path / "dist")
-    assert wheel.name == f"netlab_vm-{version('netlab')}+{'1' * 12}-py3-none-any.whl"
+    assert wheel.name == f"netlab_vm-{installed().version}+{'1' * 12}-py3-none-any.whl"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path / "site")
     monkeypatch.syspath_prepend(tmp_path / "site")

@@ -24,7 +24,7 @@ for version in 3.13 3.12 3.11; do
 done
 python$version -m venv /autograder/netlab
 /autograder/netlab/bin/pip install --no-cache-dir /autograder/source/netlab_engine-*.whl \\
-    "$(echo /autograder/source/netlab-*.whl)[course]"
+    "$(echo /autograder/source/netlab_tcp-*.whl)[course]"
 export NETLAB_CACHE=/autograder/cache
 /autograder/netlab/bin/python -I -c 'from netlab.engines.jail.contents import contents; contents()'
 """
@@ -50,7 +50,7 @@ def build(path, wheels, output, secret=None):
     """Write the zip file of a set's source (`path`), of wheels and a secret; -> its path."""
     path, output = Path(path), Path(output)
     members = {"setup.sh": SETUP.encode(), "run_autograder": RUN.encode()}
-    for kind in ("netlab", "netlab_engine"):
+    for kind in ("netlab_tcp", "netlab_engine"):
         found = sorted(Path(wheels).glob(f"{kind}-*.whl"))
         if len(found) != 1:
             why = f"{len(found)} files {kind}-*.whl in it, not one: `make wheel` writes to dist/"

@@ -18,7 +18,6 @@ import subprocess
 import tempfile
 import zipfile
 import zlib
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from netlab.engines.cache import cache_folder
 from netlab.engines.files import begins_as, replacing
 from netlab.engines.guest import materials, store
 from netlab.engines.guest.integrity import kernel_digest, tree_digest
-from netlab.errors import EngineError
+from netlab.errors import EngineError, installed
 
 # The same engine gives the same file, whenever and by whomever it was built.
 REPRODUCIBLE = (
@@ -194,7 +193,7 @@ def write_wheel(folder):
 
 def pack_wheel(folder, package, digest, tag, summary, data):
     """Write a wheel of a package that is data, of netlab's version; -> its path."""
-    name = f"{package}-{version('netlab')}+{digest}"
+    name = f"{package}-{installed().version}+{digest}"
     contents = {f"{package}/{file}": one for file, one in data.items()} | {
         f"{name}.dist-info/METADATA": (
             f"Metadata-Version: 2.1\nName: {package}\nVersion: {name.partition('-')[2]}\n"

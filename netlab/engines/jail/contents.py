@@ -20,9 +20,9 @@ from netlab.engines.cache import JAIL, cache_folder
 from netlab.engines.files import named
 from netlab.engines.guest import archives
 from netlab.engines.guest.store import work_folder
-from netlab.errors import EngineError, needs_notebooks
+from netlab.errors import DISTRIBUTION, EngineError, installed, needs_notebooks
 
-PACKAGES = ("netlab", "ipython")  # and what they need, but for extras
+PACKAGES = (DISTRIBUTION, "ipython")  # and what they need, but for extras
 LEFT_OUT = shutil.ignore_patterns(
     *("__pycache__", "site-packages", "dist-packages", "test", "tests", "idlelib", "ensurepip"),
     *("tkinter", "_tkinter*", "turtledemo", "config-*", "lib2to3", "*.a"),
@@ -88,11 +88,11 @@ def needed(packages=PACKAGES):
         if name in found:
             continue
         try:
-            found[name] = metadata.distribution(name)
+            found[name] = installed() if name == DISTRIBUTION else metadata.distribution(name)
         except metadata.PackageNotFoundError:
             raise EngineError(
                 f"a jail needs the Python package {name}, which is not installed here: `pip install"
-                ' "netlab[course]"`'
+                f' "{DISTRIBUTION}[course]"`'
             ) from None
         for text in found[name].requires or ():
             requirement = Requirement(text)
@@ -120,7 +120,7 @@ def copy_python(folder, packages):
     """The interpreter, its library, the packages but for netlab, and shared libraries."""
     print("Python is copied: half a minute.", flush=True)
     for name, package in packages.items():
-        for file in (package.files or ()) if name != "netlab" else ():
+        for file in (package.files or ()) if name != DISTRIBUTION else ():
             if file.parts[0] != ".." and not {"tests", "__pycache__"} & {*file.parts}:
                 copy(file.locate(), folder / "site" / file)
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"

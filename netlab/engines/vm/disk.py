@@ -15,6 +15,7 @@ from netlab.engines.guest import packages, renewal, store, transfer
 from netlab.engines.guest.integrity import hash_of
 from netlab.engines.jail import contents
 from netlab.engines.vm import qemu
+from netlab.errors import DISTRIBUTION
 
 HERE = Path(__file__).parent
 KERNELS = "linux-image-cloud-amd64"  # depends on the newest
@@ -25,8 +26,8 @@ def build():
     """Make the disk of the engine in use, in the cache, where `netlab.engines.vm.qemu` finds it; ->
     what it is made of, as its ``about.json`` says it.
     """
-    engine, python = transfer.current(), contents.needed(["netlab"])
-    own = python.pop("netlab")
+    engine, python = transfer.current(), contents.needed([DISTRIBUTION])
+    own = python.pop(DISTRIBUTION)
     with store.work_folder() as work:
         kernel, busybox = unpack_packages(work)
         disk, made, place = work / "disk", work / "vm", cache_folder() / "vm"
@@ -34,7 +35,7 @@ def build():
             del python[name]
         contents.copy_python(disk / "python", python)
         contents.copy_netlab(disk, disk / "python")
-        known = disk / f"python/site/netlab-{own.version}.dist-info/METADATA"
+        known = disk / f"python/site/netlab_tcp-{own.version}.dist-info/METADATA"
         known.parent.mkdir()
         known.write_text(own.read_text("METADATA"), encoding="utf-8")
         for part in (engine.linux.parent, engine.rootfs):

@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from netlab.engines.cache import cache_folder, own_cache
 from netlab.engines.files import prune, remove_tree
 from netlab.engines.remote import RemoteEngine
 from netlab.engines.remote_line import ProgramLine
-from netlab.errors import EngineError
+from netlab.errors import EngineError, installed
 
 QEMU = "qemu-system-x86_64"
 ELSEWHERE = r"C:\Program Files\qemu"  # where Windows has it, and does not look
@@ -68,7 +67,7 @@ def disk():
         if package and package.origin:
             unpack(Path(package.origin).parent, place)
         about = json.loads((place / ABOUT).read_text(encoding="utf-8"))
-        wrong = about["netlab"] != version("netlab") and f"it is of netlab {about['netlab']}"
+        wrong = about["netlab"] != installed().version and f"it is of netlab {about['netlab']}"
     except (OSError, EOFError, ValueError, LookupError, lzma.LZMAError) as error:
         wrong = error
     if wrong:
