@@ -208,6 +208,15 @@ def test_figures_come_to_life_and_no_page_asks_for_anything_outside(chrome, site
     assert errors == []
 
 
+def test_a_figure_takes_the_colours_of_its_page(chrome, site):
+    seen(chrome, (site / "index.html").as_uri())
+    scroll_through(chrome)
+    ink = "return document.querySelector('.js-plotly-plot')._fullLayout.font.color"
+    assert chrome.execute_script(ink) == "#222222"
+    chrome.execute_script("document.body.dataset.theme = 'dark'")
+    until(chrome, f"{ink} == '#E6E6E6'")
+
+
 def test_words_are_found(chrome, site):
     seen(chrome, (site / "search.html").as_uri() + "?q=mathis_bps")
     found = until(chrome, "return [...document.querySelectorAll('#search-results a')].map(String)")

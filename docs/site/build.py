@@ -79,6 +79,8 @@ def put(folder, name, text):
         path = (ROOT / name).parent / link[1]
         if name.count("/") == 0 and not path.exists():
             return link[0]
+        if path.is_dir():
+            return f"{link[1].rstrip('/')}/README.md"
         inside = path.resolve().relative_to(ROOT).as_posix()
         if inside == "README.md":
             return os.path.relpath("index.md", Path(name).parent) + "#what-you-need"
