@@ -4,11 +4,12 @@ Mininet's prompt.
 
 import contextlib
 
-from IPython.core.magic_arguments import MagicArgumentParser
-
 from netlab.cli.prompt import Prompt
-from netlab.errors import SpecificationError
+from netlab.errors import SpecificationError, needs_notebooks
 from netlab.running.network import Network
+
+with needs_notebooks():
+    from IPython.core.magic_arguments import MagicArgumentParser
 
 PROMPT = "mininet"
 PARSER = MagicArgumentParser("%%on", add_help=False)
