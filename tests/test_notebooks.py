@@ -218,6 +218,19 @@ def test_headings_tell_no_answer(path):
     assert [line for line in told.splitlines() if TELLING.search(line) and "?" not in line] == []
 
 
+@each_and_labs
+def test_the_time_that_it_takes_is_the_course_page_s_and_enough_to_read_it(path):
+    """At 200 words a minute, and 2 minutes for each prediction."""
+    listed = (ROOT / "notebooks/README.md").read_text(encoding="utf-8")
+    (minutes,) = re.findall(rf"\({path.name}\).*\| (\d+) min \|$", listed, re.M)
+    notebook = read(path)
+    told = re.search(r"\*Time:\*.*", notebook.cells[0].source)[0]
+    words = sum(len(text.split()) for text in texts(notebook))
+    predictions = sum(len(asked(cell)) for cell in code_cells(notebook))
+    assert re.search(rf"\b{minutes}\b", told), told
+    assert int(minutes) >= words / 200 + 2 * predictions
+
+
 @each
 def test_it_stores_figures_and_no_widgets(path):
     """A stored widget is heavy, and dead without its kernel."""
