@@ -116,7 +116,8 @@ def ways_in(name):
         binder = f"give [mybinder.org](https://mybinder.org) the repository and the path `{path}`"
     typed = "; what is typed needs an engine" if name.startswith("lab") else ""
     guide = "../docs/guide.md#an-engine-on-another-machine"
-    lines = f"""- **In the browser:** {binder}, live where its image has the engine, else with recorded results{typed}.
+    live = "live where its image has the engine, else with recorded results"
+    lines = f"""- **In the browser:** {binder}, {live}{typed}.
 - **On your Linux machine:** `make lab` opens it, live.
 - **On any other:** [a lab server]({guide}) runs it, with `%env NETLAB_ENGINE=ssh://...` first.
 """
