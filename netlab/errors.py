@@ -35,7 +35,17 @@ _AT_EACH_END = 5  # lines of a long traceback that are shown
 
 
 class NetlabError(Exception):
-    """Base of every error that netlab raises on purpose."""
+    """Base of every error that netlab raises on purpose.
+
+    Examples
+    --------
+    >>> from netlab import wan
+    >>> try:
+    ...     wan("10 gigabytes")
+    ... except NetlabError as error:
+    ...     print(error)
+    wan.rate = '10 gigabytes': '10 gigabytes' is not a rate: write a number ...
+    """
 
     def _render_traceback_(self):
         """What IPython shows."""
@@ -165,7 +175,20 @@ def installed():
 
 
 class ReadWarning(UserWarning):
-    """A tool's output that was read, though it contradicts itself: which figure was taken."""
+    """A tool's output that was read, though it contradicts itself: which figure was taken.
+
+    Examples
+    --------
+    As an error, where a file that is doubtful shall not count:
+
+    >>> import warnings
+    >>> from netlab.readers import read_ping
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", ReadWarning)
+    ...     read_ping("tests/data/ping/odd/iputils-20210202-killed.txt")
+    Traceback (most recent call last):
+    netlab.errors.ReadWarning: ... there are no statistics, as of a ping that was killed: ...
+    """
 
 
 class MissingPackageError(NetlabError, ImportError):

@@ -32,6 +32,13 @@ class Experiment(Description):
     virtual_limit_s, wall_limit_s : float, optional
         It is ended, with an error, after so long, a million at most; None takes them from the
         traffic. [s]
+
+    Examples
+    --------
+    >>> from netlab import Iperf3, wan
+    >>> duel = Experiment(wan("100mbit"), Iperf3("h1", "h2"), Iperf3("h3", "h4"), seed=2)
+    >>> duel.starts_s, duel.but(seed=3).starts_s
+    ([0.011162, 0.08964], [0.073065, 0.016032])
     """
 
     topology: Topology

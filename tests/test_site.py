@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from netlab import NetlabError
 from tests.browser.pages import browser
 
 ROOT = Path(__file__).parents[1]
@@ -171,6 +172,18 @@ def test_each_public_name_is_in_the_reference(site):
             if not {f"{module}.{name}", f"netlab.{name}"} & names:
                 missing.append(f"{module}.{name}")
     assert missing == []
+
+
+def test_each_function_and_class_of_the_reference_has_an_example():
+    lacking = []
+    for module in re.findall(r'"(netlab[.\w]*)"', BUILD.read_text(encoding="utf-8")):
+        found = importlib.import_module(module)
+        for name in found.__all__:
+            value = getattr(found, name)
+            of_base = NetlabError in getattr(value, "__mro__", ())[1:]  # whose example is enough
+            if callable(value) and not of_base and ">>>" not in (value.__doc__ or ""):
+                lacking.append(f"{module}.{name}")
+    assert lacking == []
 
 
 def test_each_notebook_is_a_page_with_three_ways_in(pages, site):

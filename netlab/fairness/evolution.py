@@ -36,6 +36,15 @@ def over_time(intervals, window_s, by="flow"):
     DataFrame
         One row per window and flow (or stream): ``start_s``, ``end_s`` [s], ``flow`` (and
         ``stream``), ``bps`` [bit/s].
+
+    Examples
+    --------
+    >>> from netlab.readers import read_iperf3
+    >>> intervals = read_iperf3("tests/data/iperf3/3.12-tcp-8.json").intervals.assign(flow=1)
+    >>> over_time(intervals, window_s=1).round()
+       start_s  end_s  flow          bps
+    0      0.0    1.0     1  107151031.0
+    1      1.0    2.0     1   98753544.0
     """
     if by not in ("flow", "stream"):
         raise ValueError(f"by must be 'flow' or 'stream', not {by!r}")
@@ -79,6 +88,13 @@ def index_over_time(intervals, window_s, by="flow"):
     DataFrame
         One row per window: ``start_s``, ``end_s`` [s], ``jain_index`` [1] (NaN where all flows have
         0), and ``total_bps``, the sum of all flows [bit/s].
+
+    Examples
+    --------
+    >>> from netlab.readers import read_iperf3
+    >>> intervals = read_iperf3("tests/data/iperf3/3.12-tcp-8.json").intervals.assign(flow=1)
+    >>> index_over_time(intervals, window_s=1, by="stream").jain_index.round(2).tolist()
+    [0.92, 0.93]
     """
     windows = over_time(intervals, window_s, by).groupby(["start_s", "end_s"]).bps
     return windows.agg(
@@ -101,6 +117,12 @@ def convergence_s(windows, threshold=0.95):
     float
         ``start_s`` of the first window from which on *every* window has an index of at least the
         threshold (to within rounding; NaN is below); NaN if the last window has not. [s]
+
+    Examples
+    --------
+    >>> index = [0.60, 0.97, 0.91, 0.96, 0.99]
+    >>> convergence_s(pd.DataFrame({"start_s": [0, 5, 10, 15, 20], "jain_index": index}))
+    15.0
     """
     if not 0 < threshold <= 1:
         raise ValueError(f"threshold must be above 0 and at most 1, not {threshold!r}")

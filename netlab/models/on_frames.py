@@ -27,6 +27,18 @@ class Model:
         A column that it misses is a ``ValueError``.
     most_loss : float
         The highest loss rate at which the model holds; figures shade what is beyond. [1]
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> runs = pd.DataFrame({"mss_bytes": [1448], "base_rtt_s": 0.02, "loss_rate": 0.02})
+    >>> for model in mathis, mathis_random, mathis_labs, padhye, cubic:
+    ...     print(f"{model(runs.assign(streams=1))[0] / 1e6:.2f} Mbit/s: {model.label}")
+    5.02 Mbit/s: Mathis, C = √(3/2)
+    5.37 Mbit/s: Mathis, C = 1.31 (random loss)
+    4.10 Mbit/s: Mathis, C = 1 (the labs)
+    3.43 Mbit/s: Padhye, RTO = 0.2 s
+    5.02 Mbit/s: CUBIC (RFC 9438)
     """
 
     label: str
@@ -67,7 +79,7 @@ mathis = _model("Mathis, C = √(3/2)", partial(mathis_bps, c=MATHIS_C["periodic
 """`mathis_bps` of the columns ``mss_bytes``, ``base_rtt_s``, ``loss_rate`` and ``streams``. [bit/s]
 
 For periodic loss and an ACK per segment. With a column ``bottleneck_bps``, the result is at most
-what the link carries. Ignores queueing."""
+what the link carries. Ignores queueing. `Model` has an example."""
 
 mathis_random = _model("Mathis, C = 1.31 (random loss)", partial(mathis_bps, c=MATHIS_C["random"]))
 """As `mathis`, with the constant for random loss. [bit/s]"""
@@ -83,7 +95,13 @@ cubic = _model("CUBIC (RFC 9438)", cubic_bps)
 
 
 class Fit(NamedTuple):
-    """A constant, the ends of its 95 % interval, and the number of runs behind it. [1]"""
+    """A constant, the ends of its 95 % interval, and the number of runs behind it. [1]
+
+    Examples
+    --------
+    >>> print(Fit(1.21, 1.15, 1.28, 5))
+    C = 1.21 (1.15 to 1.28, 5 runs)
+    """
 
     c: float
     low: float
@@ -119,6 +137,15 @@ def fit_constant(runs):
     whether the model is right.
 
     Source: B. Efron, R. Tibshirani, "An introduction to the bootstrap", 1993, chapter 13.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> runs = pd.DataFrame({"mss_bytes": 1448, "base_rtt_s": [0.01, 0.02, 0.04, 0.08, 0.16]})
+    >>> runs = runs.assign(loss_rate=1e-4, streams=1)
+    >>> measured = mathis_labs(runs) * [1.2, 1.3, 1.2, 1.1, 1.2]
+    >>> print(fit_constant(runs.assign(received_bps=measured)))
+    C = 1.20 (1.14 to 1.26, 5 runs)
     """
     free, link = mathis(runs.assign(bottleneck_bps=np.inf)), mathis(runs.assign(loss_rate=0.0))
     lossy = (runs.loss_rate > 0) & (runs.loss_rate <= MATHIS_MOST_LOSS)
@@ -148,5 +175,13 @@ def log_error(runs, model):
     float
         0 if all predictions are right, 0.10 if they are about 10 % too high or too low, 0.69 for a
         factor of two; NaN without runs. [1]
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> runs = pd.DataFrame({"mss_bytes": 1448, "base_rtt_s": [0.02, 0.04], "loss_rate": 1e-4})
+    >>> runs = runs.assign(streams=1)
+    >>> round(log_error(runs.assign(received_bps=1.1 * mathis(runs)), mathis), 2)
+    0.1
     """
     return float(np.abs(np.log(runs.received_bps / model(runs))).mean())

@@ -48,6 +48,18 @@ class Result:
     provenance : dict
         Seed, clock, engine and its digest, versions, virtual and wall seconds, and the experiment
         itself.
+
+    Examples
+    --------
+    Two flows that share a link, measured before:
+
+    >>> from netlab import Iperf3, run, wan
+    >>> path = wan("100mbit", burst=15_000, limit=1_000_000)
+    >>> duel = [Iperf3(*ends, time=60, congestion="reno") for ends in (("h1", "h2"), ("h3", "h4"))]
+    >>> result = run(path, *duel, engine="recorded")
+    recorded: ...
+    >>> round(result.flows.received_bps.sum() / 1e6)
+    96
     """
 
     def __init__(self, experiment, raw, commands, provenance):
@@ -113,6 +125,17 @@ def load(directory):
     """Read what `Result.save` left; the tables are read anew from the raw output.
 
     A NetlabError where a file is missing, or is not what it was.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from netlab import Ping, run, wan
+    >>> result = run(wan(), Ping("h1", "h2"), engine="recorded")
+    recorded: ...
+    >>> with TemporaryDirectory() as folder:
+    ...     result.save(folder)
+    ...     load(folder)
+    <Result: 4 pings; seed 1, ...>
     """
     folder = Path(directory)
     try:

@@ -38,6 +38,13 @@ def run(topology, *traffic, engine=None, **fields):
     CommandError, ReadError
         A program failed or printed what cannot be read; the error has the text, and the folder
         where everything lies.
+
+    Examples
+    --------
+    >>> from netlab import Ping, wan
+    >>> run(wan(delay="20ms"), Ping("h1", "h2"), engine="recorded").pings.rtt_s.tolist()
+    recorded: 1 result of earlier runs on guest ...
+    [0.04, 0.02, 0.02, 0.02]
     """
     if not isinstance(topology, Experiment):
         experiment = Experiment(topology, *traffic, **fields)

@@ -66,6 +66,11 @@ def read_miniedit(source):
     - Parts that no link joins stay apart: a link that loses every packet joins a switch of each.
     - A name that a node cannot have here is changed: "R1" to "r1", "h1 - 10.0.0.1" to "h1", "File
       server" to "h" and a number.
+
+    Examples
+    --------
+    >>> read_miniedit("data/lab9.mn").node_names
+    ['h1', 'h2', 'h3', 'h4', 's1', 's2']
     """
     data = read_file(source)
     text = data.decode(json.detect_encoding(data), errors="backslashreplace")

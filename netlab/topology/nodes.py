@@ -134,6 +134,11 @@ class Switch(Description):
     ----------
     name : str
         With a number in it, such as ``"s1"``.
+
+    Examples
+    --------
+    >>> Switch("s1")
+    Switch(name='s1')
     """
 
     name: Annotated[Name, AfterValidator(check_switch_name)]
@@ -148,6 +153,11 @@ class Router(Description):
     name : str
     addresses : sequence of str
         IPv4 address with prefix length of each interface, in the order of the router's links.
+
+    Examples
+    --------
+    >>> Router("r1", ["10.0.0.1/24", "10.0.1.1/24"]).ip
+    '10.0.0.1'
     """
 
     name: Name

@@ -57,6 +57,13 @@ class Topology(Description):
     Each loop of links has two routers in it or more. Packets take the path through the fewest
     routers; of those, the one with the smallest delay; of those, the one whose links come first.
     The path back may differ where delays differ by direction.
+
+    Examples
+    --------
+    >>> hosts = Host("h1", "10.0.0.1/8"), Host("h2", "10.0.0.2/8")
+    >>> links = Link("h1", "s1"), Link("s1", "h2", delay="20ms", rate="10mbit")
+    >>> Topology(hosts, [Switch("s1")], links).rtt_s("h1", "h2")
+    0.02
     """
 
     hosts: tuple[Host, ...] = Field(min_length=1)

@@ -50,6 +50,11 @@ class Iperf3(ThroughputTest):
         still in its buffers.
     start : float
         How long after the others it starts. [s]
+
+    Examples
+    --------
+    >>> Iperf3("h1", "h2", parallel=8, congestion="reno").command("10.0.0.2", 5201)
+    'iperf3 -c 10.0.0.2 -p 5201 -t 10 -P 8 -i 1 -C reno -J'
     """
 
     kind: Literal["iperf3"] = "iperf3"

@@ -70,6 +70,18 @@ class Windows(Observer):
     The guest's kernel reports each ACK, in no virtual time: the run has the same bytes without it.
     On another engine ``ss`` runs every 50 ms: ``state`` and ``timeout`` are not known, and streams
     that opened between the same two runs may have each other's numbers.
+
+    Examples
+    --------
+    A start that overflows the queue, measured before:
+
+    >>> from netlab import Iperf3, run, wan
+    >>> path = wan("100mbit", "100ms", burst=15_000, limit=1_250_000, pairs=1, offload=False)
+    >>> test = Iperf3("h1", "h2", congestion="reno")
+    >>> result = run(path, test, Windows("h1", every="10ms"), engine="recorded")
+    recorded: ...
+    >>> result.windows.state.unique().tolist()
+    ['open', 'disorder', 'recovery']
     """
 
     kind: Literal["windows"] = "windows"
@@ -125,6 +137,17 @@ class Queue(Observer, OnLink):
     (its kind: tbf holds what waits before the bottleneck, netem what is under way on the delayed
     line and that, too), ``packets``, ``backlog_bytes`` [byte] and ``drops`` so far. Guests report
     every change, as for `Windows`; another engine runs ``tc -s`` every 50 ms.
+
+    Examples
+    --------
+    A queue of 100 packets that fills, measured before:
+
+    >>> from netlab import Iperf, portfolio, run
+    >>> flood = Iperf("h1", "h4", udp=True, bitrate="20mibit", start=1)
+    >>> result = run(portfolio(tclink=True), flood, Queue("r2", "r3"), engine="recorded")
+    recorded: ...
+    >>> int(result.queues.packets.max())
+    100
     """
 
     kind: Literal["queue"] = "queue"

@@ -21,6 +21,11 @@ class Ping(BetweenHosts):
         How many requests.
     interval : float
         Time between two of them. [s]
+
+    Examples
+    --------
+    >>> Ping("h1", "h2", count=10, interval=0.2).command("10.0.0.2")
+    'ping -c 10 -i 0.2 10.0.0.2'
     """
 
     kind: Literal["ping"] = "ping"

@@ -24,6 +24,13 @@ class Shell(Traffic):
     -----
     Hosts share the files of the guest, which are the same on every machine; with Mininet on this
     machine they share this machine's.
+
+    Examples
+    --------
+    What `Result.raw` calls its output, if it is the second traffic of an experiment:
+
+    >>> Shell("h1", "ss -tin").output_name(2)
+    '2-shell-h1'
     """
 
     kind: Literal["shell"] = "shell"

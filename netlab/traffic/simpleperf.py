@@ -56,6 +56,11 @@ class Simpleperf(ThroughputTest):
     which it was due. ``sent_bps`` is the client's rate in the same interval, and NaN where the two
     sides' times differ by more than a tenth of it. A last piece that is shorter than half an
     interval is added to the one before it.
+
+    Examples
+    --------
+    >>> Simpleperf("h1", "h2", parallel=2).command("10.0.0.2", 5201)
+    'python3 - -c -I 10.0.0.2 -p 5201 -t 25 -P 2 -i 1'
     """
 
     kind: Literal["simpleperf"] = "simpleperf"
