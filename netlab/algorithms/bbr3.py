@@ -27,6 +27,12 @@ class BBR3(CongestionControl):
     References
     ----------
     N. Cardwell, I. Swett, J. Beshay, "BBR congestion control", draft-ietf-ccwg-bbr-06, July 2026.
+
+    Examples
+    --------
+    >>> from netlab import Iperf3
+    >>> Iperf3("h1", "h2", congestion=BBR3, time=20).congestion
+    BBR3
     """
 
     loss_thresh = 0.02  # the most that a probe for bandwidth may lose (2.8)

@@ -11,6 +11,14 @@ class Reno(CongestionControl):
     References
     ----------
     M. Allman, V. Paxson, E. Blanton, "TCP congestion control", RFC 5681, 2009.
+
+    Examples
+    --------
+    >>> class Gentle(Reno):
+    ...     decrease = 0.3
+    >>> from netlab import Iperf3
+    >>> Iperf3("h1", "h2", congestion=Gentle).congestion
+    Gentle
     """
 
     increase = 1  # segments per round trip
@@ -42,6 +50,12 @@ class AIMD(Reno):
     ----------
     D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion avoidance
     in computer networks", Computer Networks and ISDN Systems 17, 1989.
+
+    Examples
+    --------
+    >>> from netlab import Iperf3
+    >>> Iperf3("h1", "h2", congestion=AIMD(0.06, 8), time=20).congestion
+    AIMD(0.06, 8)
     """
 
     def __init__(self, decrease=0.5, increase=1):
@@ -64,6 +78,12 @@ class MulTCP(Reno):
     ----------
     J. Crowcroft, P. Oechslin, "Differentiated end-to-end Internet services using a weighted
     proportional fair sharing TCP", ACM SIGCOMM Computer Communication Review 28(3), 1998.
+
+    Examples
+    --------
+    >>> from netlab import Iperf3
+    >>> Iperf3("h1", "h2", congestion=MulTCP(8), time=20).congestion
+    MulTCP(8)
     """
 
     def __init__(self, streams=2):
@@ -86,6 +106,12 @@ class Delay(CongestionControl):
     ----------
     L. Brakmo, S. O'Malley, L. Peterson, "TCP Vegas: new techniques for congestion detection and
     avoidance", ACM SIGCOMM 1994.
+
+    Examples
+    --------
+    >>> from netlab import Iperf3
+    >>> Iperf3("h1", "h2", congestion=Delay(alpha=3, beta=6)).congestion
+    Delay(3, 6)
     """
 
     def __init__(self, alpha=2, beta=4):
@@ -133,6 +159,13 @@ class DCTCP(Reno):
     ----------
     S. Bensley, D. Thaler, P. Balasubramanian, L. Eggert, G. Judd, "Data Center TCP (DCTCP)",
     RFC 8257, 2017.
+
+    Examples
+    --------
+    >>> from netlab import Experiment, Iperf3, wan
+    >>> path = wan("100mbit", qdisc="fq_codel ce_threshold 1ms", sysctls={"net.ipv4.tcp_ecn": 3})
+    >>> Experiment(path, Iperf3("h1", "h2", congestion=DCTCP)).traffic[0].congestion
+    DCTCP(0.0625)
     """
 
     def __init__(self, gain=1 / 16):
@@ -179,6 +212,12 @@ class Cubic(CongestionControl):
     L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert, "CUBIC for fast and long-distance networks",
     RFC 9438, 2023. S. Ha, I. Rhee, "Taming the elephants: new TCP slow start", Computer Networks
     55(9), 2011.
+
+    Examples
+    --------
+    >>> from netlab import Iperf3
+    >>> Iperf3("h1", "h2", congestion=Cubic(alpha_rule=True)).congestion
+    Cubic(True)
     """
 
     kept = 0.7  # of the window, after a loss

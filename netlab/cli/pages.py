@@ -212,8 +212,8 @@ def harmless(page, warn):
 def title_of(notebook, path):
     """The first heading of a notebook; without one, the name of its file."""
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    found = re.search(r"^# +(.+?)[ #]*$", prose, re.M)
-    return found[1] if found else path.stem
+    found = re.search(r"^# (.+)$", prose, re.M)
+    return found[1].strip(" #") if found else path.stem
 
 
 LINK = '<a href="{}">{}</a>'.format
@@ -224,13 +224,20 @@ def links(titles):
     return [LINK(quote(f"{name}.html"), html.escape(title)) for name, title in titles.items()]
 
 
+def headings(page):
+    """The text of each heading of the second level, and the link to it that stands behind it."""
+    for part in page.split("<h2")[1:]:
+        text, _, link = part.partition("</h2>")[0].partition(">")[2].rpartition("<a ")
+        if to := re.search('href="(#[^"]*)"', link):
+            yield re.sub("<[^<>]*>", "", text), to[1]
+
+
 def with_links(page, titles, here):
     """A page with its contents, and with the ways to the index and to the next page."""
     following = list(titles)[list(titles).index(here) + 1 :][:1]
     to = {"index": "All pages"} | {name: f"{titles[name]} →" for name in following}
     ways = f"<p>{' · '.join(links(to))}</p>" if len(titles) > 1 else ""
-    found = re.findall(r'<h2[^>]*>(.*?)<a [^>]*href="(#[^"]*)"[^>]*>¶</a></h2>', page, re.S)
-    lines = [f"<li>{LINK(to, re.sub('<[^>]*>', '', text))}</li>" for text, to in found]
+    lines = [f"<li>{LINK(to, text)}</li>" for text, to in headings(page)]
     contents = f"<details><summary>Contents</summary><ul>{''.join(lines)}</ul></details>"
     nav = '<nav class="jp-RenderedHTMLCommon" aria-label="{}">{}</nav>'.format
     head, _, body = page.partition("<main>")

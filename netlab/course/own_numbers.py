@@ -25,6 +25,11 @@ NO_SUCH_ID = "this course has no such id; write yours, as your course knows you,
 class Parameters(SimpleNamespace):
     """A student's own numbers, each an attribute that cannot be changed; and `student`, the id as
     `netlab.course.ids.normalised` has it, and `assignment`, the set.
+
+    Examples
+    --------
+    >>> mine("ps1", "ada").as_dict()
+    {'rate': '126mbit', 'delay': '26ms', 'buffer': 104652, 'seed': 52805}
     """
 
     def as_dict(self):
@@ -76,6 +81,12 @@ def mine(assignment, student=None):
     -----
     UserWarning
         The course's roster does not have this id.
+
+    Examples
+    --------
+    >>> my = mine("ps1", "ada")
+    >>> my.rate, my.delay
+    ('126mbit', '26ms')
     """
     found = parameters(assignment, who(student), secret())
     if stranger(found.student):

@@ -54,6 +54,14 @@ class Explorer(widgets.VBox):
     said, button, stop_button, bar, status : ipywidgets.Widget
         Sentence above the figure, button that measures, the one that ends its run, progress bar,
         last message.
+
+    Examples
+    --------
+    >>> from netlab import explore
+    >>> explorer = explore.mathis()
+    >>> explorer.rtt.value = 0.1
+    >>> explorer.plain_sentence()
+    '1 stream gets 4.47 Mbit/s: the loss is the limit. ...'
     """
 
     def __init__(self, figure, sliders, measured, extras=()):

@@ -57,6 +57,13 @@ def race(one="reno", other="cubic", more=()):
     connection from h1 to h2 and one from h3 to h4, and draws their windows, one value per 20 ms,
     while they run. The shares are those of what arrives after the first 4 s. Each press of the
     button takes another seed, which decides who begins, at most 0.1 s before the other.
+
+    Examples
+    --------
+    >>> explorer = race("reno", "bbr")
+    >>> explorer.queue.value = 1
+    >>> explorer.plain_sentence()
+    'Who will get more? reno (Linux) against bbr (Linux), link 100 Mbit/s, RTT 20 ms, ...'
     """
     for algorithm in (one, other, *more):
         if algorithm is None:

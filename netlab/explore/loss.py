@@ -39,6 +39,13 @@ def mathis(measured=None):
     runs Reno for 20 s, after 3 s that do not count. It sets socket buffers of twice the window, as
     the labs do; with these Linux has windows of about 1.15 to 1.21 times the slider's value. "No
     limit" means Mininet's buffers of 16 MiB, which are also assumed for the runs in `measured`.
+
+    Examples
+    --------
+    >>> explorer = mathis()
+    >>> explorer.streams.value = 8
+    >>> explorer.plain_sentence()
+    '8 streams get 179 Mbit/s: the loss is the limit. ...'
     """
     return Mathis(checked("mathis", measured, COLUMNS).assign(window_bytes=np.inf))
 

@@ -36,6 +36,13 @@ def aimd(measured=None):
     A step of the model: if the sum of the two rates is above what the link carries, *each* flow
     gives up the same share of its rate; else each adds the same. The button runs two Reno flows for
     20 s at 100 Mbit/s over 20 ms, with a queue of 250 kB; a point per second is drawn.
+
+    Examples
+    --------
+    >>> explorer = aimd()
+    >>> explorer.step.value = 10
+    >>> explorer.plain_sentence()
+    "Step 10: 49.0 and 19.0 Mbit/s, Jain's index 0.84. ..."
     """
     if measured is not None:
         check_frame("aimd", measured, "start_s", "flow", "bps")

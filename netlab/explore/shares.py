@@ -40,6 +40,13 @@ def fairness(measured=None):
     The line is `rtt_shares` of the RTTs without queueing. The button runs Reno at 100 Mbit/s for
     60 s, after 5 s that do not count. The RTT of h1 is 20 ms. The queue holds 62.5 kB (5 ms): a
     long queue would add the same long delay to both RTTs, so that their ratio would be near 1.
+
+    Examples
+    --------
+    >>> explorer = fairness()
+    >>> explorer.theirs.value = 4
+    >>> explorer.plain_sentence()
+    "h1 gets 50 %, h3 50 %. A flow of h1 gets 4 times what one of h3 gets; ..."
     """
     return Fairness(checked("fairness", measured, COLUMNS))
 

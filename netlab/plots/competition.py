@@ -43,6 +43,12 @@ def plane(trajectories, capacity_bps, flows=("flow 1", "flow 2"), stepper=False)
     through the origin: :math:`I = (1 + r)^2 / (2 (1 + r^2))`; the dotted lines have r = 2, I = 0.9.
     Source: D.-M. Chiu, R. Jain, "Analysis of the increase and decrease algorithms for congestion
     avoidance in computer networks", Computer Networks and ISDN Systems 17, 1989.
+
+    Examples
+    --------
+    >>> steps = pd.DataFrame({"x_bps": [70e6, 45e6], "y_bps": [10e6, 35e6]})
+    >>> plane({"model": steps}, capacity_bps=100e6, flows=("h1", "h3")).layout.xaxis.title.text
+    'throughput of h1 [Mbit/s]'
     """
     check_frames("plane", "trajectories", trajectories, "x_bps", "y_bps")
     if not 0 < capacity_bps < np.inf:
@@ -134,6 +140,12 @@ def index_over_time(windows, threshold=None):
         Label -> ``start_s``, ``end_s`` [s] and ``jain_index`` [1] of windows without overlap.
     threshold : float, optional
         Draw a line at this index. [1]
+
+    Examples
+    --------
+    >>> windows = pd.DataFrame({"start_s": [0, 1], "end_s": [1, 2], "jain_index": [0.6, 0.98]})
+    >>> index_over_time({"Reno": windows}, threshold=0.9).layout.yaxis.title.text
+    "Jain's index [1]"
     """
     check_frames("index_over_time", "windows", windows, "start_s", "end_s", "jain_index")
     fig, lowest = go.Figure(), 0.45 if threshold is None else threshold
@@ -177,6 +189,12 @@ def matrix(table, row, column, value="share", facet=None, middle=0.5, labels=Non
         What is drawn white, between 0 and 1; less is red, more is blue. None: from light to dark.
     labels : dict of str, optional
         Names of columns, such as ``{"other": "flow 2 uses", "buffer": "buffer [BDP]"}``.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"one": ["reno", "bbr"], "other": ["bbr", "reno"], "share": [0.3, 0.7]})
+    >>> matrix(runs, "one", "other").data[0].z.tolist()
+    [[nan, 0.3], [0.7, nan]]
     """
     check_frame("matrix", table, row, column, value, *[facet] * (facet is not None))
     if middle is not None and not 0 < middle < 1:

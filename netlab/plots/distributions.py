@@ -40,6 +40,13 @@ def distribution(table, x, y, marks=None, unit=None, labels=None, marked="publis
         Names of columns on the axes, such as ``{"jain_index": "fairness"}``.
     marked : str
         Name of the marks in the legend.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"streams": [1, 1, 8, 8], "seed": [1, 2, 1, 2]})
+    >>> runs["received_bps"] = [4.1e9, 5.2e9, 9.3e9, 9.4e9]
+    >>> distribution(runs, "streams", "received_bps").layout.yaxis.title.text
+    'throughput [Gbit/s]'
     """
     check_frame("distribution", table, x, y, "seed")
     runs, marks = table[table[y].notna() & table[x].notna()], dict(marks or {})

@@ -36,6 +36,15 @@ def prediction(grid, models, rate="loss_rate", title=None):
         the kernel counts (see `Nstat`): the p of Mathis et al. where losses come in bursts. [1]
     title : str, optional
         Default: what the runs have in common.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from netlab import models
+    >>> path = dict(streams=1, seed=1, mss_bytes=1448, base_rtt_s=0.02, bottleneck_bps=1e9)
+    >>> grid = pd.DataFrame({"loss_rate": [1e-4, 1e-3], "received_bps": [70e6, 22e6]})
+    >>> prediction(grid.assign(**path), [models.mathis]).layout.yaxis.title.text
+    'throughput [Mbit/s]'
     """
     if rate not in RATES:
         raise ValueError(f"prediction: rate must be one of {', '.join(RATES)}, not {rate!r}")

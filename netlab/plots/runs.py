@@ -29,6 +29,15 @@ def throughput(result, capacity=True):
         Show the payload that the slowest link of each path carries in segments of 1448 bytes: as a
         line if it is at most four times the highest throughput, else as a note. It is that of
         the network as it begins.
+
+    Examples
+    --------
+    >>> import netlab as nl
+    >>> test = nl.Iperf3("h1", "h2", parallel=8, congestion="reno", time=20, omit=3)
+    >>> run = nl.run(nl.wan("1gbit", "20ms", "0.1%", pairs=1), test, engine="recorded")
+    recorded: 1 result ...
+    >>> throughput(run).layout.yaxis.title.text
+    'throughput [Mbit/s]'
     """
     rows, names = measured_intervals("throughput", result), flow_names(result)
     alone, count = rows.flow.nunique() == 1, rows.groupby(["flow", "stream"]).ngroups
@@ -62,6 +71,15 @@ def streams(result):
     result : Result
         Its ``streams`` are drawn with the receiver's numbers; where there are none, with the
         sender's, and hatched. ``flows`` give the names.
+
+    Examples
+    --------
+    >>> import netlab as nl
+    >>> test = nl.Iperf3("h1", "h2", parallel=8, congestion="reno", time=20, omit=3)
+    >>> run = nl.run(nl.wan("1gbit", "20ms", "0.1%", pairs=1), test, engine="recorded")
+    recorded: 1 result ...
+    >>> streams(run).layout.title.text
+    "Jain's index 0.997"
     """
     rows = _measured("streams", result.streams, "flow", "stream", "src", "dst")
     rows = rows.sort_values(["flow", "stream"])

@@ -20,6 +20,13 @@ def comparison(table):
     table : pandas.DataFrame
         A row per ``quantity`` (its name): ``measured``, ``predicted``, ``published`` (NaN where
         there is none), and ``unit``: "bit/s", "s" or "byte", which get a prefix, or any other.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> row = dict(quantity="goodput", measured=9.3e9, predicted=9.56e9, published=9.4e9)
+    >>> comparison(pd.DataFrame([row | dict(unit="bit/s")])).layout.xaxis.title.text
+    'throughput [Gbit/s]'
     """
     tick = dict(width=4, color=COLOURS[1])
     kinds = {  # the last is drawn on top
@@ -78,6 +85,15 @@ def loss_onset(frame):
     ----------
     frame : pandas.DataFrame
         As `netlab.loss_onset` gives it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> steps = pd.DataFrame({"offered_bps": [20e6, 30e6], "received_bps": [20e6, 28e6]})
+    >>> steps = steps.assign(direction="h1 → h2", loss=[0, 0.07], too_much=[False, True])
+    >>> fig = loss_onset(steps.assign(rtt_mean_s=[0.02, 0.09], rtt_max_s=[0.03, 0.12]))
+    >>> fig.layout.title.subtitle.text
+    'h1 → h2 loses between 20 Mbit/s and 30 Mbit/s'
     """
     check_frame("loss_onset", frame, *SEARCH)
     frame = frame.sort_values("offered_bps", kind="stable")

@@ -28,6 +28,13 @@ def aimd(traces):
     ----------
     traces : dict of pandas.DataFrame
         Label -> ``time_s`` [s] and ``cwnd_bytes`` [byte], as `netlab.models.aimd_trace` gives them.
+
+    Examples
+    --------
+    >>> from netlab.models import aimd_trace
+    >>> fig = aimd({"Reno": aimd_trace(1448, 0.02, duration_s=2, limit_bytes=100_000)})
+    >>> fig.layout.yaxis.title.text
+    'congestion window [kB]'
     """
     check_frames("aimd", "traces", traces, "time_s", "cwnd_bytes")
     scale, unit = unit_prefix("byte", max(trace.cwnd_bytes.max() for trace in traces.values()))
@@ -61,6 +68,16 @@ def windows(result, flow=None):
     -----
     Of too many points, the first, lowest, highest and last of each short piece of time are drawn;
     of the marks, at most 1200 of a kind. The subtitle counts all.
+
+    Examples
+    --------
+    >>> import netlab as nl
+    >>> path = nl.wan("20mbit", "100ms", burst=15_000, limit=250_000, pairs=1, offload=False)
+    >>> test = nl.Iperf3("h1", "h2", congestion="reno", mss=1448, time=10)
+    >>> run = nl.run(path, test, nl.Windows("h1", every="10ms"), engine="recorded")
+    recorded: 1 result ...
+    >>> windows(run).layout.title.subtitle.text
+    'loss: 2 times'
     """
     rows, names = _windows_of(result, flow), runs.flow_names(result)
     flows, streams = rows.flow.nunique(), rows.groupby(["flow", "stream"]).ngroups
@@ -105,6 +122,17 @@ def queues(result, qdisc=None):
     qdisc : str, optional
         Kind of the queueing discipline. Default: what waits at the bottleneck, the last one in the
         chain that is not netem. "netem" has that and what is under way on the line.
+
+    Examples
+    --------
+    >>> import netlab as nl
+    >>> path = nl.wan("100mbit", "20ms", burst=15_000, limit=250_000, offload=False)
+    >>> one = nl.Iperf3("h1", "h2", congestion="reno", time=60, get_server_output=True)
+    >>> two = one.but(src="h3", dst="h4", time=40, start=10)
+    >>> run = nl.run(path, one, two, nl.Queue("s1", "s2", every="50ms"), engine="recorded")
+    recorded: 1 result ...
+    >>> queues(run).layout.title.subtitle.text
+    'throughput counted by the receiver, 397 drops by tbf'
     """
     rows, kind = _queues_of(result, qdisc)
     above = int(not result.intervals.empty)

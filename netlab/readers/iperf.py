@@ -34,6 +34,14 @@ class IperfOutput(StreamsOutput):
         ``buffer_bytes``, ``congestion``, ``version`` (of the *other* side, where known),
         ``acknowledged`` (False: one side has not heard from the other) and ``interrupted`` (the
         server was stopped before the client had ended). What is not told is NaN, or None for texts.
+
+    Examples
+    --------
+    >>> out = read_iperf("tests/data/iperf/2.2.1-tcp-2-server.txt")
+    >>> out
+    IperfOutput(TCP, the server's: 2 streams, 7 intervals)
+    >>> out.streams[["port", "received_bytes"]].astype(int).values.tolist()
+    [[54308, 6427770], [54312, 5284823]]
     """
 
 

@@ -82,6 +82,14 @@ class Iperf3Output(StreamsOutput):
         ``started_unix_s``, ``title``, ``client_cpu``, ``server_cpu`` (1 = one core),
         ``interrupted`` and ``error`` (what iperf3 wrote of the interruption). Texts that are not
         there are None.
+
+    Examples
+    --------
+    >>> out = read_iperf3("tests/data/iperf3/3.12-tcp-8.json")
+    >>> out
+    Iperf3Output(TCP, the client's: 8 streams, 16 intervals)
+    >>> out.meta["congestion"], out.meta["mss_bytes"]
+    ('reno', 1448.0)
     """
 
 
@@ -104,6 +112,12 @@ def read_iperf3(source):
     A run that was interrupted on this side (Ctrl-C) is read, with ``meta["interrupted"]`` True. If
     the *other* side stopped, iperf3 divides all bytes by the end of the last whole interval: such a
     file is refused.
+
+    Examples
+    --------
+    >>> streams = read_iperf3("tests/data/iperf3/3.12-tcp-8.json").streams
+    >>> f"{len(streams)} streams, {streams.received_bps.sum() / 1e6:.1f} Mbit/s"
+    '8 streams, 95.1 Mbit/s'
     """
     return read(source, "iperf3", _output)
 

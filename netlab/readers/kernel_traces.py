@@ -29,6 +29,12 @@ class WindowsOutput(NamedTuple):
     """A frame: ``time_s`` [s], the addresses and ports of both ends, ``cwnd``, ``ssthresh`` (NaN
     before the first loss) and ``in_flight`` [segment], ``mss_bytes`` [byte], ``srtt_s`` [s],
     ``state``, ``timeout``, ``retransmits``.
+
+    Examples
+    --------
+    >>> rows = read_ss("tests/data/ss/iproute2-reno-2.txt").windows
+    >>> rows[["cwnd", "srtt_s"]].iloc[-1].tolist()
+    [49.0, 0.020108]
     """
 
     windows: pd.DataFrame
@@ -37,13 +43,25 @@ class WindowsOutput(NamedTuple):
 class QueuesOutput(NamedTuple):
     """A frame: ``time_s`` [s], ``interface``, ``handle`` (tc's, such as ``"2:"``), ``packets``,
     ``backlog_bytes`` [byte] and ``drops`` so far.
+
+    Examples
+    --------
+    >>> rows = read_tc("tests/data/tc/iproute2-tbf-netem.txt").queues
+    >>> rows[["packets", "backlog_bytes", "drops"]].max().tolist()
+    [168, 254352, 330]
     """
 
     queues: pd.DataFrame
 
 
 def read_windows(source):
-    """Read a guest's trace of windows, or what `read_ss` reads: a `WindowsOutput`."""
+    """Read a guest's trace of windows, or what `read_ss` reads: a `WindowsOutput`.
+
+    Examples
+    --------
+    >>> int(read_windows("tests/data/ss/iproute2-reno-2.txt").windows.cwnd.max())
+    161
+    """
     return read(source, "trace of windows", _windows)
 
 
@@ -52,17 +70,36 @@ def read_ss(source):
 
     ``time_s`` counts from the first line ``at``, and is NaN without one. ss prints no ``state``
     and ``timeout``: they are NaN.
+
+    Examples
+    --------
+    >>> out = read_ss("10.0.0.1:40254 10.0.0.2:5201 reno rtt:20.378/0.189 mss:1448 cwnd:24")
+    >>> out.windows[["cwnd", "srtt_s"]].values.tolist()
+    [[24.0, 0.020378]]
     """
     return read(source, "ss", _ss)
 
 
 def read_queues(source):
-    """Read a guest's trace of queues, or what `read_tc` reads: a `QueuesOutput`."""
+    """Read a guest's trace of queues, or what `read_tc` reads: a `QueuesOutput`.
+
+    Examples
+    --------
+    >>> int(read_queues("tests/data/tc/iproute2-tbf-netem.txt").queues.packets.max())
+    168
+    """
     return read(source, "trace of queues", _queues)
 
 
 def read_tc(source):
-    """Read what ``tc -s -j qdisc show`` printed: a `QueuesOutput`."""
+    """Read what ``tc -s -j qdisc show`` printed: a `QueuesOutput`.
+
+    Examples
+    --------
+    >>> out = read_tc('[{"kind": "tbf", "handle": "2:", "qlen": 2, "backlog": 3028, "drops": 1}]')
+    >>> out.queues[["packets", "backlog_bytes", "drops"]].values.tolist()
+    [[2, 3028, 1]]
+    """
     return read(source, "tc", _tc)
 
 

@@ -22,6 +22,12 @@ class NstatOutput:
     ----------
     counts : dict of int
         By the kernel's own names: ``TcpOutSegs``, ``TcpRetransSegs``, ``TcpExtTCPTimeouts`` ...
+
+    Examples
+    --------
+    >>> out = read_nstat("tests/data/nstat/linux-7.2-reno-1-percent.json")
+    >>> out.halvings, round(out.halving_rate, 4)
+    (55, 0.008)
     """
 
     counts: dict
@@ -68,6 +74,12 @@ def read_nstat(source):
 
     The names are the kernel's: see ``nstat(8)`` and the kernel's documentation, "SNMP counter".
     Without ``-z``, the counters that are zero are missing, and the text is refused.
+
+    Examples
+    --------
+    >>> counts = read_nstat("tests/data/nstat/linux-7.2-reno-1-percent.json").counts
+    >>> counts["TcpOutSegs"], counts["TcpRetransSegs"]
+    (6904, 66)
     """
     return read(source, "nstat", _output)
 

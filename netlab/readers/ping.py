@@ -44,6 +44,14 @@ class PingOutput:
     meta : dict
         ``transmitted``, ``received``, ``duplicates``, ``loss`` (a fraction), ``rtt_min_s``,
         ``rtt_avg_s``, ``rtt_max_s``, ``rtt_mdev_s`` [s], ``dst``, ``duration_s`` [s].
+
+    Examples
+    --------
+    >>> out = read_ping("tests/data/ping/iputils-20221126-lossy.txt")
+    >>> out
+    PingOutput(10.0.0.2: 4 of 8, mean 0.264 ms)
+    >>> out.meta["loss"], out.meta["rtt_min_s"]
+    (0.5, 0.000204)
     """
 
     pings: pd.DataFrame

@@ -63,6 +63,14 @@ class SimpleperfOutput(StreamsOutput):
     A client counts what it handed to its kernel, from the moment in which all its connections were
     there until its last chunk was taken; a server counts what arrived, from the first byte until
     BYE. Each text has its own side's figures; the other side's are NaN.
+
+    Examples
+    --------
+    >>> out = read_simpleperf("tests/data/simpleperf/server-intervals-2.txt")
+    >>> out
+    SimpleperfOutput(the server's: 2 streams, 12 intervals)
+    >>> out.streams.received_bps.tolist()
+    [8908956.0, 10261783.0]
     """
 
 

@@ -36,7 +36,13 @@ def goodput(
 ):
     """Of one iperf3 test from `src` to `dst`, as the server counts it, its first two seconds left
     out; `at_least` and `at_most` in tc's notation. Its own round-trip time was never below
-    `rtt_at_least`, and at least so many segments were sent again."""
+    `rtt_at_least`, and at least so many segments were sent again.
+
+    Examples
+    --------
+    >>> goodput("h1", "h2", at_least="90mbit", seconds=3)
+    {'what': 'goodput', 'least': 90000000.0, 'most': None, 'src': 'h1', ...}
+    """
     return _range("goodput", units.rate_bps, at_least, at_most) | {
         "src": src, "dst": dst, "seconds": seconds, "streams": streams,
         "rtt_s": units.delay_s(rtt_at_least), "resent": resent,
@@ -44,19 +50,37 @@ def goodput(
 
 
 def rtt(src, dst, at_least=None, at_most=None):
-    """The median round-trip time of ten pings; `at_least` and `at_most` in tc's notation."""
+    """The median round-trip time of ten pings; `at_least` and `at_most` in tc's notation.
+
+    Examples
+    --------
+    >>> rtt("h1", "h2", at_least="20ms", at_most="21ms")
+    {'what': 'rtt', 'least': 0.02, 'most': 0.021, 'src': 'h1', 'dst': 'h2'}
+    """
     return _range("rtt", units.delay_s, at_least, at_most) | {"src": src, "dst": dst}
 
 
 def says(host, command, pattern):
-    """What a command prints has this regular expression in it; give programs their full path."""
+    """What a command prints has this regular expression in it; give programs their full path.
+
+    Examples
+    --------
+    >>> says("h1", "/usr/sbin/ip route", "10.0.0.2 via")
+    {'what': 'says', 'host': 'h1', 'command': '/usr/sbin/ip route', 'pattern': '10.0.0.2 via'}
+    """
     re.compile(pattern)
     return {"what": "says", "host": host, "command": command, "pattern": pattern}
 
 
 def prints(host, command, at_least=None, at_most=None, files=None):
     """The last number that a command prints, such as ``/usr/sbin/sysctl net.ipv4.tcp_rmem``, beside
-    `files` (texts by name) of the grader's; give programs their full path."""
+    `files` (texts by name) of the grader's; give programs their full path.
+
+    Examples
+    --------
+    >>> prints("h1", "/usr/sbin/sysctl -n net.ipv4.tcp_sack", at_most=0)
+    {'what': 'prints', 'least': None, 'most': 0.0, 'host': 'h1', ...}
+    """
     more = {"host": host, "command": command, "files": dict(files or {})}
     return _range("prints", float, at_least, at_most) | more
 
