@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import textwrap
 from html import escape
 from pathlib import Path
 
@@ -47,6 +48,9 @@ BINDER = f"https://mybinder.org/v2/gh/{REPOSITORY}/HEAD"
 HERE_SLIDERS = """
 **On this page** the sliders move over states that were computed beforehand, and there are fewer of
 them. In Jupyter there are all, and the button that measures; the race is a picture here.
+"""
+CALLED_HERE = """
+After ``import netlab as nl``, what the guide calls ``nl.run`` is ``netlab.run`` here.
 """
 SHOWN = re.compile(r"<!-- figure (\S+) (\d+) -->")
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
@@ -163,43 +167,54 @@ def reference(module):
     """The page of a module: its docstring, a table of its names, then each."""
     found = importlib.import_module(module)
     named = {name: getattr(found, name) for name in found.__all__}
-    entries, elsewhere = {}, []
+    entries, rows, elsewhere = [], [], []
     for name, value in named.items():
         if inspect.ismodule(value):
             continue
+        documented = inspect.isclass(value) or inspect.isroutine(value)
+        about = inspect.getdoc(value) if documented else said_of(module, name)
         if found is not netlab and vars(netlab).get(name) is value:
-            elsewhere.append(f"   ~netlab.{name}")
-        elif inspect.isclass(value):
+            elsewhere.append(row(f"~netlab.{name}", about))
+            continue
+        if inspect.isclass(value):
             listed = "" if issubclass(value, NO_MEMBERS) else "   :members:\n"
             hidden = "   :exclude-members: model_config\n"
-            entries[name] = f".. autoclass:: {name}\n{listed}{hidden}"
-        elif callable(value):
-            entries[name] = f".. autofunction:: {name}\n"
+            entry = f".. autoclass:: {name}\n{listed}{hidden}"
+        elif documented:
+            entry = f".. autofunction:: {name}\n"
         else:
-            about = said_of(module, name)
-            entries[name] = f".. py:data:: {name}\n\n{about}\n"
-    names = "\n".join([*(f"   {name}" for name in entries), *elsewhere])
+            entry = f".. py:data:: {name}\n\n{textwrap.indent(about, '   ')}\n"
+        short = f"nl{module.removeprefix('netlab')}.{name}"  # as it is searched for
+        entries.append(f".. index:: ! {short}\n\n{entry}")
+        rows.append(row(name, about))
+    table = "\n".join(rows + elsewhere)
+    first = CALLED_HERE * (found is netlab)
     return f"""{module}
 {"=" * len(module)}
-
+{first}
 .. automodule:: {module}
    :no-members:
 
 .. currentmodule:: {module}
 
-.. autosummary::
-   :nosignatures:
+.. list-table::
+   :class: names
 
-{names}
+{table}
 
-{chr(10).join(entries.values())}"""
+{chr(10).join(entries)}"""
+
+
+def row(name, about):
+    """A name and the first paragraph of what is said of it, as a row of a table."""
+    return f"   * - `{name}`\n     - {' '.join(about.partition(chr(10) * 2)[0].split())}"
 
 
 def said_of(module, name):
     """The docstring below a constant, in one of the modules of a package."""
     for home in [one for one in sys.modules if one.startswith(f"{module}.")]:
         if text := ModuleAnalyzer.for_module(home).find_attr_docs().get(("", name)):
-            return "\n".join(f"   {line}" for line in text)
+            return "\n".join(text)
     raise LookupError(f"{module}.{name} has no docstring: write one below its assignment")
 
 

@@ -1,6 +1,7 @@
 """Sphinx's settings; build.py lays the sources out and calls Sphinx."""
 
 import os
+import re
 from importlib.metadata import version as version_of
 
 from docutils.nodes import SkipNode
@@ -8,9 +9,9 @@ from latex2mathml.converter import convert
 
 project = "netlab"
 author = "the netlab authors"
-copyright = "the netlab authors, MIT licence"
 version = release = version_of("netlab")
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+copyright = f"the netlab authors, MIT licence. netlab {version}"
+extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc"]
 
 nb_execution_mode = "off"
 nb_merge_streams = True
@@ -73,5 +74,14 @@ def formula(node, display):
     return mathml if display == "inline" else wide
 
 
+def defaults(app, what, name, value, options, signature, returned):
+    """A signature without what only Python knows, such as <factory>."""
+    if signature is None:
+        return None
+    signature = signature.replace(", program=<factory>", "").replace("=<factory>", "={}")
+    return re.sub("=<[^>]*>", "=...", signature), returned
+
+
 def setup(app):
+    app.connect("autodoc-process-signature", defaults)
     app.add_html_math_renderer("mathml", (inline, None), (block, None))
