@@ -44,6 +44,7 @@ MODULES = (
 # Their methods are for who adds a kind of traffic, an error or a model, not for who uses one
 NO_MEMBERS = netlab.traffic.Traffic, Exception, tuple
 REPOSITORY = os.environ.get("GITHUB_REPOSITORY")  # OWNER/NAME, where GitHub builds the site
+ADDRESS = f"https://github.com/{REPOSITORY}"
 BINDER = f"https://mybinder.org/v2/gh/{REPOSITORY}/HEAD"
 HERE_SLIDERS = """
 **On this page** the sliders move over states that were computed beforehand, and there are fewer of
@@ -52,6 +53,10 @@ them. In Jupyter there are all, and the button that measures; the race is a pict
 CALLED_HERE = """
 After ``import netlab as nl``, what the guide calls ``nl.run`` is ``netlab.run`` here.
 """
+RESULTS_STAND_OPEN = """
+Results stand open on this page. To predict first, take
+[a student copy](../docs/guide.md#in-the-classroom) (`netlab student-copy`), or run the notebook.
+"""
 SHOWN = re.compile(r"<!-- figure (\S+) (\d+) -->")
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 
@@ -59,21 +64,31 @@ LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 def lay_out(folder):
     """Write the sources of all pages into an empty folder."""
     for name in PAGES:
-        put(folder, name, (ROOT / name).read_text(encoding="utf-8"))
+        put(folder, name, addressed((ROOT / name).read_text(encoding="utf-8")))
     for name in NOTEBOOKS:
         path = f"notebooks/{name}"
         notebook = nbformat.read(ROOT / path, as_version=4)
         put(folder, path, nbformat.writes(live(notebook, folder, name)))
     for path in HERE.glob("*.md"):
         text = SHOWN.sub(lambda found: shown(folder, *found.groups()), path.read_text("utf-8"))
-        if REPOSITORY:
-            text = text.replace("ADDRESS", f"https://github.com/{REPOSITORY}")
-            text = text.replace("(https://mybinder.org)", f"({BINDER}?urlpath=lab/tree/notebooks)")
-        put(folder, path.name, text)
+        put(folder, path.name, addressed(text))
     glossary(folder)
     for module in MODULES:
         (folder / "reference").mkdir(exist_ok=True)
         (folder / f"reference/{module}.rst").write_text(reference(module), encoding="utf-8")
+
+
+def addressed(text):
+    """The text with the repository's address; without links to it, where that is not known."""
+    known = "known" if REPOSITORY else "unknown"
+    text = re.sub(rf"^(.*) <!-- {known} -->$", r"\1", text, flags=re.M)
+    text = re.sub(r"^.* <!-- (un)?known -->\n", "", text, flags=re.M)
+    if not REPOSITORY:
+        return re.sub(r"\[([^]]+)\]\(ADDRESS[^)]*\)", r"\1", text)
+    text = re.sub(r"(\bclone |\()ADDRESS\b", rf"\1{ADDRESS}", text)
+    text = text.replace("  # the address of the repository", "")
+    binder = f"({BINDER}?urlpath=lab/tree/notebooks)"
+    return text.replace("(BINDER)", binder).replace("(https://mybinder.org)", binder)
 
 
 def put(folder, name, text):
@@ -115,17 +130,14 @@ def live(notebook, folder, name):
 def ways_in(name):
     """How to run a notebook."""
     path = f"lab/tree/notebooks/{name}"
-    binder = f"[Binder]({BINDER}?urlpath={path}) opens it"
-    if not REPOSITORY:
-        binder = f"give [mybinder.org](https://mybinder.org) the repository and the path `{path}`"
     typed = "; what is typed needs an engine" if name.startswith("lab") else ""
     guide = "../docs/guide.md#an-engine-on-another-machine"
     live = "live where its image has the engine, else with recorded results"
-    lines = f"""- **In the browser:** {binder}, {live}{typed}.
-- **On your Linux machine:** `make lab` opens it, live.
+    browser = f"- **In the browser:** [Binder]({BINDER}?urlpath={path}) opens it, {live}{typed}.\n"
+    lines = f"""{browser * bool(REPOSITORY)}- **On your Linux machine:** `make lab` opens it, live.
 - **On any other:** [a lab server]({guide}) runs it, with `%env NETLAB_ENGINE=ssh://...` first.
 """
-    return lines + HERE_SLIDERS * (name == "explorers.ipynb")
+    return lines + (HERE_SLIDERS if name == "explorers.ipynb" else RESULTS_STAND_OPEN)
 
 
 def still_and_live(output, folder, to_root="", grid=None):
