@@ -2,14 +2,16 @@
 
 import os
 import re
-from importlib.metadata import version as version_of
+import tomllib
+from pathlib import Path
 
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 
 project = "netlab"
 author = "the netlab authors"
-version = release = version_of("netlab")
+about = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+version = release = tomllib.loads(about)["project"]["version"]
 copyright = f"the netlab authors, MIT licence. netlab {version}"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc"]
 

@@ -60,7 +60,7 @@ class Live {
       const rows = Math.ceil(room / (width - 40)), entries = Object.entries(layout);
       height += 20 * (rows - Math.ceil(room / 520));
       if (entries.some(([name, one]) => name.startsWith("yaxis") && one.scaleanchor)) // a square
-        height = Math.min(height, width + 20 * rows + 50);
+        height = Math.min(height, width + 20 * rows + (layout.sliders ? 150 : 50));
       layout.font = { ...layout.font, size: 12 };
       for (const name of ["legend", "legend2"])
         if (layout[name] || name == "legend") layout[name] = { ...layout[name], font: { size: 12 } };
