@@ -84,11 +84,13 @@ def addressed(text):
     text = re.sub(rf"^(.*) <!-- {known} -->$", r"\1", text, flags=re.M)
     text = re.sub(r"^.* <!-- (un)?known -->\n", "", text, flags=re.M)
     if not REPOSITORY:
+        text = re.sub(r"^.*\(https://mybinder\.org\).*\n", "", text, flags=re.M)
         return re.sub(r"\[([^]]+)\]\(ADDRESS[^)]*\)", r"\1", text)
     text = re.sub(r"(\bclone |\()ADDRESS\b", rf"\1{ADDRESS}", text)
     text = text.replace("  # the address of the repository", "")
     binder = f"({BINDER}?urlpath=lab/tree/notebooks)"
-    return text.replace("(BINDER)", binder).replace("(https://mybinder.org)", binder)
+    given = r"give \[mybinder\.org\]\(https://mybinder\.org\) [^.;|\n]*"
+    return re.sub(given, f"[it]{binder} opens the notebooks", text).replace("(BINDER)", binder)
 
 
 def put(folder, name, text):
