@@ -67,7 +67,7 @@ def block(translator, node):
 def formula(node, display):
     text = node.astext()
     if display == "block" and "&" in text and r"\begin" not in text:
-        text = rf"\begin{{aligned}}{text}\end{{aligned}}"
+        text = rf"\begin{{split}}{text}\end{{split}}"
     try:
         mathml = convert(text, display=display)
     except Exception as error:

@@ -173,10 +173,10 @@ def aimd_trace(
 
     Notes
     -----
-    AIMD(decrease, increase), congestion avoidance only:
+    AIMD(decrease, increase), congestion avoidance only; the second line is a loss:
 
     .. math:: W &\\leftarrow W + a\\,MSS \\\\
-        W &\\leftarrow \\max((1 - b) W, MSS) \\quad\\text{after a loss}
+        W &\\leftarrow \\max((1 - b) W, MSS)
 
     Ignores slow start, timeouts, and the delay that a queue adds. With ``increase=8,
     decrease=0.06`` it is the single stream that ORNL tuned to match eight Reno streams: a loss in
