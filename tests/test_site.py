@@ -1,12 +1,13 @@
 """The project's site: built once, read as files, and seen in a real browser."""
 
-import importlib
+import importlib.util
 import json
 import os
 import re
 import subprocess
 import sys
 import time
+import tomllib
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
@@ -186,6 +187,40 @@ def test_each_function_and_class_of_the_reference_has_an_example():
     assert lacking == []
 
 
+def test_each_name_has_its_sentence_and_a_signature_without_riddles(site):
+    riddles = "=&lt;|object at|<mi>&</mi>|Convert a string or number"
+    for path in (site / "reference").glob("*.html"):
+        _, _, table = (page := path.read_text(encoding="utf-8")).partition('<table class="names')
+        rows = re.findall(r"<tr.*?</tr>", table.partition("</table>")[0], re.S)
+        said = [re.sub("<[^>]*>", "", row.partition("</td>")[2]).strip() for row in rows]
+        assert rows and min(map(len, said)) > 10, path
+        assert not re.search(riddles, page), path
+    first = (site / "reference/netlab.html").read_text(encoding="utf-8")
+    assert "what the guide calls" in first
+
+
+def test_each_page_says_the_version_and_where_the_repository_is(pages):
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    for path, page in pages.items():
+        assert f"netlab {version}" in path.read_text(encoding="utf-8"), path
+        assert ("a", "href", "https://github.com/ada/netlab") in page.links, path
+
+
+def test_where_the_address_is_not_known_the_first_page_says_so(monkeypatch):
+    monkeypatch.syspath_prepend(BUILD.parent)
+    spec = importlib.util.spec_from_file_location("site_build", BUILD)
+    builder = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(builder)
+    text = (BUILD.parent / "index.md").read_text(encoding="utf-8")
+    monkeypatch.setattr(builder, "REPOSITORY", None)
+    unknown = builder.addressed(text)
+    assert "does not know its repository's address" in unknown
+    assert "mybinder" not in unknown and "(ADDRESS" not in unknown
+    monkeypatch.setattr(builder, "REPOSITORY", "ada/netlab")
+    known = builder.addressed(text)
+    assert "does not know" not in known and "ADDRESS" not in known and "known -->" not in known
+
+
 def test_each_notebook_is_a_page_with_three_ways_in(pages, site):
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         links = [link for _, _, link in pages[site / f"notebooks/{path.stem}.html"].links]
@@ -228,11 +263,17 @@ def test_a_figure_takes_the_colours_of_its_page(chrome, site):
     assert chrome.execute_script(ink) == "#222222"
     chrome.execute_script("document.body.dataset.theme = 'dark'")
     until(chrome, f"{ink} == '#E6E6E6'")
+    black = "return figures[0].parts().data[0].line.color"  # as a trace may be
+    chrome.execute_script('figures[0].text = \'{"data": [{"line": {"color": "black"}}]}\'')
+    assert chrome.execute_script(black) == "#E6E6E6"
 
 
 def test_words_are_found(chrome, site):
+    results = "return [...document.querySelectorAll('#search-results a')].map(String)"
+    seen(chrome, (site / "search.html").as_uri() + "?q=nl.run")
+    assert "reference/netlab.html#" in until(chrome, results)[0]
     seen(chrome, (site / "search.html").as_uri() + "?q=mathis_bps")
-    found = until(chrome, "return [...document.querySelectorAll('#search-results a')].map(String)")
+    found = until(chrome, results)
     assert any(link.endswith("netlab.models.html#netlab.models.mathis_bps") for link in found)
     assert [one for one in chrome.get_log("browser") if one["level"] == "SEVERE"] == []
 

@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import textwrap
 from html import escape
 from pathlib import Path
 
@@ -43,10 +44,18 @@ MODULES = (
 # Their methods are for who adds a kind of traffic, an error or a model, not for who uses one
 NO_MEMBERS = netlab.traffic.Traffic, Exception, tuple
 REPOSITORY = os.environ.get("GITHUB_REPOSITORY")  # OWNER/NAME, where GitHub builds the site
+ADDRESS = f"https://github.com/{REPOSITORY}"
 BINDER = f"https://mybinder.org/v2/gh/{REPOSITORY}/HEAD"
 HERE_SLIDERS = """
 **On this page** the sliders move over states that were computed beforehand, and there are fewer of
 them. In Jupyter there are all, and the button that measures; the race is a picture here.
+"""
+CALLED_HERE = """
+After ``import netlab as nl``, what the guide calls ``nl.run`` is ``netlab.run`` here.
+"""
+RESULTS_STAND_OPEN = """
+Results stand open on this page. To predict first, take
+[a student copy](../docs/guide.md#in-the-classroom) (`netlab student-copy`), or run the notebook.
 """
 SHOWN = re.compile(r"<!-- figure (\S+) (\d+) -->")
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
@@ -55,21 +64,33 @@ LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?(?=\))")
 def lay_out(folder):
     """Write the sources of all pages into an empty folder."""
     for name in PAGES:
-        put(folder, name, (ROOT / name).read_text(encoding="utf-8"))
+        put(folder, name, addressed((ROOT / name).read_text(encoding="utf-8")))
     for name in NOTEBOOKS:
         path = f"notebooks/{name}"
         notebook = nbformat.read(ROOT / path, as_version=4)
         put(folder, path, nbformat.writes(live(notebook, folder, name)))
     for path in HERE.glob("*.md"):
         text = SHOWN.sub(lambda found: shown(folder, *found.groups()), path.read_text("utf-8"))
-        if REPOSITORY:
-            text = text.replace("ADDRESS", f"https://github.com/{REPOSITORY}")
-            text = text.replace("(https://mybinder.org)", f"({BINDER}?urlpath=lab/tree/notebooks)")
-        put(folder, path.name, text)
+        put(folder, path.name, addressed(text))
     glossary(folder)
     for module in MODULES:
         (folder / "reference").mkdir(exist_ok=True)
         (folder / f"reference/{module}.rst").write_text(reference(module), encoding="utf-8")
+
+
+def addressed(text):
+    """The text with the repository's address; without links to it, where that is not known."""
+    known = "known" if REPOSITORY else "unknown"
+    text = re.sub(rf"^(.*) <!-- {known} -->$", r"\1", text, flags=re.M)
+    text = re.sub(r"^.* <!-- (un)?known -->\n", "", text, flags=re.M)
+    if not REPOSITORY:
+        text = re.sub(r"^.*\(https://mybinder\.org\).*\n", "", text, flags=re.M)
+        return re.sub(r"\[([^]]+)\]\(ADDRESS[^)]*\)", r"\1", text)
+    text = re.sub(r"(\bclone |\()ADDRESS\b", rf"\1{ADDRESS}", text)
+    text = text.replace("  # the address of the repository", "")
+    binder = f"({BINDER}?urlpath=lab/tree/notebooks)"
+    given = r"give \[mybinder\.org\]\(https://mybinder\.org\) [^.;|\n]*"
+    return re.sub(given, f"[it]{binder} opens the notebooks", text).replace("(BINDER)", binder)
 
 
 def put(folder, name, text):
@@ -111,17 +132,14 @@ def live(notebook, folder, name):
 def ways_in(name):
     """How to run a notebook."""
     path = f"lab/tree/notebooks/{name}"
-    binder = f"[Binder]({BINDER}?urlpath={path}) opens it"
-    if not REPOSITORY:
-        binder = f"give [mybinder.org](https://mybinder.org) the repository and the path `{path}`"
     typed = "; what is typed needs an engine" if name.startswith("lab") else ""
     guide = "../docs/guide.md#an-engine-on-another-machine"
     live = "live where its image has the engine, else with recorded results"
-    lines = f"""- **In the browser:** {binder}, {live}{typed}.
-- **On your Linux machine:** `make lab` opens it, live.
+    browser = f"- **In the browser:** [Binder]({BINDER}?urlpath={path}) opens it, {live}{typed}.\n"
+    lines = f"""{browser * bool(REPOSITORY)}- **On your Linux machine:** `make lab` opens it, live.
 - **On any other:** [a lab server]({guide}) runs it, with `%env NETLAB_ENGINE=ssh://...` first.
 """
-    return lines + HERE_SLIDERS * (name == "explorers.ipynb")
+    return lines + (HERE_SLIDERS if name == "explorers.ipynb" else RESULTS_STAND_OPEN)
 
 
 def still_and_live(output, folder, to_root="", grid=None):
@@ -163,43 +181,54 @@ def reference(module):
     """The page of a module: its docstring, a table of its names, then each."""
     found = importlib.import_module(module)
     named = {name: getattr(found, name) for name in found.__all__}
-    entries, elsewhere = {}, []
+    entries, rows, elsewhere = [], [], []
     for name, value in named.items():
         if inspect.ismodule(value):
             continue
+        documented = inspect.isclass(value) or inspect.isroutine(value)
+        about = inspect.getdoc(value) if documented else said_of(module, name)
         if found is not netlab and vars(netlab).get(name) is value:
-            elsewhere.append(f"   ~netlab.{name}")
-        elif inspect.isclass(value):
+            elsewhere.append(row(f"~netlab.{name}", about))
+            continue
+        if inspect.isclass(value):
             listed = "" if issubclass(value, NO_MEMBERS) else "   :members:\n"
             hidden = "   :exclude-members: model_config\n"
-            entries[name] = f".. autoclass:: {name}\n{listed}{hidden}"
-        elif callable(value):
-            entries[name] = f".. autofunction:: {name}\n"
+            entry = f".. autoclass:: {name}\n{listed}{hidden}"
+        elif documented:
+            entry = f".. autofunction:: {name}\n"
         else:
-            about = said_of(module, name)
-            entries[name] = f".. py:data:: {name}\n\n{about}\n"
-    names = "\n".join([*(f"   {name}" for name in entries), *elsewhere])
+            entry = f".. py:data:: {name}\n\n{textwrap.indent(about, '   ')}\n"
+        short = f"nl{module.removeprefix('netlab')}.{name}"  # as it is searched for
+        entries.append(f".. index:: ! {short}\n\n{entry}")
+        rows.append(row(name, about))
+    table = "\n".join(rows + elsewhere)
+    first = CALLED_HERE * (found is netlab)
     return f"""{module}
 {"=" * len(module)}
-
+{first}
 .. automodule:: {module}
    :no-members:
 
 .. currentmodule:: {module}
 
-.. autosummary::
-   :nosignatures:
+.. list-table::
+   :class: names
 
-{names}
+{table}
 
-{chr(10).join(entries.values())}"""
+{chr(10).join(entries)}"""
+
+
+def row(name, about):
+    """A name and the first paragraph of what is said of it, as a row of a table."""
+    return f"   * - `{name}`\n     - {' '.join(about.partition(chr(10) * 2)[0].split())}"
 
 
 def said_of(module, name):
     """The docstring below a constant, in one of the modules of a package."""
     for home in [one for one in sys.modules if one.startswith(f"{module}.")]:
         if text := ModuleAnalyzer.for_module(home).find_attr_docs().get(("", name)):
-            return "\n".join(f"   {line}" for line in text)
+            return "\n".join(text)
     raise LookupError(f"{module}.{name} has no docstring: write one below its assignment")
 
 

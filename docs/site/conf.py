@@ -1,16 +1,19 @@
 """Sphinx's settings; build.py lays the sources out and calls Sphinx."""
 
 import os
-from importlib.metadata import version as version_of
+import re
+import tomllib
+from pathlib import Path
 
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 
 project = "netlab"
 author = "the netlab authors"
-copyright = "the netlab authors, MIT licence"
-version = release = version_of("netlab")
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
+about = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+version = release = tomllib.loads(about)["project"]["version"]
+copyright = f"the netlab authors, MIT licence. netlab {version}"
+extensions = ["myst_nb", "sphinx.ext.autodoc", "numpydoc"]
 
 nb_execution_mode = "off"
 nb_merge_streams = True
@@ -64,7 +67,7 @@ def block(translator, node):
 def formula(node, display):
     text = node.astext()
     if display == "block" and "&" in text and r"\begin" not in text:
-        text = rf"\begin{{aligned}}{text}\end{{aligned}}"
+        text = rf"\begin{{split}}{text}\end{{split}}"
     try:
         mathml = convert(text, display=display)
     except Exception as error:
@@ -73,5 +76,14 @@ def formula(node, display):
     return mathml if display == "inline" else wide
 
 
+def defaults(app, what, name, value, options, signature, returned):
+    """A signature without what only Python knows, such as <factory>."""
+    if signature is None:
+        return None
+    signature = signature.replace(", program=<factory>", "").replace("=<factory>", "={}")
+    return re.sub("=<[^>]*>", "=...", signature), returned
+
+
 def setup(app):
+    app.connect("autodoc-process-signature", defaults)
     app.add_html_math_renderer("mathml", (inline, None), (block, None))

@@ -11,7 +11,7 @@ MATHIS_C = MappingProxyType({
     "periodic": (3 / 2) ** 0.5, "periodic, delayed ACKs": (3 / 4) ** 0.5,
     "random": 1.31, "random, delayed ACKs": 0.93,
 })  # fmt: skip
-"""The constant C of `mathis_bps` by loss pattern and ACK policy: Mathis et al. (1997), Table 1.
+"""The constant C of `mathis_bps` by loss pattern and ACK policy: Mathis et al. (1997), Table 1. [1]
 
 Without "delayed ACKs" every segment is acknowledged. The labs set C to 1."""
 

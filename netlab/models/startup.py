@@ -121,8 +121,8 @@ def slow_start_trace(
 
     Notes
     -----
-    .. math:: W \\leftarrow \\min(2 W, W_t) \\quad\\text{while } W < W_t,
-        \\text{ then}\\quad W \\leftarrow W + MSS
+    .. math:: W &\\leftarrow \\min(2 W, W_t) \\quad\\text{while } W < W_t \\\\
+        W &\\leftarrow W + MSS \\quad\\text{then}
 
     Holds where `slow_start_s` holds, which has the time as a formula, without threshold and limit,
     and the sources. Ignores the delay that a queue adds, too.
@@ -173,10 +173,10 @@ def aimd_trace(
 
     Notes
     -----
-    AIMD(decrease, increase), congestion avoidance only:
+    AIMD(decrease, increase), congestion avoidance only; the second line is a loss:
 
-    .. math:: W \\leftarrow W + a\\,MSS \\quad\\text{or, after a loss,}\\quad
-        W \\leftarrow \\max((1 - b) W, MSS)
+    .. math:: W &\\leftarrow W + a\\,MSS \\\\
+        W &\\leftarrow \\max((1 - b) W, MSS)
 
     Ignores slow start, timeouts, and the delay that a queue adds. With ``increase=8,
     decrease=0.06`` it is the single stream that ORNL tuned to match eight Reno streams: a loss in

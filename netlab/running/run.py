@@ -21,9 +21,11 @@ def run(topology, *traffic, engine=None, **fields):
 
     Parameters
     ----------
-    topology, *traffic, **fields
-        An `Experiment`, or what makes one: a `Topology`, traffic, ``seed=1``, ``clock="virtual"``
-        ... A clock not given is the engine's own: real with Mininet on this machine.
+    topology, *traffic
+        An `Experiment`, or what makes one: a `Topology` and traffic.
+    **fields
+        ``seed``, ``clock``, ``stagger``, ``virtual_limit_s`` and ``wall_limit_s``, as of
+        `Experiment`. A clock not given is the engine's own: real with Mininet on this machine.
     engine : {"guest", "mininet", "recorded"}, optional
         None is the first that works here. ``"recorded"`` gives what an earlier run left.
 

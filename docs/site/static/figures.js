@@ -7,6 +7,7 @@ const NARROW_PX = 560;
 const DARK = {
   "#222222": "#E6E6E6", "#6E6E6E": "#A8A8A8", "#E3E3E3": "#3A3D42", "white": "#131416", "#8A8A8A": "#9A9A9A",
   "#C9C9C9": "#55585E", "#0072B2": "#3D9BD9", "#882CDB": "#B07CF0", "#8A3414": "#D07A52", "#6A5470": "#A68FAD",
+  "black": "#E6E6E6", "#000": "#E6E6E6", "#000000": "#E6E6E6", "rgb(0,0,0)": "#E6E6E6", "rgb(0, 0, 0)": "#E6E6E6",
 };
 const system = matchMedia("(prefers-color-scheme: dark)");
 let library;
@@ -56,11 +57,15 @@ class Live {
     if (narrow) {
       const shown = new Set(data.filter(one => one.showlegend !== false && one.name).map(one => one.name));
       const room = [...shown].reduce((sum, name) => sum + 45 + 7 * name.length, 0);
-      height += 20 * (Math.ceil(room / (width - 40)) - Math.ceil(room / 520));
+      const rows = Math.ceil(room / (width - 40)), entries = Object.entries(layout);
+      height += 20 * (rows - Math.ceil(room / 520));
+      if (entries.some(([name, one]) => name.startsWith("yaxis") && one.scaleanchor)) // a square
+        height = Math.min(height, width + 20 * rows + (layout.sliders ? 150 : 50));
       layout.font = { ...layout.font, size: 12 };
       for (const name of ["legend", "legend2"])
         if (layout[name] || name == "legend") layout[name] = { ...layout[name], font: { size: 12 } };
-      layout.margin = { ...layout.margin, l: 45, r: 10 };
+      const above = (layout.annotations ?? []).some(one => one.yref == "paper" && one.y >= 1);
+      layout.margin = { ...(above ? {} : { t: 12 }), ...layout.margin, l: 45, r: 10 };
     }
     if (matchMedia("(pointer: coarse)").matches) layout.dragmode = false; // a finger scrolls the page
     layout.height = height;
