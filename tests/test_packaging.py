@@ -157,7 +157,7 @@ def test_the_command_has_a_second_name():
 
 
 def test_what_pip_installs_has_one_name_and_it_is_ours(monkeypatch):
-    """`netlab` is somebody else's on registries: what is installed is one's own wheel or checkout."""
+    """`netlab` is somebody else's on registries: one installs a wheel or a checkout of ours."""
     assert PROJECT["project"]["name"] == DISTRIBUTION
     places = [ROOT / "netlab", ROOT / "docs", ROOT / "notebooks", ROOT / ".ci", ROOT / ".github"]
     files = [ROOT / "README.md", ROOT / "Makefile", *(p for at in places for p in at.rglob("*.*"))]
