@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 ANSWERS = sorted((ROOT / "notebooks/instructor").glob("*.ipynb"))
 LABS = sorted((ROOT / "notebooks").glob("lab*.ipynb"))  # typed live: there are no records of them
-SOME = 4, 2  # notebooks and answers that run live
+SOME, SOME_COPIES = (4, 2), 2  # notebooks and answers that run live; others' copies
 EXPLORERS = ROOT / "notebooks/explorers.ipynb"
 PUBLISHED = pd.read_csv(ROOT / "data/published.csv")
 FIGURE = pictures.FIGURE
@@ -65,13 +65,17 @@ def assert_stored_outputs(path, *options, **environment):
 
 def pytest_generate_tests(metafunc):
     """The quickest of some is for the short run; what has no records always runs live."""
+    options, (quickest,) = metafunc.config.option, (one for one in ANSWERS if "02" in one.name)
+    draw = random.Random(options.seed)
     if "live" in metafunc.fixturenames:
-        options, (quickest,) = metafunc.config.option, (one for one in ANSWERS if "02" in one.name)
-        draw, all_of = random.Random(options.seed), (NOTEBOOKS, ANSWERS)
-        drawn = [draw.sample(one, n) for one, n in zip(all_of, SOME, strict=True)]
-        paths = sum(all_of if options.every else drawn, LABS)
+        drawn = [draw.sample(one, n) for one, n in zip((NOTEBOOKS, ANSWERS), SOME, strict=True)]
+        paths = sum([NOTEBOOKS, ANSWERS] if options.every else drawn, LABS)
         paths = [quickest, *(one for one in paths if one != quickest)]
         metafunc.parametrize("live", cases(paths, "live"))
+    if "copied" in metafunc.fixturenames:
+        first, *others = NOTEBOOKS
+        others = others if options.every else draw.sample(others, SOME_COPIES)
+        metafunc.parametrize("copied", cases([first, *others], "copy"))
 
 
 def test_it_runs_live_and_shows_what_is_stored(live):
@@ -87,14 +91,13 @@ def test_it_runs_without_an_engine_and_shows_what_is_stored(path, tmp_path):
     assert_stored_outputs(path, NETLAB_ENGINE="recorded", NETLAB_CACHE=str(tmp_path / "none"))
 
 
-@pytest.mark.parametrize("path", cases(NOTEBOOKS, "copy"))
-def test_a_student_s_copy_runs_with_no_prediction_made(path, tmp_path):
-    copy, _ = student_copy.student_copy([path], tmp_path)
+def test_a_student_s_copy_runs_with_no_prediction_made(copied, tmp_path):
+    copy, _ = student_copy.student_copy([copied], tmp_path)
     assert outputs(read(copy)) == []
     ran = record_notebooks.run(copy, NETLAB_ENGINE="recorded")
     predicted = [cell for cell in code_cells(ran) if "# <- your prediction" in cell.source]
     assert predicted and all("= None" in cell.source for cell in predicted)
-    assert len(pictures.figures(ran)) == len(pictures.figures(read(path)))
+    assert len(pictures.figures(ran)) == len(pictures.figures(read(copied)))
 
 
 @each_and_labs

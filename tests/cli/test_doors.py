@@ -91,7 +91,7 @@ def door():
     end = time.monotonic() + LIMIT_S
     while threading.active_count() > before and time.monotonic() < end:
         time.sleep(0.01)
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # those of tests before it may end, too
 
 
 @pytest.fixture
