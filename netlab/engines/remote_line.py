@@ -142,6 +142,8 @@ class ProgramLine(StreamLine):
 
     def why(self):
         if not self.said.closed:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.program.wait(1)  # its last words come with its end
             self.said.seek(0)
             self.last = self.said.read().decode(errors="replace").strip()[-1000:]
         return self.last
