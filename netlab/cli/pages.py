@@ -229,7 +229,12 @@ def headings(page):
     for part in page.split("<h2")[1:]:
         text, _, link = part.partition("</h2>")[0].partition(">")[2].rpartition("<a ")
         if to := re.search('href="(#[^"]*)"', link):
-            yield re.sub("<[^<>]*>", "", text), to[1]
+            yield as_text(re.sub("<[^<>]*>", "", text)), as_text(to[1])
+
+
+def as_text(part):
+    """A part of a page that is no markup, whatever it was cut from."""
+    return html.escape(html.unescape(part))
 
 
 def with_links(page, titles, here):

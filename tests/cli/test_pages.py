@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 
 import netlab as nl
 from netlab.cli import pictures
-from netlab.cli.pages import pages
+from netlab.cli.pages import headings, pages
 
 ROOT = Path(__file__).parents[2]
 PICTURE = (
@@ -187,3 +187,19 @@ def test_a_page_has_a_title_its_contents_and_ways_to_the_others(tmp_path):
     (tmp_path / "out/index.html").write_text("mine")
     with pytest.raises(nl.NetlabError, match=r"index\.html"):
         list(pages(paths, tmp_path / "out"))
+
+
+def test_headings_and_titles_cannot_become_markup(tmp_path):
+    """What is cut from a heading, whose attributes may hold signs of markup, stays text."""
+    image = f'<img alt="x<" title=" y" src="data:image/png;base64,{PICTURE}">'
+    text = f"# </title><b id=bold>\n\n## {image}\n\n## a/src=x/onerror=alert(1)/\n\n## &lt;i&gt;"
+    page, _ = page_of(tmp_path, nbformat.v4.new_markdown_cell(text))
+    soup = BeautifulSoup(page, "html.parser")
+    (contents,) = soup.find_all("nav", {"aria-label": "Contents"})
+    assert {one.name for one in contents.find_all(True)} <= {"details", "summary", "ul", "li", "a"}
+    assert all(one.attrs.keys() <= {"href"} for one in contents.find_all(True))
+    assert not soup.find_all(lambda one: any(name.startswith("on") for name in one.attrs))
+    assert contents.find_all("a")[-1].text == "<i>" and "<b id=bold>" in soup.title.text
+    cut = f'<h2 id="a">{image}a &lt;b&gt;<a class="anchor-link" href="#a">¶</a></h2>'
+    ((text, to),) = headings(cut)
+    assert not {*'<>"'} & {*text} and text.endswith("a &lt;b&gt;") and to == "#a"
