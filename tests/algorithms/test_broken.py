@@ -2,8 +2,11 @@
 behind, and the next run has the bytes of one without the accident.
 """
 
+import contextlib
 import os
 import re
+import select
+import socket
 import textwrap
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +15,9 @@ import psutil
 import pytest
 
 import netlab as nl
-from netlab.algorithms.control_process import LONGEST_S
+from netlab.algorithms.control_process import ACK, ANSWER, ASK, FIELDS, LONGEST_S, LOSS, START
+from netlab.algorithms.source import Algorithm
+from netlab.engines.guest.hooks import Control
 
 PATH = nl.wan("100mbit", "20ms", burst=15_000, limit=250_000, pairs=1)
 # a guest that boots on a machine that does much else, and two looks at the clock
@@ -67,8 +72,6 @@ FAILS = [
     ("ctypes.string_at(0)", None, "nothing beyond itself"),
     ("os.closerange(0, 100)", "", "its process ended by itself"),
     ("input()", None, "lost sys.stdin"),
-]
-MORE_FAILS = [  # of kinds that are above
     (
         "def start(self, tcp):\n    raise ValueError('cannot start')",
         "start, line 3: raise",
@@ -98,17 +101,6 @@ MORE_FAILS = [  # of kinds that are above
     ("signal.setitimer(signal.ITIMER_REAL, 0)", None, "changes nothing beyond itself"),
     ("asyncio.run(asyncio.sleep(1))", None, "an algorithm"),
 ]
-ENDLESS = [
-    ("while True:\n    pass", "on_ack, line"),
-    ("while True:\n    try:\n        tcp.cwnd = -1\n    except:\n        pass", "on_ack, line"),
-    (
-        "while True:\n    try:\n        time.sleep(1)\n"
-        "    except BaseException:\n        self.again = True",
-        "on_ack, line",
-    ),
-    ("self.big = 10**10**8", "on_ack, line 3: self.big"),  # inside C, which hears no signal
-    ("def start(self, tcp):\n    self.big = sum(range(10**12))", "start, line 3: self.big"),
-]
 
 
 def mine(code):
@@ -124,11 +116,32 @@ def ordinary():
     return nl.run(PATH, nl.Iperf3("h1", "h2", congestion=nl.algorithms.Reno, time=1)).raw
 
 
-def accident(code):
-    """What a run with this algorithm raised, and how long it took."""
+def run(code):
+    return nl.run(PATH, nl.Iperf3("h1", "h2", congestion=mine(code), time=1))
+
+
+def ask(code):
+    """Ask the process that answers for this algorithm what a kernel would, without a kernel."""
+    kernels, its_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with (
+        kernels,
+        its_end,
+        contextlib.closing(Control([Algorithm(**mine(code))], 1, its_end)) as one,
+    ):
+        for event in (START, *[ACK] * 101, LOSS):
+            fields = dict.fromkeys(FIELDS, 0) | {"event": event, "acked": 1, "cwnd": 10}
+            fields |= dict.fromkeys(("source", "destination"), bytes(4))
+            kernels.send(ASK.pack(*fields.values()))
+            while one.socket in (ready := select.select([kernels, one.socket], [], [])[0]):
+                one.hear()
+            assert kernels in ready and kernels.recv(ANSWER.size + 1)
+
+
+def accident(how, code):
+    """What asking, or running, an algorithm raised, and how long it took."""
     began = time.monotonic()
     try:
-        nl.run(PATH, nl.Iperf3("h1", "h2", congestion=mine(code), time=1))
+        how(code)
     except nl.NetlabError as error:
         return error, time.monotonic() - began
     return None, time.monotonic() - began
@@ -144,12 +157,31 @@ def untouched():
     assert ordinary() == before
 
 
+ENDLESS = [
+    (ask, "while True:\n    pass", "on_ack, line"),
+    (run, "while True:\n    pass", "on_ack, line"),
+    (
+        ask,
+        "while True:\n    try:\n        tcp.cwnd = -1\n    except:\n        pass",
+        "on_ack, line",
+    ),
+    (
+        ask,
+        "while True:\n    try:\n        time.sleep(1)\n"
+        "    except BaseException:\n        self.again = True",
+        "on_ack, line",
+    ),
+    (ask, "self.big = 10**10**8", "on_ack, line 3: self.big"),  # inside C, which hears no signal
+    (ask, "def start(self, tcp):\n    self.big = sum(range(10**12))", "start, line 3: self.big"),
+]
+
+
 @pytest.fixture(scope="module")
 def endless():
     """All that end at the watchdog, at once: they wait for it together."""
     with ThreadPoolExecutor(len(ENDLESS)) as pool:
-        codes = [code for code, _ in ENDLESS]
-        return dict(zip(codes, pool.map(accident, codes), strict=True))
+        found = pool.map(lambda one: accident(*one[:2]), ENDLESS)
+        return {one[:2]: end for one, end in zip(ENDLESS, found, strict=True)}
 
 
 def check(error, place, cause):
@@ -163,26 +195,33 @@ def check(error, place, cause):
     assert not os.path.exists(WRITTEN)
 
 
-@pytest.mark.parametrize(
-    ("code", "place", "cause"),
-    [
-        *(pytest.param(*one, id=one[0][:40]) for one in FAILS),
-        *(pytest.param(*one, id=one[0][:40], marks=pytest.mark.long) for one in MORE_FAILS),
-    ],
-)
-def test_what_fails_ends_in_its_error_at_its_line_and_leaves_nothing(code, place, cause):
+def check_fails(how, code, place, cause):
     before = psutil.Process().children(recursive=True)
-    error, took_s = accident(code)
+    error, took_s = accident(how, code)
     first = code.splitlines()[0]
     check(error, f"on_ack, line 3: {first}" if place is None else place, cause)
     assert took_s < MARGIN_S
     assert psutil.Process().children(recursive=True) == before
 
 
-@pytest.mark.parametrize(("code", "place"), ENDLESS)
+@pytest.mark.parametrize(
+    ("code", "place", "cause"), [pytest.param(*one, id=one[0][:40]) for one in FAILS]
+)
+def test_what_fails_ends_in_its_error_at_its_line_and_leaves_nothing(code, place, cause):
+    check_fails(ask, code, place, cause)
+
+
+def test_what_fails_ends_its_run(draw):
+    """One whose process ends, and some of the others."""
+    ends = next(one for one in FAILS if "closerange" in one[0])
+    for one in (ends, *draw("what fails").sample(FAILS, 2)):
+        check_fails(run, *one)
+
+
+@pytest.mark.parametrize(("how", "code", "place"), ENDLESS)
 @pytest.mark.long
-def test_what_never_ends_is_ended(code, place, endless):
-    error, took_s = endless[code]
+def test_what_never_ends_is_ended(how, code, place, endless):
+    error, took_s = endless[how, code]
     check(error, place, "did not answer within 10 s")
     assert LONGEST_S < took_s < LONGEST_S + MARGIN_S
 
@@ -219,7 +258,7 @@ def test_a_class_that_fails_where_it_is_made_is_an_error_before_the_network_is_u
 
 def test_a_process_that_cannot_start_is_an_error(monkeypatch):
     monkeypatch.setattr("netlab.algorithms.control_process.__file__", "/nowhere.py")
-    error, _ = accident("tcp.cwnd = 1")
+    error, _ = accident(ask, "tcp.cwnd = 1")
     assert re.search(r"ended by itself, with status 2\n.*nowhere.py", str(error))
 
 
