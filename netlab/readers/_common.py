@@ -183,6 +183,20 @@ def last_of(doubts):
     return hook
 
 
+def beside(intervals, others, *keys):
+    """One side's intervals, by `keys` and their number there, and the other side's of the same
+    time: NaN where one of the two times differs by more than a tenth of the interval.
+    """
+
+    def numbered(table):
+        return table.assign(nth=table.groupby([*keys]).cumcount()).set_index([*keys, "nth"])
+
+    own = numbered(intervals)
+    others, times = numbered(others).reindex(own.index), ["start_s", "end_s"]
+    apart_s = (own[times] - others[times]).abs().max(axis=1)
+    return own, others.where(apart_s <= (own.end_s - own.start_s) / 10)
+
+
 def tidy(table, columns):
     """These columns in this order, floats where `_TYPES` names no other type."""
     return table.reindex(columns=columns).astype({c: _TYPES.get(c, "float64") for c in columns})

@@ -9,6 +9,7 @@ from netlab.readers._common import (
     LIMIT,
     NAN,
     StreamsOutput,
+    beside,
     given,
     number,
     one_of,
@@ -220,16 +221,8 @@ def _fill(streams, intervals, other_streams, other_intervals):
     """The client's tables, with the server's figures where the client has none."""
     streams, other = streams.set_index("port"), other_streams.set_index("port")
     streams = streams.fillna(other.reindex(streams.index)).reset_index()
-
-    def numbered(table):
-        nth = table.groupby(["port", "omitted"]).cumcount()
-        return table.assign(nth=nth).set_index(["port", "omitted", "nth"])
-
-    mine = numbered(intervals)
-    other = numbered(other_intervals).reindex(mine.index)
-    apart_s = (mine[["start_s", "end_s"]] - other[["start_s", "end_s"]]).abs().max(axis=1)
-    same = apart_s <= (mine.end_s - mine.start_s) / 10
-    return streams, mine.fillna(other.where(same)).reset_index()
+    mine, others = beside(intervals, other_intervals, "port", "omitted")
+    return streams, mine.fillna(others).reset_index()
 
 
 def _meta(doc, streams, doubts):

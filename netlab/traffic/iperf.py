@@ -9,7 +9,7 @@ from netlab import units
 from netlab.description import Rate, Size, unless_given
 from netlab.errors import ReadError
 from netlab.readers import read_iperf
-from netlab.readers._common import tidy
+from netlab.readers._common import beside, tidy
 from netlab.readers.iperf3 import _INTERVALS, _STREAMS
 from netlab.traffic.base import Program, owned
 from netlab.traffic.throughput import ThroughputTest, flow_row
@@ -151,17 +151,9 @@ def both_sides(sent, received):
     """The client's streams and intervals, with the columns that the server counted."""
     streams = sent.streams.set_index("port")
     streams[_OF_RECEIVER] = received.streams.set_index("port")[_OF_RECEIVER].reindex(streams.index)
-
-    def numbered(table):
-        return table.assign(nth=table.groupby("port").cumcount()).set_index(["port", "nth"])
-
-    # what arrived, beside what was sent in the interval of the same length
-    parts, own = numbered(received.intervals), numbered(sent.intervals)
-    own = own.reindex(parts.index)
+    parts, own = beside(received.intervals, sent.intervals, "port")
     parts["stream"] = streams.stream.reindex(parts.index.get_level_values("port")).to_numpy()
-    near = (parts.end_s - own.end_s).abs() <= (parts.end_s - parts.start_s) / 10
-    for name in ("sent_bps", "retransmits"):
-        parts[name] = own[name].where(near)
+    parts[["sent_bps", "retransmits"]] = own[["sent_bps", "retransmits"]]
     return streams.reset_index(), parts.reset_index().sort_values(["start_s", "stream"])
 
 

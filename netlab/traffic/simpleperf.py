@@ -12,6 +12,7 @@ from netlab.algorithms.source import Congestion, without_docstrings
 from netlab.description import unless_given
 from netlab.errors import ReadError, SpecificationError
 from netlab.readers import read_simpleperf
+from netlab.readers._common import beside
 from netlab.traffic.base import Input, Program, owned
 from netlab.traffic.throughput import ThroughputTest, flow_row
 
@@ -124,13 +125,11 @@ class Simpleperf(ThroughputTest):
         if self.algorithms:  # simpleperf has the kernel's name for it
             streams = streams.assign(congestion=str(self.congestion))
         got, sent = (
-            whole_intervals(side.intervals, name, self.interval).set_index(["port", "number"])
+            whole_intervals(side.intervals, name, self.interval)
             for side, name in ((server, "received_bps"), (client, "sent_bps"))
         )
-        sent = sent.reindex(got.index)
-        apart_s = pd.concat([(sent[at] - got[at]).abs() for at in ("start_s", "end_s")], axis=1)
-        near = apart_s.max(axis=1, skipna=False) <= (got.end_s - got.start_s) / 10
-        parts = got.assign(sent_bps=sent.sent_bps.where(near)).reset_index()
+        got, sent = beside(got, sent, "port", "number")
+        parts = got.assign(sent_bps=sent.sent_bps).reset_index()
         parts = parts.assign(
             stream=parts.port.map(dict(zip(streams.port, streams.stream, strict=True))),
             start_s=on_time(parts.start_s, self.interval) + place.start_s,
