@@ -2,7 +2,6 @@ import os
 import subprocess
 import sys
 
-import pandas as pd
 import pytest
 from pytest import approx
 
@@ -113,18 +112,12 @@ def test_provenance_says_where_it_comes_from(duel):
     assert nl.Experiment(**duel.provenance["experiment"]) == DUEL
 
 
-def test_the_first_ping_waits_for_arp_which_crosses_the_long_link_as_well():
-    rtt_s = nl.run(nl.wan(), nl.Ping("h1", "h2")).pings.rtt_s
-    assert rtt_s.min() == approx(0.020, abs=0.0001)
-    assert rtt_s.iloc[0] == approx(0.040, abs=0.0001)
-
-
 @pytest.mark.long
 def test_one_stream_with_buffers_of_two_bdp_fills_ten_gigabit():
     def lab10(time):
         return nl.Experiment(nl.wan(buffers=52_428_800), nl.Iperf3("h1", "h2", time=time))
 
-    bps = nl.sweep(lab10, time=[10], seeds=range(1, 6)).received_bps
+    bps = nl.sweep(lab10, time=[10], seeds=range(1, 4)).received_bps
     # when the queue overflows in slow start only
     assert 9.2e9 <= bps.max() <= nl.models.goodput_bps(10e9)
     assert bps.median() >= 9.0e9 and bps.min() >= 8e9
@@ -138,20 +131,15 @@ def test_eight_streams_fill_what_one_cannot():
 
 
 @pytest.mark.parametrize(
-    ("loss", "parallel", "seeds"),
-    [
-        ("1%", 8, [1]),
-        pytest.param("0.1%", 1, range(1, 6), marks=pytest.mark.long),
-        pytest.param("1%", 8, range(1, 6), marks=pytest.mark.long),
-    ],
+    ("loss", "parallel"), [("1%", 8), pytest.param("0.1%", 5, marks=pytest.mark.long)]
 )
-def test_reno_under_random_loss_follows_mathis(loss, parallel, seeds):
-    """One stream alone meets some forty losses, and its runs scatter: in the mean of five."""
+def test_reno_under_random_loss_follows_mathis(loss, parallel):
+    """In the mean of several: one meets few losses, and they scatter."""
     test = nl.Iperf3("h1", "h2", parallel=parallel, time=20, congestion="reno", omit=3)
-    runs = [run(test, rate="1gbit", loss=loss, seed=seed).flows for seed in seeds]
-    flows, p = pd.concat(runs), nl.units.fraction(loss)
-    predicted_bps = nl.models.mathis_bps(flows.mss_bytes, 0.02, p, streams=parallel)
-    assert 1.1 < (flows.received_bps / predicted_bps).mean() < 1.4
+    (flow,) = run(test, rate="1gbit", loss=loss).flows.itertuples()
+    p = nl.units.fraction(loss)
+    predicted_bps = nl.models.mathis_bps(flow.mss_bytes, 0.02, p, streams=parallel)
+    assert 1.1 < flow.received_bps / predicted_bps < 1.4
 
 
 def test_reverse_and_udp_and_a_shell_s_output():
@@ -226,11 +214,10 @@ def test_of_udp_loss_and_jitter_are_known_and_of_tcp_the_window(duel):
 @pytest.mark.long
 def test_a_sysctl_of_one_host_changes_what_that_host_gets():
     def old(sack):
-        path = nl.wan("20mbit", "20ms", "3%", pairs=1).tuned({"net.ipv4.tcp_sack": sack}, "h1")
-        return nl.Experiment(path, nl.Iperf3("h1", "h2", time=10, congestion="reno"))
+        path = nl.wan("100mbit", "20ms", "3%", pairs=1).tuned({"net.ipv4.tcp_sack": sack}, "h1")
+        return nl.Experiment(path, nl.Iperf3("h1", "h2", 8, time=10, congestion="reno"))
 
-    grid = nl.sweep(old, sack=[0, 1], seeds=range(1, 6))
-    without, with_it = grid.groupby("sack").received_bps.median()
+    without, with_it = nl.sweep(old, sack=[0, 1]).received_bps
     # without SACK, a window with two losses ends in a timeout more often
     assert 0.6 * with_it < without < 0.95 * with_it
 

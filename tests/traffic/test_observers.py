@@ -33,9 +33,9 @@ def test_a_run_that_is_watched_has_the_bytes_of_one_that_is_not(alone, watched):
 
 
 def test_the_order_of_the_traffic_does_not_matter(watched):
-    first = nl.run(PATH, *SEEN, *TESTS)
-    assert first.raw == watched.raw and first.windows.equals(watched.windows)
-    assert nl.run(PATH, SEEN[2], TESTS[0], SEEN[0], TESTS[1], SEEN[1]).flows.equals(watched.flows)
+    mixed = nl.run(PATH, SEEN[0], TESTS[0], SEEN[1], TESTS[1], SEEN[2])
+    assert mixed.raw == watched.raw and mixed.windows.equals(watched.windows)
+    assert mixed.flows.equals(watched.flows)
 
 
 def test_streams_are_numbered_as_iperf3_numbers_them(watched):
@@ -56,8 +56,14 @@ def test_each_flow_has_its_host_and_times_begin_with_the_traffic(watched):
     assert windows.time_s.max() < starts.max() + 3.5
 
 
-def test_thinned_windows_are_some_of_all(watched):
-    every = nl.run(PATH, *TESTS, nl.Windows("h3")).windows
+@pytest.fixture(scope="module")
+def every():
+    """Every change is told."""
+    return nl.run(PATH, *TESTS, nl.Windows("h3"), nl.Queue("s1", "s2", every=None))
+
+
+def test_thinned_windows_are_some_of_all(watched, every):
+    every = every.windows
     thin = watched.windows[watched.windows.flow == 2]
     assert 300 < len(thin) < 0.5 * len(every)
     both = thin.merge(every, how="inner")
@@ -69,14 +75,14 @@ def test_thinned_windows_are_some_of_all(watched):
         assert kept.time_s.diff().max() < 0.3
 
 
-def test_a_queue_tells_its_disciplines_and_keeps_its_peaks(watched):
+def test_a_queue_tells_its_disciplines_and_keeps_its_peaks(watched, every):
     queues = watched.queues
     assert set(queues.qdisc) == {"tbf", "netem"} and set(queues.src + queues.dst) == {"s1s2"}
     tbf = queues[queues.qdisc == "tbf"]
     assert 90_000 < tbf.backlog_bytes.max() <= 100_000
     assert tbf.drops.is_monotonic_increasing and tbf.drops.max() > 0
     assert len(tbf) <= (tbf.time_s.max() - tbf.time_s.min()) / 0.01 + 3
-    every = nl.run(PATH, *TESTS, nl.Queue("s1", "s2", every=None)).queues
+    every = every.queues
     assert every[every.qdisc == "tbf"].backlog_bytes.max() == tbf.backlog_bytes.max()
     assert every.drops.max() == queues.drops.max()
 
