@@ -128,11 +128,7 @@ def checked(function):
 
 
 class readable_errors:
-    """Turns pydantic's errors into a `SpecificationError` of one line per field: its name, its
-    value, what is allowed.
-
-    `name` has the fields; `other_names` maps what people call a field to its name.
-    """
+    """Turns pydantic's errors into a `SpecificationError`: per field its value, what is allowed."""
 
     def __init__(self, name, fields=(), other_names=None):
         self.name, self.fields, self.other_names = name, fields, other_names or {}

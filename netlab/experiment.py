@@ -59,9 +59,7 @@ class Experiment(Description):
     @field_validator("traffic")
     @classmethod
     def _each_its_own(cls, items):
-        """The same object given twice is two flows. Observers and changes come last: with and
-        without them, flows have the same numbers, ports and starts.
-        """
+        """The same object given twice is two flows; what comes last changes no other's number."""
         return tuple(item.model_copy() for item in sorted(items, key=lambda item: item.last))
 
     @model_validator(mode="after")

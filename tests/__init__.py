@@ -23,6 +23,15 @@ def first_quick(values):
     ]
 
 
+def known(table, columns):
+    """Is every value of these columns there?"""
+    return bool(table[columns.split()].notna().all(axis=None))
+
+
+def unknown(table, columns):
+    return bool(table[columns.split()].isna().all(axis=None))
+
+
 def lines_run(action):
     """How many lines and calls of Python an action takes, however fast the machine is."""
     counted = 0

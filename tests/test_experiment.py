@@ -6,7 +6,7 @@ import pytest
 from pytest import approx
 
 import netlab as nl
-from netlab.engines.guest import GuestEngine
+from tests import known, unknown
 
 DUEL = nl.Experiment(
     nl.wan("100mbit", "20ms", burst=20_000, limit=250_000, pairs=3),
@@ -20,14 +20,6 @@ ENDS = [[1, "h1", "h2"], [2, "h3", "h4"], [3, "h5", "h6"]]
 
 def run(*traffic, rate="100mbit", delay="20ms", loss="0%", pairs=2, **fields):
     return nl.run(nl.wan(rate, delay, loss, pairs=pairs), *traffic, **fields)
-
-
-def known(table, columns):
-    return table[columns.split()].notna().all(axis=None)
-
-
-def unknown(table, columns):
-    return table[columns.split()].isna().all(axis=None)
 
 
 @pytest.fixture(scope="module")
@@ -153,12 +145,6 @@ def test_reverse_and_udp_and_a_shell_s_output():
     assert result.raw["3-shell-h1"].endswith("done\n") and "Result" in repr(result)
 
 
-def test_an_algorithm_that_the_kernel_lacks_is_refused_with_those_it_has(monkeypatch):
-    monkeypatch.setattr(GuestEngine, "connect", lambda *_: pytest.fail("nothing must start"))
-    with pytest.raises(nl.SpecificationError, match=r"'vivaldi'.*bbr, bic, cubic"):
-        nl.run(nl.wan(), nl.Iperf3("h1", "h2", congestion="vivaldi"))
-
-
 def test_a_program_that_fails_raises_with_its_output_and_the_evidence():
     with pytest.raises(nl.CommandError, match=r"status 3.*evidence") as failed:
         run(nl.Shell("h1", "echo so far; exit 3"))
@@ -171,9 +157,7 @@ def test_iperf3_that_reports_an_error_raises_with_the_raw_text():
     assert "error" in failed.value.raw
 
 
-def test_a_run_that_takes_too_long_is_ended_with_what_it_printed():
-    with pytest.raises(nl.CommandError, match=r"2 virtual seconds"):
-        run(nl.Iperf3("h1", "h2", time=100), virtual_limit_s=2)
+def test_a_run_that_takes_too_long_is_ended_with_its_evidence():
     with pytest.raises(nl.GuestError, match=r"limit of 2 wall-clock seconds") as ended:
         nl.run(nl.wan(), nl.Iperf3("h1", "h2", time=1000, parallel=8), wall_limit_s=2)
     assert ended.value.evidence.is_dir()
@@ -246,12 +230,6 @@ def test_nstat_reads_a_host_s_counters_when_everything_else_has_ended():
     assert 0.005 < result.flows.halving_rate[0] < 0.013
     names = {"1-nstat-h1", "2-iperf3-h1-h2", "2-iperf3-h1-h2-server", "3-nstat-h4"}
     assert len(result.streams) == 2 and set(result.raw) == names
-
-
-def test_counters_of_a_host_that_sends_two_tests_are_nobody_s():
-    tests = [nl.Iperf3("h1", other, time=1) for other in ("h2", "h4")]
-    result = nl.run(nl.wan("100mbit"), *tests, nl.Nstat("h1"))
-    assert result.counts["h1"]["TcpOutSegs"] > 1000 and result.flows.halving_rate.isna().all()
 
 
 @pytest.mark.long

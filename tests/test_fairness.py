@@ -167,7 +167,7 @@ def test_windows_keep_every_bit(parts, count):
     assert carried == approx((one.sent_bps * np.diff(edges)).sum())
     low, high = one.sent_bps.min() * (1 - 1e-9), one.sent_bps.max() * (1 + 1e-9)
     assert windows.bps.between(low, high).all()
-    index = index_over_time(one, 0.01 * len(parts)).jain_index.dropna()
+    index = index_over_time(one, (edges[-1] - edges[0]) / count).jain_index.dropna()
     assert index.tolist() == approx([1] * len(index))  # one flow alone is fair
 
 

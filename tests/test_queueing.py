@@ -51,13 +51,13 @@ def test_noise_delays_each_packet_that_arrives_by_up_to_its_value():
         path = wan("100mbit", "20ms", pairs=1, noise=noise)
         return run(path, Ping("h1", "h2", count=101, interval=0.2), seed=seed).pings.rtt_s[1:]
 
-    still, noisy = rtts_s(None, 1), rtts_s("400us", 1)
+    still, noisy, other = rtts_s(None, 1), rtts_s("400us", 1), rtts_s("400us", 2)
     assert still.std() < 5e-6
     assert noisy.between(0.020, 0.0209).all()  # two hosts, and the programs' own microseconds
     # the sum of two uniform times: a mean of 400 us, and a deviation of 163 us
     assert (noisy - still).mean() == pytest.approx(400e-6, abs=40e-6)
     assert noisy.std() == pytest.approx(400e-6 / 6**0.5, rel=0.2)
-    assert noisy.tolist() == rtts_s("400us", 1).tolist() != rtts_s("400us", 2).tolist()
+    assert noisy.tolist() != other.tolist()
 
 
 def test_noise_keeps_packets_in_order():
@@ -86,22 +86,22 @@ def shares_of_h1(noise, seeds):
 
 @pytest.mark.long
 def test_in_lockstep_whoever_is_named_first_wins_whatever_the_seed():
-    shares = shares_of_h1(None, range(3))
+    shares = shares_of_h1(None, range(2))
     assert shares["h1"].min() > 0.55 > 0.45 > shares["h3"].max()
     assert np.ptp(shares["h1"]) < 0.01
 
 
 @pytest.mark.long
 def test_with_noise_it_does_not_matter_which_pair_is_which():
-    """A permutation test of the mean share over 12 seeds each; in lockstep the means are 0.1 apart,
+    """A permutation test of the mean share over 6 seeds each; in lockstep the means are 0.1 apart,
     several times what chance makes of so many.
     """
-    shares = shares_of_h1("200us", range(12))
-    assert len(shares) == 24 and shares["h1"].std() > 0.02, "seeds differ"
+    shares = shares_of_h1("200us", range(6))
+    assert len(shares) == 12 and shares["h1"].std() > 0.02, "seeds differ"
     for one, two in [
         (shares["h1"], shares["h3"]),  # the share of h1, named first and named second
         (shares["h1"], 1 - shares["h3"]),  # the share of whoever is named first
     ]:
         both, rng = np.concatenate([one, two]), np.random.default_rng(1)
-        chance = [rng.permutation(both)[:12].mean() - both.mean() for _ in range(2000)]
+        chance = [rng.permutation(both)[:6].mean() - both.mean() for _ in range(2000)]
         assert np.mean(np.abs(chance) >= abs(one.mean() - both.mean())) > 0.01

@@ -21,7 +21,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from netlab.algorithms.base import CongestionControl, called, made_with
-from netlab.algorithms.unchanged import FUNCTIONS, refuse_changed
+from netlab.algorithms.unchanged import FUNCTIONS, first_line, refuse_changed
 from netlab.description import Description, short
 
 MOST_CHARACTERS = 100_000
@@ -62,10 +62,7 @@ class Algorithm(Description):
 
 
 def algorithm(value):
-    """The `Algorithm` of a class or an instance of `CongestionControl`; anything else unchanged.
-
-    ValueError where its source is not known, or where it uses what has no text.
-    """
+    """The `Algorithm` of a class or an instance of `CongestionControl`; anything else unchanged."""
     if isinstance(value, CongestionControl):
         cls, parameters = type(value), value._made_with
     elif isinstance(value, type) and issubclass(value, CongestionControl):
@@ -339,7 +336,3 @@ def without_docstrings(text):
             said = node.body[0]
             lines[said.lineno - 1 : said.end_lineno] = [None] * (said.end_lineno - said.lineno + 1)
     return "\n".join(line for line in lines if line is not None)
-
-
-def first_line(node):
-    return min([node.lineno, *(one.lineno for one in node.decorator_list)])

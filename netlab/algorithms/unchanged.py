@@ -18,9 +18,7 @@ FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef
 
 
 def refuse_changed(value, node, text):
-    """Raise ValueError where a class or function differs from its statement, `node`, in `text`,
-    the whole file or cell.
-    """
+    """Refuse a class or function that differs from its statement in a file's or cell's text."""
     if isinstance(value, types.FunctionType):
         changed = [value.__name__] if differs(value, node, text) else []
     else:
@@ -73,25 +71,26 @@ def functions(node):
 
 
 def differs(value, node, text, decorators=()):
-    """Is this function not the one of a statement? A decorator, of it or of its class, may have
-    made another function of the file of it.
-    """
+    """Is this function not the one of a statement?"""
     value = getattr(value, "__func__", getattr(value, "fget", value))
     if not isinstance(value, types.FunctionType):
         return False
     code, decorated = value.__code__, [*decorators, *node.decorator_list]
     if decorated and code.co_name != node.name:
-        return False
+        return False  # a decorator, of it or of its class, has made another function of it
     if any("@" in name for name in code.co_names + code.co_varnames):
         return False  # pytest has written its asserts anew
-    first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
     known, own = compiled(text, code.co_flags & FUTURE), meaning(code)
-    if own not in known.get((node.name, first), ()):
+    if own not in known.get((node.name, first_line(node)), ()):
         return not decorated or not any(own in found for found in known.values())
     given = zip(node.args.defaults, value.__defaults__ or (), strict=False)
     kept = [one for one in node.args.kw_defaults if one]
     named = zip(kept, (value.__kwdefaults__ or {}).values(), strict=False)
     return not all(is_literal(written, live) for written, live in (*given, *named))
+
+
+def first_line(node):
+    return min([node.lineno, *(one.lineno for one in node.decorator_list)])
 
 
 def is_literal(node, live):
@@ -108,10 +107,9 @@ def is_literal(node, live):
 
 @functools.lru_cache(maxsize=32)
 def compiled(text, flags):
-    """What each function of a file or cell does, by its name and first line: compiled as a file,
-    and as a notebook does it, statement by statement, which can give other byte code.
-    """
+    """What each function of a file or cell does, by its name and first line."""
     flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # as in a notebook's cell
+    # a notebook compiles statement by statement, which can give other byte code
     tree = ast.parse(text)
     trees = [tree, *(ast.Module([one], []) for one in tree.body)]
     found = {}

@@ -96,9 +96,7 @@ class Printed(str):
 
 
 def read_file(path, most_bytes=LARGEST_BYTES, flags=0):
-    """The bytes of a file, or of a pipe that a shell has opened for this process; OSError for a
-    folder, a named pipe, a device, and more than `most_bytes`.
-    """
+    """The bytes of a file, or of a pipe that a shell has opened; OSError for what is no file."""
     # a named pipe without a writer would not be opened before there is one
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | flags)
     with open(descriptor, "rb") as file:
@@ -127,9 +125,7 @@ def looks(text):
 
 
 def number(printed, name, doubts, least=0, most=LIMIT, unknown=None):
-    """A number in an object of a tool's JSON; NaN where the tool has none (no such name, null, NaN,
-    or `unknown`), or one that cannot be.
-    """
+    """A number in an object of a tool's JSON; NaN where it has none, or one that cannot be."""
     value = printed.get(name)
     if value is None or value != value or value == unknown:
         return NAN
@@ -166,16 +162,13 @@ def one_of(printed, name, *allowed):
 
 
 def last_of(doubts):
-    """An ``object_pairs_hook`` that takes the last of two values under one name.
-
-    iperf3 prints some names twice, with one value; before 3.10, also the sums of two directions,
-    which nothing reads.
-    """
+    """An ``object_pairs_hook`` that takes the last of two values under one name."""
 
     def hook(pairs):
         found = dict(pairs)
         if len(found) < len(pairs):
             for name, value in pairs:
+                # iperf3 repeats some, and before 3.10 the sums of two directions, which none reads
                 if found[name] is not value and found[name] != value and name[:3] != "sum":
                     doubts.append(f"{name} stands twice in one object: the last is taken")
         return found
@@ -184,9 +177,7 @@ def last_of(doubts):
 
 
 def beside(intervals, others, *keys):
-    """One side's intervals, by `keys` and their number there, and the other side's of the same
-    time: NaN where one of the two times differs by more than a tenth of the interval.
-    """
+    """One side's intervals, and the other's of the same times to a tenth of one; else NaN."""
 
     def numbered(table):
         return table.assign(nth=table.groupby([*keys]).cumcount()).set_index([*keys, "nth"])

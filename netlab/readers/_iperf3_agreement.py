@@ -7,12 +7,9 @@ from netlab.readers._common import number
 
 
 def signed(row, seconds, doubts):
-    """The first row that counts, where an interval began in the time that ``-O`` leaves out.
-
-    iperf3 prints its start before 0 without the sign, and divides its bytes, which it counts from 0
-    on, by the whole interval.
-    """
+    """The first row that counts, where an interval began in the time that ``-O`` leaves out."""
     start_s, end_s = row["start_s"], row["end_s"]
+    # iperf3 leaves out the sign, and divides the bytes since 0 by the whole interval
     if start_s < 0.01 * end_s or not abs(start_s + end_s - seconds) <= 1e-3 * seconds:
         return row
     doubts.append(
@@ -24,13 +21,9 @@ def signed(row, seconds, doubts):
 
 
 def contradictions(streams, intervals, total, omits):
-    """A sentence for each kind of figure on one side that others contradict; NaN contradicts
-    nothing.
-
-    A stream's ``until_s`` is its end by this side's clock, its ``received_until_s`` by the
-    receiver's. ``total("sent" or "received", back)`` is iperf3's own total, or None. With ``-O``
-    each side leaves out its own time, so that their figures differ (`omits`).
-    """
+    """A sentence for each kind of figure on one side that others contradict."""
+    # `until_s` is a stream's end by this side's clock, `received_until_s` by the receiver's;
+    # total("sent" or "received", back) is iperf3's own, or None; each side omits its own time
     streams, rows = pd.DataFrame(streams).set_index("port", drop=False), pd.DataFrame(intervals)
     of = rows[~rows.omitted].groupby("port")
     ends_s, most, least, sums, told = (

@@ -168,11 +168,10 @@ def _sided(figures, sends):
 
 
 def _heard(told, stream, doubts):
-    """What the server reported to a client that sends. The client's last datagram, which it sends
-    up to ten times until it hears of the server, counts each time.
-    """
+    """What the server reported to a client that sends."""
     row, sent = _sided(told, sends=False), stream["sent"]
     told_of = row.get("packets", NAN)
+    # the last datagram is sent up to ten times, until the client hears of the server
     if not 0.99 * sent - 2 <= told_of <= sent + 11:
         taken = "what the server said is taken"
         if not told_of < sent:

@@ -173,9 +173,7 @@ def _dst(head):
 
 
 def _answers(lines, doubts):
-    """The first answer to each probe, as (time, ttl) by its number; each time with its number of
-    decimals; and how many more answers there are.
-    """
+    """Each probe's first (time, ttl); all times with their decimals; how many more answers."""
     answers, times, repeats, newer, last = {}, [], 0, 0, 0
     carried = any(re.search(r"\btime=[1-9]\.[0-9]{2} ms", line) for line in lines)
     for line in filter(_ANSWER.search, lines):
@@ -266,14 +264,11 @@ def _whole(digits, most):
 
 
 def _seconds(milliseconds, carried):
-    """A time as ping prints it, and how many decimals it has.
-
-    Debian 10's rounds 31.95 ms to "31.10" and, where it prints two decimals below 10 ms
-    (`carried`), 1.996 ms to "1.100".
-    """
+    """A time as ping prints it, and how many decimals it has."""
     if not re.fullmatch(_N, milliseconds):
         return None, 0
     whole, _, decimals = milliseconds.partition(".")
+    # Debian 10's rounds 31.95 ms to "31.10", and 1.996 ms to "1.100"
     if (len(whole), decimals) == (2, "10") or (carried and (len(whole), decimals) == (1, "100")):
         return (float(whole) + 1) / 1e3, len(decimals) - 1
     return float(f"{milliseconds}e-3"), len(decimals)

@@ -64,11 +64,7 @@ def _scaled(value, scales):
 
 
 def _spine(topology):
-    """The nodes of the spine: the end near the first host first.
-
-    Where links make loops: all nodes of the loops and what joins them, and at both ends the longest
-    path on.
-    """
+    """The nodes of the spine: the end near the first host first."""
     graph, hosts = cables(topology), [host.name for host in topology.hosts]
     inner = [name for name in graph if name not in hosts]
     if not inner:
@@ -78,7 +74,8 @@ def _spine(topology):
     if not loops:
         found = _longest(graph, inner, hosts)
         return found if away[found[0]] <= away[found[-1]] else found[::-1]
-    # a view that keeps the order of nodes, where `subgraph` has that of a set
+    # all nodes of the loops and what joins them, and at both ends the longest path on; by a view
+    # that keeps the order of nodes, where `subgraph` has that of a set
     core = nx.restricted_view(graph, [name for name in graph if name not in loops], [])
     order = list(nx.dfs_preorder_nodes(core, min(core, key=away.get)))
     left, right = (
@@ -88,9 +85,7 @@ def _spine(topology):
 
 
 def _longest(graph, starts, without):
-    """The longest path from one of these nodes; of equally long ones, the one with the most links
-    that emulate something.
-    """
+    """The longest path from one of these nodes; of equals, the one that emulates most."""
 
     def walk(path, emulating):
         yield len(path), emulating, path

@@ -260,13 +260,7 @@ def _allowed(kind, name):
 
 
 def blocked(switches, ends):
-    """The links that the spanning tree protocol (IEEE 802.1D) blocks, by the root of each tree.
-
-    `switches` has their bridge IDs by name, `ends` the two names that each link joins; a link is
-    its index there. The lowest bridge ID is the root. Every other switch keeps the link towards it
-    with the fewest steps, as all links cost the same; among equals, the one to the lowest bridge
-    ID, and there the first.
-    """
+    """The links (numbers of `ends`) that IEEE 802.1D blocks, by the root of each spanning tree."""
     links = {name: [] for name in switches}  # of each switch, and the switch that a link leads to
     for number, (a, b) in enumerate(ends):
         for near, far in ((a, b), (b, a)):
@@ -277,8 +271,9 @@ def blocked(switches, ends):
     for part in sorted(
         nx.connected_components(graph), key=lambda part: min(map(switches.get, part))
     ):
-        root = min(part, key=switches.get)
+        root = min(part, key=switches.get)  # the lowest bridge ID
         steps = nx.single_source_shortest_path_length(graph, root)
+        # every other switch keeps its shortest way there; of equals, to the lowest bridge ID
         kept = {
             min((switches[far], link) for far, link in links[name] if steps[far] < steps[name])[1]
             for name in part - {root}

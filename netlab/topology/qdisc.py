@@ -146,9 +146,7 @@ Qdisc = Annotated[str, BeforeValidator(check_qdisc)]
 
 
 def rate_limits_bps(text):
-    """What a discipline lets through, in all and of each connection; infinite without a limit.
-    [bit/s]
-    """
+    """What a discipline lets through, in all and of each connection; or infinity. [bit/s]"""
     name, *words = text.split() if text else [""]
     given = dict(itertools.pairwise(words))
     in_all = given.get("bandwidth") if name == "cake" else None
@@ -158,12 +156,9 @@ def rate_limits_bps(text):
 
 
 def check_red(limit, min, max, avpkt, burst=None, **_):
-    """Refuse thresholds from which tc cannot compute the weight of RED's moving average.
-
-    As in tc_red_eval_ewma() of iproute2: the weight is ``2**-n`` with the smallest n for which the
-    average reaches `min` no sooner than after a burst of `burst` packets. The kernel's fixed-point
-    arithmetic leaves ``31 - n`` bits for `max`.
-    """
+    """Refuse thresholds from which tc cannot compute the weight of RED's moving average."""
+    # tc_red_eval_ewma() of iproute2: the weight is 2**-n with the smallest n for which the average
+    # reaches `min` no sooner than after `burst` packets; the kernel leaves 31 - n bits for `max`
     if not avpkt <= min < max < limit:
         raise ValueError("red needs avpkt <= min < max < limit")
     burst = burst or (2 * min + max) // (3 * avpkt)  # as tc does

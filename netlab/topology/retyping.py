@@ -17,13 +17,11 @@ def retyped(topology, link, before, after):
         Node -> line. Where the same disciplines stay, ``tc ... change`` keeps what waits in them;
         else they are made anew, and what waits there is lost.
     """
-    old, new = ([*topology.emulation(link, one)] for one in (before, after))
     switches, lines = {switch.name for switch in topology.switches}, {}
-    for node in (link.a, link.b):
-        was, now = ([line for other, line in lines_ if other == node] for lines_ in (old, new))
+    for node, (was, now) in setups(topology, link, before, after).items():
         if was == now:
             continue
-        if list(map(_shape, was)) == list(map(_shape, now)):
+        if stay(was, now):
             typed = changing(was, now)
         else:
             gone = f"tc qdisc del dev {topology.interface(link, node)} root"
@@ -32,6 +30,20 @@ def retyped(topology, link, before, after):
         where = link.a if {link.a, node} <= switches else node
         lines.setdefault(where, []).extend(typed)
     return {node: " && ".join(typed) for node, typed in lines.items()}
+
+
+def setups(topology, link, *states):
+    """By node, the lines that give one of a topology's links each of these states."""
+    typed = [[*topology.emulation(link, state)] for state in states]
+    return {
+        node: [[line for other, line in lines if other == node] for lines in typed]
+        for node in (link.a, link.b)
+    }
+
+
+def stay(was, now):
+    """Are these lines of one interface for the same disciplines?"""
+    return list(map(_shape, was)) == list(map(_shape, now))
 
 
 def changing(was, now):

@@ -22,9 +22,7 @@ from netlab.topology import addressing
 
 
 def check(topology):
-    """Refuse two links between the same nodes, a node without a path, a loop of switches, and a
-    router with two links into one subnet.
-    """
+    """Refuse doubled links, nodes without a path, and loops of switches."""
     times = Counter(frozenset((link.a, link.b)) for link in topology.links)
     for link in topology.links:
         if (count := times[frozenset((link.a, link.b))]) > 1:
@@ -67,24 +65,15 @@ def cables(topology):
 class Routing:
     """The routes of a network, and the paths of packets that follow from them.
 
-    Parameters
-    ----------
-    topology : Topology
-        Its links and addresses are right.
-
-    Attributes
-    ----------
-    parts : list of dict
-        The subnets, as `addressing.segments` has them. Elsewhere here, a subnet is its number.
-    within : dict
-        By host or router and subnet: the links from there to each node of that subnet, by its name.
-        Paths are lists of (link, True where it is walked from `a` to `b`).
+    A path is a list of (link, True where it is walked from `a` to `b`).
     """
 
     def __init__(self, topology):
-        self.graph, self.parts = cables(topology), addressing.segments(topology)
+        self.graph = cables(topology)
+        self.parts = addressing.segments(topology)  # elsewhere here, a subnet is its number
         self.defaults = {host.name: host.route for host in topology.hosts}
         self.routers = [router.name for router in topology.routers]
+        # by host or router and subnet: the path from there to each node of the subnet
         self.within, cards = {}, {}
         switches = {switch.name for switch in topology.switches}
         onward = nx.DiGraph(self.graph)  # only switches send on what is not theirs
@@ -128,11 +117,7 @@ class Routing:
         return [name for name in self.parts[subnet] if name in self.routers and name not in without]
 
     def step(self, name, subnet):
-        """The next router on the path to a subnet from a host or router outside, and the subnet in
-        which the two meet.
-
-        Each step takes a packet nearer to its subnet, so that there are no routing loops.
-        """
+        """The next router on the path to a subnet from outside, and the subnet in between."""
         if subnet not in self._steps:
             left_ns = nx.multi_source_dijkstra_path_length(self.back, self._routers_in(subnet))
 
@@ -154,10 +139,7 @@ class Routing:
         return near, self.within[here, through][near]
 
     def path(self, start, end):
-        """The links that a packet takes from one node to the (first) address of another.
-
-        Switches have no address: from and to a switch, it is the path with the fewest links.
-        """
+        """As `Topology.path`."""
         if start not in self.home or end not in self.home:
             return self._links(nx.shortest_path(self.graph, start, end))
         found = []
@@ -177,9 +159,7 @@ class Routing:
 
     @cached_property
     def met(self):
-        """By a link's `a` and `b`, and True for the direction from `a` to `b`: the names of the
-        first two hosts or routers between whose first addresses packets take it.
-        """
+        """By a link's `a` and `b` and its direction: the first two ends whose packets take it."""
         found = {}
         for pair in permutations((*self.defaults, *self.routers), 2):
             for link, forward in self.path(*pair):
@@ -187,12 +167,7 @@ class Routing:
         return found
 
     def routes(self):
-        """Yield a node, ``"default"`` or a subnet, and the address of the next router.
-
-        A host's default route goes via its `route`, or else via the only router that it can see.
-        Where it can see more, it gets a route via another to every subnet to which that is the
-        shorter path.
-        """
+        """Yield a node, ``"default"`` or a subnet, and the address of the next router."""
         for host, route in self.defaults.items():
             routers = self._routers_in(self.home[host]) if host in self.home else ()
             if routers:

@@ -1,7 +1,6 @@
 """A link that changes while traffic runs, and traces of such changes."""
 
 import io
-import re
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -13,7 +12,7 @@ from netlab import units
 from netlab.description import Delay, Fraction, Rate
 from netlab.errors import SpecificationError
 from netlab.readers._common import read_text
-from netlab.topology.retyping import changing
+from netlab.topology.retyping import changing, setups, stay
 from netlab.traffic.base import MOST_TRAFFIC, OnLink, Program, rows
 
 COLUMNS = ["flow", "time_s", "src", "dst", "rate_bps", "delay_s", "loss_rate", "change"]
@@ -111,9 +110,7 @@ class Change(OnLink):
             link, before, after = self._links(experiment)
         except SpecificationError as error:
             raise SpecificationError(f"{start}: {error}") from None
-        lines = [str(list(topology.emulation(link, one))) for one in (before, after)]
-        handles = [re.findall(r"(?:handle|classid) \S+", text) for text in lines]
-        if handles[0] != handles[1]:
+        if not all(stay(*lines) for lines in setups(topology, link, before, after).values()):
             raise SpecificationError(
                 f"{start}: to change its {' and '.join(self.named)}, the link needs a rate and a"
                 " delay from the start, such as delay='0ms', so that nothing that waits is lost"
@@ -139,13 +136,11 @@ class Change(OnLink):
         return link, link.but(**fields), link.but(**fields | self.named)
 
     def programs(self, place):
-        topology = place.experiment.topology
-        link, *links = self._links(place.experiment)
-        emulated, programs = [[*topology.emulation(link, one)] for one in links], []
-        for node in link.ends:
-            was, now = ([line for other, line in lines if other == node] for lines in emulated)
-            shows = f"tc -s qdisc show dev {topology.interface(link, node)}"
-            line = " && ".join([*changing(was, now), shows])
+        topology, links = place.experiment.topology, self._links(place.experiment)
+        lines, programs = setups(topology, *links), []
+        for node in links[0].ends:
+            shows = f"tc -s qdisc show dev {topology.interface(links[0], node)}"
+            line = " && ".join([*changing(*lines[node]), shows])
             programs.append(Program(node, line, node, "exactly"))
         return programs
 

@@ -11,7 +11,7 @@ from netlab.errors import ReadError
 from netlab.readers import read_iperf
 from netlab.readers._common import beside, tidy
 from netlab.readers.iperf3 import _INTERVALS, _STREAMS
-from netlab.traffic.base import Program, owned
+from netlab.traffic.base import owned
 from netlab.traffic.throughput import ThroughputTest, flow_row
 
 # How long a server stays when its client should have ended: a client asks ten times, a quarter of a
@@ -90,19 +90,12 @@ class Iperf(ThroughputTest):
     def may_send_tcp(self, host):
         return not self.udp and super().may_send_tcp(host)
 
-    def programs(self, place):
-        server = self.server_command(place.port, place.start_s)
+    def both(self, place):
         client = self.command(place.address(self.dst), place.port)
-        return [
-            # interrupted, as it must be; the output says how the test went
-            Program(self.dst, server, "server", "server", may_fail=True),
-            Program(self.src, client, may_fail=True),
-        ]
+        return self.server_command(place.port, place.start_s), client
 
     def server_command(self, port, start_s=0.0):
-        """What to type on `dst` first: a server until some seconds after a client that begins at
-        `start_s`.
-        """
+        """What to type on `dst` first: a server for a client that begins at `start_s`."""
         seconds = ceil(start_s + self.time + STAYS_S)
         return f"timeout -k 1 -s INT {seconds} iperf -s {self._options(port)}"
 
@@ -158,9 +151,7 @@ def both_sides(sent, received):
 
 
 def with_unheard(streams, sent):
-    """UDP streams; where the server has not heard of the end, or of anything, what the client sent
-    and the server did not receive is lost.
-    """
+    """UDP streams; what the client sent and a server that heard no end did not receive is lost."""
     silent = streams.received_bps.isna()
     unheard = silent | (streams.packets < 0.99 * sent.packets - 2)
     arrived = (streams.packets - streams.lost_packets).where(~silent, 0)

@@ -9,7 +9,7 @@ from netlab.algorithms.source import Congestion
 from netlab.description import Rate, Size, unless_given
 from netlab.errors import ReadError
 from netlab.readers import read_iperf3
-from netlab.traffic.base import Program, owned
+from netlab.traffic.base import owned
 from netlab.traffic.throughput import ThroughputTest, counted, flow_row
 
 
@@ -99,15 +99,9 @@ class Iperf3(ThroughputTest):
     def omitted_s(self):
         return self.omit
 
-    def programs(self, place):
-        client = self.command(
-            place.address(self.dst), place.port, place.kernels_name(self.congestion)
-        )
-        return [
-            # the client's JSON says why a test failed
-            Program(self.dst, self.server_command(place.port), "server", "server", may_fail=True),
-            Program(self.src, client, may_fail=True),
-        ]
+    def both(self, place):
+        address, congestion = place.address(self.dst), place.kernels_name(self.congestion)
+        return self.server_command(place.port), self.command(address, place.port, congestion)
 
     def server_command(self, port):
         """What to type on `dst` first: a server for one test."""

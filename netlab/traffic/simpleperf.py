@@ -13,7 +13,7 @@ from netlab.description import unless_given
 from netlab.errors import ReadError, SpecificationError
 from netlab.readers import read_simpleperf
 from netlab.readers._common import beside
-from netlab.traffic.base import Input, Program, owned
+from netlab.traffic.base import Input, owned
 from netlab.traffic.throughput import ThroughputTest, flow_row
 
 FILE = Path(__file__).parents[1] / "simpleperf.py"
@@ -84,16 +84,13 @@ class Simpleperf(ThroughputTest):
                 " make the experiment anew, or run it with the netlab that it was made with"
             )
 
-    def programs(self, place):
-        address, port = place.address(self.dst), place.port
-        stdin = Input("simpleperf.py", program_text())
-        server = self.server_command(address, port)
-        client = self.command(address, port, place.kernels_name(self.congestion))
-        return [
-            # the client's text says why a test failed
-            Program(self.dst, server, "server", "server", may_fail=True, stdin=stdin),
-            Program(self.src, client, may_fail=True, stdin=stdin),
-        ]
+    @property
+    def stdin(self):
+        return Input("simpleperf.py", program_text())
+
+    def both(self, place):
+        at = place.address(self.dst), place.port
+        return self.server_command(*at), self.command(*at, place.kernels_name(self.congestion))
 
     def server_command(self, address, port):
         """What to type on `dst` first, with simpleperf.py as its input: a server for one test."""
@@ -152,9 +149,7 @@ def on_time(times_s, interval_s):
 
 
 def whole_intervals(table, bps, interval_s):
-    """One side's intervals with this rate and their ``number``, which is 0 for the first second, if
-    they are seconds; a last piece that is shorter than half of one is added to the one before.
-    """
+    """One side's intervals with their ``number``; a short last piece is added to the one before."""
     found = []
     for port, own in table.groupby("port", sort=False):
         rows = own[["start_s", "end_s", bps]].to_dict("records")

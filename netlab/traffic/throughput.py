@@ -10,7 +10,7 @@ from netlab.algorithms.source import Algorithm
 from netlab.errors import SpecificationError
 from netlab.fairness import jain_index
 from netlab.readers.iperf3 import _INTERVALS, _STREAMS
-from netlab.traffic.base import BetweenHosts, frames, rows
+from netlab.traffic.base import BetweenHosts, Program, frames, rows
 
 FLOW_COLUMNS = [
     "flow", "src", "dst", "congestion", "streams", "sent_bps", "received_bps", "retransmits",
@@ -20,11 +20,7 @@ WHO = ["flow", "src", "dst"]
 
 
 class ThroughputTest(BetweenHosts):
-    """A test from one host to another.
-
-    A kind has the fields ``time`` and ``start`` (how long it sends, and how long after the others
-    it starts [s]), ``congestion`` and, where it can, ``udp``.
-    """
+    """A test from one host to another: with the fields ``time``, ``start`` and ``congestion``."""
 
     ending_s: ClassVar[float] = 20  # for connecting, and for what waits in buffers at the end
     most_window_bytes: ClassVar[int] = 2**32 - 1
@@ -34,6 +30,7 @@ class ThroughputTest(BetweenHosts):
         "intervals": frames([*WHO, *(name for name in _INTERVALS if name not in WHO)]),
     }
     measures: ClassVar[str] = "flows"
+    stdin: ClassVar = None  # an `Input` of both programs
     other_names: ClassVar[dict] = {
         **dict.fromkeys(("streams", "flows", "P"), "parallel"),
         **dict.fromkeys(("duration", "seconds", "t"), "time"),
@@ -75,6 +72,17 @@ class ThroughputTest(BetweenHosts):
         if size is not None and not 0 < units.size_bytes(size) <= cls.most_window_bytes:
             raise ValueError(f"from 1 byte to {cls.most_window_bytes}, such as '1mb'")
         return size
+
+    def programs(self, place):
+        server, client = self.both(place)
+        return [  # their outputs say why a test failed
+            Program(self.dst, server, "server", "server", may_fail=True, stdin=self.stdin),
+            Program(self.src, client, may_fail=True, stdin=self.stdin),
+        ]
+
+    def both(self, place):
+        """What to type on `dst` first, and on `src`."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what to type")
 
     def check_engine(self, about):
         known = about.get("congestion")

@@ -151,6 +151,8 @@ def test_names_are_as_they_are_written():
     assert repr(AIMD(0.06, 8)) == repr(AIMD(increase=8, decrease=0.06)) == "AIMD(0.06, 8)"
     assert repr(Reno()) == "Reno" and repr(MulTCP()) == "MulTCP(2)"
     assert (MulTCP(8).increase, MulTCP(8).decrease) == (8, 1 / 16)
+    for one in (AIMD(0.5, 1), MulTCP(1)):
+        assert (one.increase, one.decrease) == (Reno.increase, Reno.decrease)
 
 
 def test_parameters_need_names():

@@ -291,9 +291,9 @@ def test_beside_reno_it_takes_less_and_loses_less_than_v1(offload):
     shares, losses = {}, {}
     for one in (BBR3, "bbr"):
         test = nl.Iperf3("h1", "h2", congestion=one, time=30)
-        runs = [nl.run(path, test, reno, seed=seed).flows for seed in (1, 2)]
-        shares[one] = np.mean([flows.received_bps[0] / flows.received_bps.sum() for flows in runs])
-        losses[one] = sum(flows.retransmits[0] for flows in runs)
+        flows = nl.run(path, test, reno).flows
+        shares[one] = flows.received_bps[0] / flows.received_bps.sum()
+        losses[one] = flows.retransmits[0]
     assert shares[BBR3] < shares["bbr"] - 0.05 and losses[BBR3] < 0.6 * losses["bbr"]
     assert shares[BBR3] > 0.4
 

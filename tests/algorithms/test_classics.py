@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import netlab as nl
-from netlab.algorithms import AIMD, DCTCP, Cubic, Delay, MulTCP, Reno, base
+from netlab.algorithms import AIMD, DCTCP, Cubic, Delay, Reno, base
 from tests import cases
 
 CLEAN = nl.wan("100mbit", "20ms", burst=15_000, limit=250_000, pairs=1)
 LOSSY = nl.wan("100mbit", "20ms", "0.1%", burst=15_000, pairs=1)
+ROOMY = nl.wan("500mbit", "20ms", "0.1%", burst=15_000, pairs=1)  # for streams that do not meet
 MSS = 1448
 RED = "red limit 400kb min 30kb max 90kb avpkt 1000 bandwidth 100mbit ecn"
 
@@ -21,41 +22,30 @@ def run(congestion, path=CLEAN, *more, time=3, seed=1, **options):
 
 
 def mean_window(result, since_s=3):
-    """The mean over time. [segment]"""
-    rows = result.windows[result.windows.time_s > since_s]
-    return np.average(rows.cwnd[:-1], weights=np.diff(rows.time_s))
-
-
-def output(result):
-    """What iperf3 printed; the traces are beside it."""
-    return {name: text for name, text in result.raw.items() if "iperf3" in name}
+    """The mean over time and streams. [segment]"""
+    streams = result.windows[result.windows.time_s > since_s].groupby("stream")
+    return np.mean(
+        [np.average(rows.cwnd[:-1], weights=np.diff(rows.time_s)) for _, rows in streams]
+    )
 
 
 @pytest.mark.parametrize(
-    ("path", "seeds"), [(CLEAN, [1]), pytest.param(LOSSY, [1, 2, 3], marks=pytest.mark.long)]
+    ("path", "streams"), [(CLEAN, 1), pytest.param(ROOMY, 4, marks=pytest.mark.long)]
 )
 @pytest.mark.parametrize(
     ("algorithms", "time", "within"), [(("reno", Reno), 20, 0.05), (("cubic", Cubic), 12, 0.06)]
 )
-def test_it_is_the_kernels(algorithms, time, within, path, seeds):
-    kernels, own = ([run(one, path, time=time, seed=seed) for seed in seeds] for one in algorithms)
+def test_it_is_the_kernels(algorithms, time, within, path, streams):
+    kernels, own = (run(one, path, time=time, parallel=streams) for one in algorithms)
     for measure in (mean_window, lambda result: result.flows.received_bps[0]):
-        theirs, ours = (np.mean([measure(one) for one in both]) for both in (kernels, own))
-        assert ours == pytest.approx(theirs, rel=within)
-
-
-@pytest.mark.long
-def test_aimd_and_multcp_with_renos_numbers_are_reno_to_the_byte():
-    reno = run(Reno, LOSSY)
-    assert output(run(AIMD(0.5, 1), LOSSY)) == output(run(MulTCP(1), LOSSY)) == output(reno)
-    assert output(run(AIMD(0.5, 2), LOSSY)) != output(reno)
+        assert measure(own) == pytest.approx(measure(kernels), rel=within)
 
 
 @pytest.mark.long
 def test_one_stream_of_ornls_aimd_carries_what_eight_of_reno_do():
-    eight = run("reno", LOSSY, parallel=8, time=20).flows.received_bps[0]
-    assert run(AIMD(0.06, 8), LOSSY, time=20).flows.received_bps[0] == pytest.approx(eight, rel=0.1)
-    assert run(Reno, LOSSY, time=20).flows.received_bps[0] < 0.5 * eight
+    eight = run("reno", LOSSY, parallel=8, time=10).flows.received_bps[0]
+    assert run(AIMD(0.06, 8), LOSSY, time=10).flows.received_bps[0] == pytest.approx(eight, rel=0.1)
+    assert run(Reno, LOSSY, time=10).flows.received_bps[0] < 0.5 * eight
 
 
 @pytest.mark.long
@@ -72,7 +62,7 @@ def test_cubic_with_the_rfcs_rule_carries_what_reno_does():
     """At 1 % of loss, where Linux's carries a twentieth less."""
     path = nl.wan("100mbit", "20ms", "1%", burst=15_000, pairs=1)
     rates = [
-        np.mean([run(one, path, time=20, seed=seed).flows.received_bps[0] for seed in range(1, 6)])
+        run(one, path, time=20, parallel=5).flows.received_bps[0]
         for one in ("reno", Cubic, Cubic(alpha_rule=True))
     ]
     assert rates[1] < rates[0] and rates[2] > 1.04 * rates[1]
@@ -182,9 +172,8 @@ class Free(Paced):
         tcp.pacing_bps = float("inf")
 
 
-@pytest.mark.parametrize("reverse", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_a_pacing_rate_is_kept_until_it_is_infinite(reverse):
-    paced = run(Paced, time=5, reverse=reverse).flows
+def test_a_pacing_rate_is_kept_until_it_is_infinite():
+    paced = run(Paced, time=5, reverse=True).flows
     assert 0.9 * 20e6 < paced.received_bps[0] < 20e6 and paced.retransmits[0] == 0
     assert run(Free, time=5).flows.received_bps[0] > 80e6
 
@@ -198,11 +187,10 @@ class Greedy(nl.CongestionControl):
 
 
 def test_whether_the_window_is_the_limit_is_told(capsys):
-    run(Greedy, time=2, bitrate="5mbit")
-    said = capsys.readouterr().out.split()
-    assert said.count("not") > 0.9 * len(said) > 50
     # what is not used does not grow, as in the kernel's
     most = [run(one, time=2, bitrate="5mbit").windows.cwnd.max() for one in (Greedy, Reno, "reno")]
+    said = capsys.readouterr().out.split()
+    assert said.count("not") > 0.9 * len(said) > 50
     assert most[0] > 300 and most[1] == pytest.approx(most[2], abs=2)
 
 
@@ -262,13 +250,6 @@ def test_each_connection_has_an_instance_of_its_own(capsys):
     for who in {who for who, _ in told}:
         own = [int(number) for other, number in told if other == who]
         assert own == [*range(1, len(own) + 1)]
-
-
-def test_two_algorithms_share_a_run_and_each_has_its_own_flow():
-    tests = [nl.Iperf3("h1", "h2", congestion=one, time=3) for one in (AIMD(0.5, 1), AIMD(0.5, 4))]
-    result = nl.run(CLEAN, *tests)
-    assert result.flows.congestion.tolist() == ["AIMD(0.5, 1)", "AIMD(0.5, 4)"]
-    assert (result.flows.received_bps > 5e6).all()
 
 
 class Lucky(Reno):

@@ -63,6 +63,11 @@ class Mine(nl.CongestionControl):
         tcp.ssthresh = min(tcp.cwnd / 2, NEVER)
 
 
+@pytest.fixture(scope="module")
+def mine():
+    return run(Mine)
+
+
 def test_helpers_constants_and_imports_come_along_in_an_order_that_can_be_executed():
     source = algorithm(Mine).source
     before = {"def doubled": ["SHARES = {"], "def step": ["STEP = 3", "def doubled"]}
@@ -74,7 +79,7 @@ def test_helpers_constants_and_imports_come_along_in_an_order_that_can_be_execut
     assert executed(Mine).on_ack.__globals__["step"]() == step() == 1
 
 
-def test_a_class_that_uses_all_this_runs_as_the_one_that_says_it_in_place():
+def test_a_class_that_uses_all_this_runs_as_the_one_that_says_it_in_place(mine):
     class Same(nl.CongestionControl):
         def on_ack(self, tcp, acked):
             tcp.cwnd += acked / tcp.cwnd
@@ -82,7 +87,7 @@ def test_a_class_that_uses_all_this_runs_as_the_one_that_says_it_in_place():
         def on_loss(self, tcp):
             tcp.ssthresh = tcp.cwnd / 2
 
-    assert run(Mine).raw == run(Same).raw
+    assert mine.raw == run(Same).raw
 
 
 def test_what_a_class_in_a_function_names_comes_along():
@@ -218,11 +223,6 @@ def test_a_constant_means_the_same_where_it_is_executed(value):
     assert back == value and type(back) is type(value)
 
 
-@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, -0.0])
-def test_a_float_without_a_literal_is_the_same(value):
-    assert repr(eval(literal(value))) == repr(value)
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [
@@ -231,10 +231,14 @@ def test_a_float_without_a_literal_is_the_same(value):
         ({"b": {9, 10}}, "{'b': set([10, 9])}"),
         ([9, 10, 2], "list([9, 10, 2])"),
         ((9, 10, 2), "tuple([9, 10, 2])"),
+        (math.nan, 'float("nan")'),
+        (-0.0, "-0.0"),
     ],
 )
-def test_sets_are_written_in_one_order_and_lists_in_their_own(value, text):
-    """In that of their texts, whatever a process's hashes are: experiments are found by them."""
+def test_constants_are_written_in_one_way(value, text):
+    """Sets in the order of their texts, whatever a process's hashes are: experiments are found by
+    them.
+    """
     assert literal(value) == text
 
 
@@ -246,7 +250,9 @@ def test_an_experiment_is_the_same_however_its_algorithm_is_written():
     assert first == second and first.to_json() == second.to_json()
 
 
-def test_an_experiment_from_json_and_from_a_record_runs_to_the_same_bytes(tmp_path, monkeypatch):
+def test_an_experiment_from_json_and_from_a_record_runs_to_the_same_bytes(
+    mine, tmp_path, monkeypatch
+):
     monkeypatch.setenv("NETLAB_RECORDS", str(tmp_path / "records"))
     first = experiment(Mine)
     again = nl.Experiment.from_json(first.to_json())
@@ -262,7 +268,7 @@ def test_an_experiment_from_json_and_from_a_record_runs_to_the_same_bytes(tmp_pa
     assert shown.returncode == 0, shown.stderr
     recalled = nl.run(again, engine="recorded")
     assert recalled.provenance["recorded"] and recalled.flows.congestion.tolist() == ["Mine"]
-    assert nl.run(first).raw == recalled.raw
+    assert mine.raw == recalled.raw
     for name, text in recalled.raw.items():
         assert (tmp_path / "left" / "raw" / f"{name}.txt").read_text() == text
     with pytest.raises(nl.EngineError):
@@ -273,12 +279,12 @@ def experiment(congestion):
     return nl.Experiment(PATH, nl.Iperf3("h1", "h2", congestion=congestion, time=1))
 
 
-def test_a_sweep_names_it_and_another_process_runs_it():
+def test_a_sweep_names_it_and_another_process_runs_it(mine):
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        grid = nl.sweep(experiment, congestion=["reno", Mine, AIMD(0.06, 8)], executor=pool)
-    assert grid.congestion.tolist() == ["reno", "Mine", "AIMD(0.06, 8)"]
+        grid = nl.sweep(experiment, congestion=[Mine, AIMD(0.06, 8)], executor=pool)
+    assert grid.congestion.tolist() == ["Mine", "AIMD(0.06, 8)"]
     assert grid.columns.is_unique, "an axis that is named like a flow's column keeps its own"
-    assert grid.received_bps[1] == run(Mine).flows.received_bps[0]
+    assert grid.received_bps[0] == mine.flows.received_bps[0]
 
 
 def test_an_engine_that_does_not_ask_python_refuses():
@@ -335,7 +341,7 @@ def test_threads_may_read_sources_at_a_time():
     gc.set_threshold(50)
     try:
         with ThreadPoolExecutor(8) as pool:
-            sources = {one.source for one in pool.map(algorithm, [nl.algorithms.AIMD] * 60)}
+            sources = {one.source for one in pool.map(algorithm, [nl.algorithms.AIMD] * 30)}
     finally:
         gc.callbacks.remove(let_others_in)
         gc.set_threshold(*threshold)

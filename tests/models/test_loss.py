@@ -234,9 +234,3 @@ def test_streams_and_bounds(padhye, rtt, loss, rto, k, segments):
     assert padhye(k * MSS, rtt, loss, rto) == approx(k * one)
     limited = padhye(MSS, rtt, loss, rto, b=2, window_bytes=segments * MSS)
     assert 0 < limited <= buffer_limited_bps(segments * MSS, rtt) * (1 + 1e-9)
-
-
-def test_the_simple_model_is_never_above_mathis():
-    loss = np.logspace(-6, 0, 50)
-    mathis = mathis_bps(MSS, 0.020, loss, c=MATHIS_C["periodic"])
-    assert (padhye_simple_bps(MSS, 0.020, loss) < mathis).all()

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pytest import approx
 
 from netlab.readers import read_iperf3
+from tests import known, unknown
 from tests.readers import mutations
 
 DATA = Path(__file__).parents[1] / "data" / "iperf3"
@@ -32,15 +33,6 @@ def text(name):
 @functools.cache
 def report(name):
     return read_iperf3(DATA / f"{name}.json")
-
-
-def known(table, columns):
-    """Is every value of these columns there?"""
-    return bool(table[columns.split()].notna().all(axis=None))
-
-
-def unknown(table, columns):
-    return bool(table[columns.split()].isna().all(axis=None))
 
 
 # --- every file

@@ -136,7 +136,7 @@ def networks(draw):
         return reject()
 
 
-@settings(max_examples=50, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(networks())
 def test_what_is_accepted_is_set_up_on_interfaces_that_it_has(network):
     interfaces = {

@@ -321,10 +321,8 @@ def test_a_device_or_a_pipe_is_no_file(tmp_path):
 @pytest.mark.parametrize(
     ("file", "ends", "rtt_s"),
     [
-        ("lab", ("h1", "h2"), 0.02),
         ("router", ("h2", "h3"), 0.01),
         ("ring", ("h1", "h3"), 0.06),
-        ("names", ("h1", "h5"), 0.01),
     ],
 )
 def test_live_the_round_trip_time_is_twice_the_delays(file, ends, rtt_s):
@@ -353,17 +351,6 @@ def test_each_switch_keeps_the_link_that_the_spanning_tree_protocol_does(network
             kept.add(min(nearer)[1])
     found = [link for links in blocked(switches, ends).values() for link in links]
     assert sorted(found) == sorted({*range(len(ends))} - kept)
-
-
-def test_two_rings_apart_are_both_cut(read):
-    hosts = [{"number": str(n), "opts": {}} for n in (1, 2)]
-    switches = [{"number": str(n), "opts": {}} for n in range(1, 7)]
-    rings = [(f"s{a}", f"s{b}") for a, b in ((1, 2), (4, 5), (2, 3), (5, 6), (3, 1), (6, 4))]
-    saved = {"version": "2", "hosts": hosts, "switches": switches}
-    saved["links"] = links(("h1", "s3"), *rings, ("h2", "s6"))
-    with pytest.warns(UserWarning, match="link 's2'-'s3'(.|\n)*link 's5'-'s6'"):
-        ends = [(link.a, link.b) for link in read(saved).links]
-    assert ends == [("h1", "s3"), ("h2", "s6"), ("s3", "s6")]
 
 
 def test_a_ring_is_cut_far_from_its_root_which_the_datapath_id_decides(read):

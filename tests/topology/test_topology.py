@@ -332,11 +332,10 @@ def test_live_routers_pass_packets_along_the_path_at_the_round_trip_time_asked_f
         text = net.run("h1", "ping -c 3 10.0.2.9", echo=False).text
         assert "ttl=62 time=40.0 ms" in text and "Redirect" not in text
         assert "ttl=63" in net.run("h1", "ping -c 1 10.0.3.9", echo=False).text
+        assert "time=40.0 ms" in net.run("h2", "ping -c 2 10.0.1.8", echo=False).text
         kept = net.run("h1", f"sysctl -n {SACK} {RMEM}", echo=False).text.split()
         assert kept == ["0", "4096", "87380", "1000000"]
         assert net.run("h2", f"sysctl -n {SACK}", echo=False).text.split() == ["1"]
-    rtts_s = run(network, Ping("h2", "h4", count=2)).pings.rtt_s.tolist()
-    assert rtts_s[1] == pytest.approx(0.04, abs=1e-4)
 
 
 def test_access_delays_are_on_a_host_s_own_link_and_add_to_its_rtt():

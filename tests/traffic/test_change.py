@@ -125,28 +125,29 @@ def test_an_algorithm_in_python_lives_through_it():
     assert sent_bps(own, 3, 8.2) == pytest.approx(nl.models.goodput_bps(10e6), rel=0.2)
 
 
-@pytest.mark.parametrize(
-    "qdisc",
-    [
-        "pfifo limit 60",
-        pytest.param("bfifo limit 90000", marks=pytest.mark.long),
-        pytest.param("pfifo_fast", marks=pytest.mark.long),
-        pytest.param("fq_codel", marks=pytest.mark.long),
-        pytest.param("cake", marks=pytest.mark.long),
-        pytest.param(
-            "red limit 400kb min 30kb max 90kb avpkt 1000 bandwidth 50mbit", marks=pytest.mark.long
-        ),
-    ],
-)
-def test_a_discipline_stays_as_it_was_with_what_it_holds(qdisc):
-    path = nl.wan("50mbit", "20ms", qdisc=qdisc, pairs=1)
-    change = nl.Change("s1", "s2", "1s", rate="40mbit", delay="25ms")
-    test = nl.Iperf3("h1", "h2", time=2, udp=True, bitrate="60mbit")
-    raw = nl.run(path, test, change).raw["2-change-s1-s2-s1"]
-    _, own = raw.split("\nqdisc " + qdisc.split()[0])
-    words = {"pfifo": "limit 60p", "bfifo": "limit 90000b", "red": "limit 400Kb min 30Kb"}
-    assert words.get(qdisc.split()[0], "") in own
-    assert int(re.search(r"backlog \w+ (\d+)p", own)[1]) > 0
+DISCIPLINES = {  # and what tc shows of each
+    "pfifo limit 60": "limit 60p",
+    "bfifo limit 90000": "limit 90000b",
+    "pfifo_fast": "",
+    "fq_codel": "",
+    "cake": "",
+    "red limit 400kb min 30kb max 90kb avpkt 1000 bandwidth 10mbit": "limit 400Kb min 30Kb",
+}
+
+
+def test_disciplines_stay_as_they_were_with_what_they_hold():
+    """One host floods others, each of which is behind a link with another discipline."""
+    hosts = [nl.Host(f"h{n}", f"10.0.0.{n + 1}/8") for n in range(len(DISCIPLINES) + 1)]
+    far = dict(zip([host.name for host in hosts[1:]], DISCIPLINES, strict=True))
+    links = [nl.Link("s1", h, "20ms", rate="10mbit", qdisc=qdisc) for h, qdisc in far.items()]
+    path = nl.Topology(hosts, [nl.Switch("s1")], [nl.Link("h0", "s1"), *links])
+    tests = [nl.Iperf3("h0", h, time=2, udp=True, bitrate="12mbit") for h in far]
+    changes = [nl.Change("s1", h, "1s", rate="8mbit", delay="25ms") for h in far]
+    run = nl.run(path, *tests, *changes)
+    for number, (h, qdisc) in enumerate(far.items(), len(far) + 1):
+        _, own = run.raw[f"{number}-change-s1-{h}-s1"].split("\nqdisc " + qdisc.split()[0])
+        assert DISCIPLINES[qdisc] in own
+        assert int(re.search(r"backlog \w+ (\d+)p", own)[1]) > 0, qdisc
 
 
 def test_mininets_own_link_changes_at_both_ends():

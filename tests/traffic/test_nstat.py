@@ -20,6 +20,7 @@ TEST = nl.Iperf3("h1", "h2", congestion="reno")
         (nl.Iperf3("h3", "h4"), True),
         (nl.Iperf3("h2", "h1"), False),  # its receiver sends back
         (nl.Iperf3("h3", "h1"), False),
+        (nl.Iperf3("h1", "h4"), False),
         (nl.Iperf3("h1", "h4", udp=True), False),
         (nl.Shell("h4", "sleep 1"), False),  # nobody knows to whom it talks
     ],
