@@ -14,7 +14,7 @@ from tests import cases
 
 RECORDS = sorted((Path(__file__).parent.parent / "data/records").glob("*.json.xz"))
 OTHERS = sorted((RECORDS[0].parent / recorded.SECOND).glob("*.json.xz"))
-SOME, QUICK_S = 6, 30  # how many, and how long they took at most when they were recorded
+SOME, QUICK_S = 4, 15  # how many, and how long they took at most when they were recorded
 
 
 def pytest_generate_tests(metafunc):

@@ -45,18 +45,19 @@ def limits():
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
 
 
+LOCALE = {"LC_ALL": "C", "LANG": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu"}
+PYTHON = {"PYTHONHASHSEED": "77", "PYTHONDONTWRITEBYTECODE": "1"}
 SURROUNDINGS = {
-    "a large environment": {"environment": {f"PADDING_{i}": "x" * 1000 for i in range(60)}},
-    "as before": {},
-    "another locale and time zone": {
-        "environment": {"LC_ALL": "C", "LANG": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu"}
+    "a large environment, a stack of 1 MB, 256 files, an umask of 077": {
+        "environment": {f"PADDING_{i}": "x" * 1000 for i in range(60)},
+        "preexec_fn": limits,
+        "umask": 0o077,
     },
-    "a stack of 1 MB, 256 files": {"preexec_fn": limits},
-    "an umask of 077": {"umask": 0o077},
-    "an umask of 0": {"umask": 0},
-    "a low priority": {"prefix": ("nice", "-n", "15")},
-    "another hash seed, no byte code": {
-        "environment": {"PYTHONHASHSEED": "77", "PYTHONDONTWRITEBYTECODE": "1"}
+    "as before": {},
+    "another locale, time zone and hash seed, no byte code, a low priority, an umask of 0": {
+        "environment": LOCALE | PYTHON,
+        "prefix": ("nice", "-n", "15"),
+        "umask": 0,
     },
 }
 

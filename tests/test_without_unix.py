@@ -61,7 +61,7 @@ def test_the_stand_in_refuses_what_it_should(code, tmp_path):
 
 
 def test_every_module_but_those_of_engines_can_be_imported():
-    away = "agent", "guest", "jail", "listen", "mininet", "served_line", "serve", "vm.disk"
+    away = "agent", "guest", "jail", "listen", "mininet", "json_lines", "serve", "vm.disk"
     away = tuple(f"netlab.engines.{name}" for name in away)
     away += "netlab.course.grading", "netlab.course.adapters.", "netlab.__main__"
     code = f"""

@@ -15,6 +15,7 @@ import time
 
 PIECE = 60_000  # bytes of one message of a guest; a longer one travels in several
 MOST_BYTES = 16 << 20  # of one message from an agent; the longest are pieces of output, 32 kB
+CLOSED = "this network has been closed; `net = nl.Network(...)` opens another"
 LOOK_S = 0.1  # between two looks whether the other end is still whole
 
 
@@ -43,12 +44,6 @@ def message(data):
     if not isinstance(found, dict):
         raise LineDown("it sent what no agent sends")
     return found
-
-
-def check_length(data):
-    """End the line of an agent that sends a message without an end."""
-    if len(data) > MOST_BYTES:
-        raise TooMuch(f"it sent a message of more than {MOST_BYTES >> 20} MB")
 
 
 class Line:
@@ -142,6 +137,16 @@ class Line:
                 self.end()
 
 
+class OverLine:
+    """What every `netlab.engines.protocol.Connection` over a `line` does alike."""
+
+    def send_key(self, key):
+        self.line.send_key(key)
+
+    def interrupt(self):
+        self.line.interrupt()
+
+
 class GuestLine(Line):
     """The line to a guest's /dev/netlab: a socket for messages, a pipe for keys (Ctrl-C, SIGKILL).
 
@@ -191,7 +196,8 @@ class GuestLine(Line):
             if not piece:
                 raise LineDown
             self.begun += piece[1:]
-            check_length(self.begun)
+            if len(self.begun) > MOST_BYTES:
+                raise TooMuch(f"it sent a message of more than {MOST_BYTES >> 20} MB")
             if piece[:1] == b".":
                 data, self.begun = self.begun, bytearray()
                 return message(data)
@@ -214,49 +220,3 @@ class GuestLine(Line):
         self.socket.close()
         os.close(self.guest_keys)
         os.close(self.keys)
-
-
-class PipeLine(Line):
-    """The line to an agent on the same machine: JSON, a line each, over two descriptors."""
-
-    def __init__(self, wall_limit_s, to_agent, from_agent):
-        super().__init__(wall_limit_s)
-        self.to_agent, self.from_agent, self.read = to_agent, from_agent, bytearray()
-
-    def send(self, message):
-        data, sent = memoryview(json.dumps(message).encode() + b"\n"), 0
-        try:
-            while sent < len(data):
-                sent += os.write(self.to_agent, data[sent:])
-        except OSError as error:
-            raise LineDown from error
-
-    def receive(self, until):
-        while b"\n" not in self.read:
-            left = until - time.monotonic()
-            if left <= 0 or not select.select([self.from_agent], [], [], left)[0]:
-                return None
-            piece = os.read(self.from_agent, 65536)
-            if not piece:
-                raise LineDown
-            check_length(self.read)
-            self.read += piece
-        text, _, self.read = self.read.partition(b"\n")
-        return message(text)
-
-    def send_key(self, key):
-        with self.lock, contextlib.suppress(LineDown):
-            if not self.closed:
-                self.send({"bell": key})
-
-    def drop_keys(self):
-        """Nothing to do: an agent that waits for a question passes over keys."""
-
-    def hang_up(self):
-        """End the agent's input. The descriptor stays valid: another thread may be in `send`."""
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), self.to_agent, inheritable=False)
-
-    def end(self):
-        os.close(self.to_agent)
-        os.close(self.from_agent)

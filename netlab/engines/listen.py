@@ -14,10 +14,10 @@ import time
 from netlab.engines import evidence
 from netlab.engines.guest import walls
 from netlab.engines.jail import JailedEngine
+from netlab.engines.json_lines import JsonLines
 from netlab.engines.places import Places
 from netlab.engines.protocol import ignore
 from netlab.engines.serve import Client, told
-from netlab.engines.served_line import ServedLine
 from netlab.errors import EngineError, SpecificationError
 
 SEND_S = 30  # that a stranger may take to read a message
@@ -30,7 +30,7 @@ def serve_socket(wire, engine, places, name, token, welcome=ignore):
     """Serve a stranger until the connection ends, and close it."""
     with wire:
         wire.setblocking(False)
-        line = ServedLine(wire.fileno(), wire.fileno(), send_s=SEND_S)
+        line = JsonLines(wire.fileno(), wire.fileno(), send_s=SEND_S)
         Client(line, engine, places, name, token, lambda: cut(wire), welcome).serve()
 
 

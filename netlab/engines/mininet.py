@@ -10,8 +10,17 @@ import tempfile
 from pathlib import Path
 
 from netlab.engines import agent
-from netlab.engines.agent_line import Interrupted, LineDown, OutOfTime, PipeLine
+from netlab.engines.agent_line import (
+    CLOSED,
+    MOST_BYTES,
+    Interrupted,
+    Line,
+    LineDown,
+    OutOfTime,
+    OverLine,
+)
 from netlab.engines.host_speed import wall_s
+from netlab.engines.json_lines import JsonLines
 from netlab.engines.protocol import ignore
 from netlab.errors import EngineError
 
@@ -57,7 +66,39 @@ class MininetEngine:
         """None: this engine keeps no results."""
 
 
-class MininetConnection:
+class PipeLine(Line):
+    """The line to an agent on this machine, over two descriptors."""
+
+    def __init__(self, wall_limit_s, to_agent, from_agent):
+        super().__init__(wall_limit_s)
+        self.pipes = JsonLines(to_agent, from_agent, MOST_BYTES)
+        self.receive = self.pipes.receive
+
+    def send(self, message):
+        try:
+            self.pipes.send(message)
+        except OSError as error:
+            raise LineDown from error
+
+    def send_key(self, key):
+        with self.lock, contextlib.suppress(LineDown):
+            if not self.closed:
+                self.send({"bell": key})
+
+    def drop_keys(self):
+        """Nothing to do: an agent that waits for a question passes over keys."""
+
+    def hang_up(self):
+        """End the agent's input. The descriptor stays valid: another thread may be in `send`."""
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), self.pipes.target, inheritable=False)
+
+    def end(self):
+        os.close(self.pipes.target)
+        os.close(self.pipes.source)
+
+
+class MininetConnection(OverLine):
     """A running agent, as root, in the Python that has Mininet; a `Connection`."""
 
     def __init__(self, python, wall_limit_s):
@@ -85,7 +126,7 @@ class MininetConnection:
 
     def ask(self, on_event=ignore, **question):
         if self.process is None and not self.line.interrupted:
-            raise EngineError("this network has been closed; `net = nl.Network(...)` opens another")
+            raise EngineError(CLOSED)
         if question["op"] == "up":
             self.switches = question["switches"]
         try:
@@ -109,12 +150,6 @@ class MininetConnection:
 
     def answer_by(self, algorithms, seed):
         raise EngineError("this machine's kernel does not ask Python")
-
-    def send_key(self, key):
-        self.line.send_key(key)
-
-    def interrupt(self):
-        self.line.interrupt()
 
     def close(self):
         """Hang up: the agent then ends the network and everything that runs in it."""

@@ -28,7 +28,7 @@ import time
 
 from netlab import errors
 from netlab.engines import evidence
-from netlab.engines.agent_line import Interrupted, LineDown, OutOfTime
+from netlab.engines.agent_line import CLOSED, Interrupted, LineDown, OutOfTime, OverLine
 from netlab.engines.host_speed import SLOWEST, wall_s
 from netlab.engines.protocol import ignore
 from netlab.engines.remote_line import HELLO_S, open_line
@@ -61,7 +61,7 @@ def raised(told):
         return errors.EngineError(f"the other end has failed, and sent no error: {told!a:.500}")
 
 
-class RemoteConnection:
+class RemoteConnection(OverLine):
     """A network at the other end of a line; a `netlab.engines.protocol.Connection`."""
 
     def __init__(self, engine, seed, clock, wall_limit_s):
@@ -81,9 +81,7 @@ class RemoteConnection:
 
     def _call(self, on_event=ignore, **what):
         if self.closed or (self.line.closed and not self.line.interrupted):
-            raise errors.GuestError(
-                "this network has been closed; `net = nl.Network(...)` opens another"
-            )
+            raise errors.GuestError(CLOSED)
         return self.engine.ask(self.line, what, on_event)
 
     def ask(self, on_event=ignore, **question):
@@ -95,12 +93,6 @@ class RemoteConnection:
     def _nonsense(self):
         self.line.close()
         return errors.EngineError(f"{self.engine.address} answered what no engine answers")
-
-    def send_key(self, key):
-        self.line.send_key(key)
-
-    def interrupt(self):
-        self.line.interrupt()
 
     def watch(self, watches):
         return bool(self._call(watch={name: list(one) for name, one in watches.items()})["answer"])

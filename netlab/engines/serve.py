@@ -17,10 +17,10 @@ from netlab.engines.agent_line import LineDown
 from netlab.engines.guest import GuestEngine
 from netlab.engines.host_speed import wall_s
 from netlab.engines.jail import JailedEngine
+from netlab.engines.json_lines import JsonLines
 from netlab.engines.places import Places
 from netlab.engines.protocol import Watch, ignore
 from netlab.engines.remote import PROTOCOL
-from netlab.engines.served_line import ServedLine
 from netlab.errors import EngineError, NetlabError, SpecificationError, installed
 
 HELLO_S = 10  # that a stranger may take, in all, to say who it is
@@ -225,6 +225,6 @@ def over_standard_input():
     if not os.isatty(to_client):
         os.set_blocking(to_client, False)  # a write that nobody takes would never end
     engine = GuestEngine()
-    client = Client(ServedLine(to_client, os.dup(0)), engine, Places(engine.at_once))
+    client = Client(JsonLines(to_client, os.dup(0)), engine, Places(engine.at_once))
     with contextlib.redirect_stdout(Printed(client)):
         client.serve()

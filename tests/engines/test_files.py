@@ -34,13 +34,6 @@ def mine(folder):
     return sum(path.read_text() == "mine" for path in folder.rglob("*") if path.is_file())
 
 
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    """Where the cache is to be."""
-    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
 NAMED_ALIKE = (  # by a student: what netlab would remove from a cache of its own
     "sweeps/0123456789abcdef.json.xz",
     *(f"evidence/20260101-0000{number:02d}-photo.jpg" for number in range(60)),
@@ -51,33 +44,33 @@ NAMED_ALIKE = (  # by a student: what netlab would remove from a cache of its ow
 
 @pytest.mark.parametrize("names", [FOREIGN, NAMED_ALIKE, ["engine.json/mine"], ["lock/mine"]])
 @pytest.mark.parametrize("tag", [None, "# made by another program\n"])
-def test_a_folder_without_netlabs_tag_is_not_netlabs(tag, names, home):
-    fill(home, names)
+def test_a_folder_without_netlabs_tag_is_not_netlabs(tag, names, elsewhere):
+    fill(elsewhere, names)
     if tag:
-        (home / cache.TAG).write_text(cache.TAG_TEXT.splitlines(True)[0] + tag)
-    before = sorted(home.rglob("*"))
+        (elsewhere / cache.TAG).write_text(cache.TAG_TEXT.splitlines(True)[0] + tag)
+    before = sorted(elsewhere.rglob("*"))
     for use in (store.remove, lambda: store.work_folder().__enter__()):
         with pytest.raises(nl.EngineError, match="other things"):
             use()
     assert "other things" in evidence.save("20260101-000000-1", {"a": "text"})
     UnfinishedSweep(SimpleNamespace(name="guest", digest="0"))
-    assert sorted(home.rglob("*")) == before and mine(home) == len(names)
+    assert sorted(elsewhere.rglob("*")) == before and mine(elsewhere) == len(names)
 
 
-def test_names_that_netlab_does_not_make_stay_and_the_fifty_newest_of_evidence(home):
-    assert cache.own_cache() == home and (home / cache.TAG).is_file()
-    fill(home)
+def test_names_that_netlab_does_not_make_stay_and_the_fifty_newest_of_evidence(elsewhere):
+    assert cache.own_cache() == elsewhere and (elsewhere / cache.TAG).is_file()
+    fill(elsewhere)
     for name in ("kernel", "rootfs"):
-        (home / f"{name}-0123456789ab").mkdir()
+        (elsewhere / f"{name}-0123456789ab").mkdir()
     for number in range(60):
         name = f"20260101-0000{number:02d}-guest"
         evidence.save(name, {"console": "text"})
         os.utime(evidence.folder(name), (number, number))
-    kept = sorted(path.name for path in (home / "evidence").iterdir() if path.is_dir())
+    kept = sorted(path.name for path in (elsewhere / "evidence").iterdir() if path.is_dir())
     assert len(kept) == 50 and kept[-1] == "20260101-000059-guest"
     store.remove()
     UnfinishedSweep(SimpleNamespace(name="guest", digest="0"))
-    assert mine(home) == len(FOREIGN) and not (home / "kernel-0123456789ab").exists()
+    assert mine(elsewhere) == len(FOREIGN) and not (elsewhere / "kernel-0123456789ab").exists()
 
 
 def test_the_mode_is_the_umasks_or_that_of_the_old_file(tmp_path):
@@ -125,13 +118,13 @@ def test_only_what_is_old_and_has_the_name_is_pruned(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"bb", "other"}
 
 
-def test_evidence_is_kept_to_the_byte_or_not_at_all(home):
+def test_evidence_is_kept_to_the_byte_or_not_at_all(elsewhere):
     with full_disk():
         said = evidence.save("today-1", {"short": "x", "long": "x" * 200})
-    assert said == f"It could not be kept in {home / 'evidence' / 'today-1'}: File too large"
-    assert not (home / "evidence" / "today-1").exists()
+    assert said == f"It could not be kept in {elsewhere / 'evidence' / 'today-1'}: File too large"
+    assert not (elsewhere / "evidence" / "today-1").exists()
     said = evidence.save("today-1", {"a.txt": "naïve \ud800", "b": b"\0\xff"})
-    place = home / "evidence" / "today-1"
+    place = elsewhere / "evidence" / "today-1"
     assert said == f"Everything it left is in {place}" and evidence.folder("today-1") == place
     assert (place / "b").read_bytes() == b"\0\xff"
     assert (place / "a.txt").read_text() == "naïve \\ud800"
@@ -139,24 +132,24 @@ def test_evidence_is_kept_to_the_byte_or_not_at_all(home):
     assert (place / "b").read_bytes() == b"\0\xff"
 
 
-def test_a_cache_that_cannot_be_written_does_not_hide_why_the_guest_died(home):
+def test_a_cache_that_cannot_be_written_does_not_hide_why_the_guest_died(elsewhere):
     with pytest.MonkeyPatch.context() as outside:
         outside.delenv("NETLAB_CACHE")
         engine = nl.engines.pick("guest")
-    home.write_text("a file, and no folder")
+    elsewhere.write_text("a file, and no folder")
     net = nl.Network(nl.wan("100mbit", "20ms"), engine=engine)
     os.killpg(net._agent.process.pid, signal.SIGKILL)
     with pytest.raises(nl.GuestError, match=r"the guest died") as died:
         net.run("h1", "true")
-    assert f"It could not be kept in {home}" in str(died.value)
+    assert f"It could not be kept in {elsewhere}" in str(died.value)
     assert "Not a directory" in str(died.value) and died.value.evidence is None
 
 
-def test_of_what_is_too_long_the_end_is_kept(home, monkeypatch):
+def test_of_what_is_too_long_the_end_is_kept(elsewhere, monkeypatch):
     monkeypatch.setattr(evidence, "MOST_BYTES", 1000)
     files = {"small": "s" * 100, "large": "a" * 5000 + "z", "other": b"b" * 3000, "fits": "f" * 300}
     evidence.save("today-1", files)
-    place = home / "evidence" / "today-1"
+    place = elsewhere / "evidence" / "today-1"
     kept = {name: (place / name).read_text() for name in files}
     assert kept["small"] == files["small"] and kept["fits"] == files["fits"]
     assert kept["large"].startswith("(4") and kept["large"].endswith("aaaz")

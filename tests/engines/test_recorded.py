@@ -84,12 +84,6 @@ def test_a_live_network_is_not_recorded_and_it_says_what_to_do(records):
         nl.Network(PATH, engine="recorded")
 
 
-def test_a_record_is_small(records):
-    folder, ran, _ = records
-    size = (folder / recorded.path_of(EXPERIMENT).name).stat().st_size
-    assert size < min(sum(map(len, ran.raw.values())) / 2, 5_000)
-
-
 def test_where_no_other_engine_works_records_are_taken(records, monkeypatch, capsys):
     class Away:
         def __init__(self):

@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 import netlab as nl
-from netlab.engines import listen, remote_line, serve, served_line
+from netlab.engines import json_lines, listen, remote_line, serve
 from netlab.engines.agent_line import LineDown
 from netlab.engines.guest import walls
 from netlab.engines.jail import JailedEngine
@@ -61,19 +61,23 @@ def guests():
 
 def test_it_says_what_the_engine_here_says(there):
     here = nl.engines.pick("guest")
-    assert (there.name, there.digest, there.clocks) == (here.name, here.digest, here.clocks)
-    assert there.about == here.about | {"slower": 1} and there.at_once == here.at_once
+    assert (there.clocks, there.at_once) == (here.clocks, here.at_once)
+    assert there.about == here.about | {"slower": 1}
 
 
 @pytest.mark.parametrize(
     "traffic",
     [
-        [nl.Iperf3("h1", "h2", parallel=2, time=2), nl.Ping("h3", "h4", count=3)],
-        [nl.Iperf3("h1", "h2", time=2), nl.Windows("h1"), nl.Queue("s1", "s2")],
+        [
+            nl.Iperf3("h1", "h2", parallel=2, time=2),
+            nl.Ping("h3", "h4", count=3),
+            nl.Windows("h1"),
+            nl.Queue("s1", "s2"),
+            nl.Change("s1", "s2", "1s", "20mbit", "60ms", "0%"),
+        ],
         [nl.Iperf3("h1", "h2", congestion=Loud, time=2)],
-        [nl.Iperf3("h1", "h2", time=2), nl.Change("s1", "s2", "1s", "20mbit", "60ms", "0%")],
     ],
-    ids=["streams", "observers", "an algorithm", "a change"],
+    ids=["streams, pings, observers and a change", "an algorithm"],
 )
 def test_a_run_has_the_same_bytes(traffic, there, capsys):
     here, printed = nl.run(PATH, *traffic, engine="guest", seed=5), capsys.readouterr().out
@@ -103,6 +107,8 @@ def test_a_line_has_one_network_after_the_other_and_several_at_once(there):
     kept = there.idle[-1]
     with nl.Network(PATH, engine=there) as third:
         assert third._agent.line is kept
+        third.interrupt()  # which is closed quietly
+    assert guests() == []
 
 
 def test_a_sweep_runs_as_many_at_once_as_there_is_room_for(there, monkeypatch):
@@ -184,12 +190,6 @@ def test_ctrl_c_ends_a_wait_for_an_answer_to_hello():
     assert psutil.Process().children() == before
 
 
-def test_a_network_that_was_interrupted_is_closed_quietly(there):
-    with nl.Network(PATH, engine=there) as net:
-        net.interrupt()
-    assert guests() == []
-
-
 def test_another_thread_may_ask_what_has_been_observed(there):
     experiment = nl.Experiment(PATH, nl.Iperf3("h1", "h2", time=1), nl.Windows("h1"))
     (name, watch), *_ = [
@@ -203,11 +203,12 @@ def test_another_thread_may_ask_what_has_been_observed(there):
         texts = []
         thread = threading.Timer(0.3, lambda: texts.append(net.watched(0)))
         thread.start()
-        assert net.run("h1", "timeout 30 " + BUSY, echo=False).status == 124  # of timeout
+        assert net.run("h1", "timeout 10 " + BUSY, echo=False).status == 124  # of timeout
         thread.join(10)
     assert texts and texts[0].keys() == {name}
 
 
+UP = {"op": "up", "hosts": [["pc", "10.0.0.1/8"]], "switches": [], "links": [], "setup": []}
 SAYS = {"name": "guest", "digest": "0" * 12, "clocks": ["virtual"], "at_once": 1, "done": True}
 KNOWS = {"kernel": "0", "iperf3": "0", "mininet": "0", "congestion": []}
 FAILED = {"kind": "GuestError", "text": "", "fields": {}}
@@ -269,44 +270,82 @@ class Nothing:
         self.running -= 1
 
 
-@contextlib.contextmanager
-def served(token=None, places=None, engine=None):
-    """The client's end of a line to a server in this process."""
-    here, there = socket.socketpair()
-    line = remote_line.StreamLine(here.makefile("rb"), here.makefile("wb"))
-    line.begun = True
-    arguments = there, engine or Nothing(), places or Places(1), "ada", token
-    thread = threading.Thread(target=listen.serve_socket, args=arguments)
-    thread.start()
-    try:
-        yield lambda **what: line.ask(what, lambda event: None)
-    finally:
-        here.shutdown(socket.SHUT_RDWR)
-        thread.join(10)
-        assert not thread.is_alive()
-        here.close()
+class Client:
+    """The client's end of a line to a server in this process, and what serves it."""
+
+    def __init__(self, engine, places, token):
+        self.here, there = socket.socketpair()
+        self.heard = self.here.makefile("rb")
+        arguments = there, engine, places, "eve", token
+        self.thread = threading.Thread(target=listen.serve_socket, args=arguments, daemon=True)
+        self.thread.start()
+
+    def send(self, data):
+        """Send bytes, or a message, as far as the other end takes them."""
+        with contextlib.suppress(OSError):
+            self.here.sendall(
+                data if isinstance(data, bytes) else json.dumps(data).encode() + b"\n"
+            )
+
+    def ask(self, **what):
+        """Send a message; -> its answer, None where the other end hangs up."""
+        self.send(what)
+        with contextlib.suppress(OSError):
+            for line in self.heard:
+                if (told := json.loads(line)).pop("done", False):
+                    return told
+        return None
+
+    def leave(self):
+        with contextlib.suppress(OSError):  # the other end has left
+            self.here.shutdown(socket.SHUT_RDWR)
+        self.heard.close()
+        self.here.close()
+
+    def ended(self, within_s=60):
+        self.thread.join(within_s)
+        return not self.thread.is_alive()
+
+
+@pytest.fixture
+def meet():
+    """A function: a stranger more on a line to the same engine and places, who has said hello. At
+    the end all lines end, and nothing is left.
+    """
+    served, engine, places, clients = guests(), Nothing(), Places(1), []
+
+    def connect(engine=engine, places=places, token="right", hello=HELLO):
+        clients.append(Client(engine, places, token))
+        clients[-1].engine, clients[-1].places = engine, places
+        if hello:
+            assert clients[-1].ask(hello=hello)["digest"] == engine.digest
+        return clients[-1]
+
+    yield connect
+    for client in clients:
+        client.leave()
+    for client in clients:
+        assert client.ended() and client.places.taken == client.places.waiting == []
+    assert engine.running == 0 and guests() == served
 
 
 HELLO = {"protocol": 1, "netlab": installed().version, "token": "right"}
+CONNECT = {"connect": [1, "virtual", 5]}
 
 
-def test_who_has_not_the_token_is_told_nothing_and_may_not_try_again():
-    first = {"connect": [1, "virtual", 5]}
+def test_who_has_not_the_token_is_told_nothing_and_may_not_try_again(meet):
     for wrong in ({"token": "wrong"}, {"protocol": 2}, {"netlab": "0.0"}):
-        for what in (first, {"hello": HELLO | wrong}):
-            with served("right") as ask:
-                answer = ask(**what)
-                assert answer.keys() == {"raise"} and "right" not in answer["raise"]["text"]
-                with pytest.raises(LineDown):
-                    ask(hello=HELLO)
-    with served("right") as ask:
-        assert ask(hello=HELLO)["digest"] == Nothing.digest
-        assert ask(connect=[1, "virtual", 5]) == {}
+        for what in (CONNECT, {"hello": HELLO | wrong}):
+            client = meet(hello=None)
+            answer = client.ask(**what)
+            assert answer.keys() == {"raise"} and "right" not in answer["raise"]["text"]
+            assert client.ask(hello=HELLO) is None
+    assert meet().ask(**CONNECT) == {}
 
 
-@pytest.mark.parametrize(
-    "what",
-    [
+def test_what_makes_no_sense_is_an_error_and_the_line_goes_on(meet):
+    client = meet(token=None)
+    for what in (
         {"ask": {"op": "up"}},  # nothing is connected
         {"connect": [1, "sundial", 5]},
         {"connect": [[], "virtual", 5]},
@@ -316,23 +355,18 @@ def test_who_has_not_the_token_is_told_nothing_and_may_not_try_again():
         {"close": 1, "connect": 1},
         {"evil": 1},
         {"watch": {"a": ["windows"]}},
-    ],
-)
-def test_what_makes_no_sense_is_an_error_and_the_line_goes_on(what):
-    with served() as ask:
-        assert ask(hello=HELLO)["name"] == "guest"
-        assert ask(**what)["raise"]["kind"] in ("EngineError", "SpecificationError")
-        assert ask(connect=[1, "virtual", 5]) == {} and ask(close=True) == {}
+    ):
+        assert client.ask(**what)["raise"]["kind"] in ("EngineError", "SpecificationError")
+        assert client.ask(**CONNECT) == {} and client.ask(close=True) == {}
+    assert client.ask(**CONNECT) == client.ask(answer_by=[[], 1]) == {}
+    assert "has its algorithms already" in client.ask(answer_by=[[], 1])["raise"]["text"]
 
 
 def test_so_many_at_once_and_of_each_client_so_many():
     places, order = Places(2, each=1), []
 
     def take(client, until):
-        def tell(place):
-            order.append((client, place))
-
-        with places.one(client, tell, lambda: None):
+        with places.one(client, lambda place: order.append((client, place)), lambda: None):
             order.append((client, 0))
             until.wait(10)
 
@@ -351,25 +385,16 @@ def test_so_many_at_once_and_of_each_client_so_many():
     assert places.taken == places.waiting == []
 
 
-def test_who_waits_may_give_up():
-    engine = Nothing()
-    places = Places(1)
-    with served(places=places, engine=engine) as first, served(places=places, engine=engine) as ask:
-        first(hello=HELLO), ask(hello=HELLO), first(connect=[1, "virtual", 5])
-        threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
-        with pytest.raises(KeyboardInterrupt):
-            ask(connect=[1, "virtual", 5])
-        assert engine.running == 1 and places.waiting == []
-        first(close=True)
-        assert ask(connect=[1, "virtual", 5]) == {}
-    assert engine.running == 0 and places.taken == []
+def test_who_waits_may_give_up(meet):
+    first, other = meet(), meet(token=None)
+    assert first.ask(**CONNECT) == {}
+    threading.Timer(0.5, other.send, [{"key": "I"}]).start()
+    assert "nobody waits" in other.ask(**CONNECT)["raise"]["text"]
+    assert first.engine.running == 1 and first.places.waiting == []
+    assert first.ask(close=True) == other.ask(**CONNECT) == {}
 
 
-CONVERSATION = [
-    {"hello": HELLO},
-    {"connect": [1, "virtual", 5]},
-    {"ask": {"op": "wait"}},
-]
+CONVERSATION = [{}, CONNECT, {"ask": {"op": "wait"}}]
 HOSTILE = {
     "it ends": b"",
     "no JSON": b"{\n",
@@ -385,109 +410,82 @@ HOSTILE = {
 
 @pytest.mark.parametrize("stage", range(len(CONVERSATION) + 1))
 @pytest.mark.parametrize("sent", HOSTILE.values(), ids=HOSTILE)
-def test_whoever_misbehaves_leaves_the_place_to_others(sent, stage, monkeypatch):
-    monkeypatch.setattr(serve, "HELLO_S", 1)
+def test_whoever_misbehaves_leaves_the_place_to_others(sent, stage, meet, monkeypatch):
     monkeypatch.setattr(listen, "SEND_S", 1)
-    engine, places = Nothing(), Places(1)
-    here, there = socket.socketpair()
-    arguments = there, engine, places, "eve", "right"
-    thread = threading.Thread(target=listen.serve_socket, args=arguments, daemon=True)
-    thread.start()
-    for message in CONVERSATION[:stage]:
-        here.sendall(json.dumps(message).encode() + b"\n")
-        if "ask" not in message:
-            assert b"done" in here.recv(1 << 16)
-    with contextlib.suppress(OSError):  # it hangs up before all is sent
-        here.sendall(sent)
+    client = meet(hello=HELLO if stage else None)
+    for message in CONVERSATION[1:stage]:
+        if "ask" in message:
+            client.send(message)
+        else:
+            assert client.ask(**message) == {}
+    client.send(sent)
     if "flood" not in str(sent) or stage != 2:
-        here.close()
-    thread.join(20)
-    assert not thread.is_alive() and engine.running == 0 and places.taken == places.waiting == []
-    here.close()
+        client.leave()
+    assert client.ended(20)
 
 
-class Raw:
-    """A stranger's socket, and what serves it."""
-
-    def __init__(self, engine, places, name="eve", token="right"):
-        self.here, there = socket.socketpair()
-        arguments = there, engine, places, name, token
-        self.thread = threading.Thread(target=listen.serve_socket, args=arguments, daemon=True)
-        self.thread.start()
-
-    def send(self, data):
-        data = data if isinstance(data, bytes) else json.dumps(data).encode() + b"\n"
-        with contextlib.suppress(OSError):
-            self.here.sendall(data)
-
-    def ask(self, what):
-        self.send(what)
-        return self.here.recv(1 << 16)
-
-    def ended(self, within_s):
-        self.thread.join(within_s)
-        return not self.thread.is_alive()
-
-
-def test_nobody_waits_for_a_client_that_does_not_read():
-    engine, places = Nothing(), Places(1)
-    with served(places=places, engine=engine) as honest:
-        honest(hello=HELLO), honest(connect=[1, "virtual", 5])
-        slow = Raw(engine, places)
-        slow.ask({"hello": HELLO})
-        slow.here.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
-        for _ in range(20):  # names are not echoed at length
-            slow.send({"A" * 100_000: 1})
-        slow.send({"connect": [1, "virtual", 5]})
-        assert honest(close=True) == {}
-        slow.here.close()
-        assert honest(connect=[1, "virtual", 5]) == {} and slow.ended(20)
+def test_nobody_waits_for_a_client_that_does_not_read(meet):
+    honest, slow = meet(), meet()
+    assert honest.ask(**CONNECT) == {}
+    slow.here.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+    for _ in range(20):  # names are not echoed at length
+        slow.send({"A" * 100_000: 1})
+    slow.send(CONNECT)
+    assert honest.ask(close=True) == {}
+    slow.leave()
+    assert honest.ask(**CONNECT) == {}
 
 
 @pytest.mark.parametrize("sent", [b'{"key": "I"}\n', b"a", b"[", {"hello": HELLO | {"token": "?"}}])
-def test_who_does_not_say_hello_in_time_is_cut_off_whatever_is_sent(sent, monkeypatch):
-    monkeypatch.setattr(serve, "HELLO_S", 1)
-    raw, began = Raw(Nothing(), Places(1)), time.monotonic()
-    while not raw.ended(0.2):
-        raw.send(sent)
+def test_who_does_not_say_hello_in_time_is_cut_off_whatever_is_sent(sent, meet, monkeypatch):
+    monkeypatch.setattr(serve, "HELLO_S", 0.5)
+    client, began = meet(hello=None), time.monotonic()
+    while not client.ended(0.1):
+        client.send(sent)
         assert time.monotonic() - began < 5
-    raw.here.close()
 
 
-def test_a_strangers_network_has_an_end_however_busy_it_is(monkeypatch):
+def test_a_strangers_network_has_an_end_however_busy_it_is(meet, monkeypatch):
     monkeypatch.setattr(serve, "LATER_S", 0)
-    engine, places = Nothing(), Places(1, longest_s=1)
-    engine.may_go.set()
-    raw = Raw(engine, places)
-    raw.ask({"hello": HELLO}), raw.ask({"connect": [1, "virtual", 1e9]})
-    while not raw.ended(0.1):
-        raw.send({"ask": {"op": "sleep"}})
-    assert engine.running == 0 and places.taken == []
-    raw.here.close()
+    client = meet(places=Places(1, longest_s=0.5))
+    client.engine.may_go.set()
+    client.ask(connect=[1, "virtual", 1e9])
+    while not client.ended(0.1):
+        client.send({"ask": {"op": "sleep"}})
+    assert client.engine.running == 0 and client.places.taken == []
 
 
-def test_who_takes_too_long_is_told_so():
-    with served("right", Places(1, longest_s=2), JailedEngine()) as ask:
-        ask(hello=HELLO), ask(connect=[1, "real", 1000])
-        up = {"op": "up", "hosts": [], "switches": [], "links": [], "setup": []}
-        answers = [ask(ask=one) for one in (up, {"op": "sleep", "seconds": 100})]
-        told = next(one["raise"] for one in answers if "raise" in one)
-        assert told["kind"] == "LimitError" and "wall_limit_s" in told["text"]
+def test_who_takes_too_long_is_told_so(meet):
+    client = meet(JailedEngine(), Places(1, longest_s=2))
+    client.ask(connect=[1, "real", 1000])
+    answers = [client.ask(ask=one) for one in (UP, {"op": "sleep", "seconds": 100})]
+    told = next(one["raise"] for one in answers if "raise" in one)
+    assert told["kind"] == "LimitError" and "wall_limit_s" in told["text"]
+
+
+def entered(door, addresses):
+    """The clients' ends of connections from these addresses."""
+    pairs = [socket.socketpair() for _ in addresses]
+    for address, (_, there) in zip(addresses, pairs, strict=True):
+        door.enter(there, address)
+    return [here for here, _ in pairs]
+
+
+def says_hello(here):
+    """-> What it is told."""
+    with contextlib.suppress(BrokenPipeError):  # it has been told already
+        here.sendall(json.dumps({"hello": HELLO}).encode() + b"\n")
+    return here.recv(1 << 16)
 
 
 def test_who_says_hello_comes_in_however_many_of_the_same_address_do_not(monkeypatch):
     monkeypatch.setattr(listen, "MOST_UNKNOWN", 2)
-    door, ends = listen.Door(Nothing(), Places(1), "right"), []
-    for address in "baaa":
-        ends.append(socket.socketpair())
-        door.enter(ends[-1][1], address)
-    other, oldest, _, newest = (here for here, _ in ends)
+    door = listen.Door(Nothing(), Places(1), "right")
+    other, oldest, _, newest = ends = entered(door, "baaa")
     assert oldest.recv(1) == b""
-    for here in (newest, other):
-        here.sendall(json.dumps({"hello": HELLO}).encode() + b"\n")
-        assert b"done" in here.recv(1 << 16)
+    assert all(b"digest" in says_hello(here) for here in (newest, other))
     assert {("a", True), ("a", False), ("b", True)} <= {*door.inside.values()}
-    for here, _ in ends:
+    for here in ends:
         here.close()
     until = time.monotonic() + 10
     while door.inside and time.monotonic() < until:
@@ -495,19 +493,16 @@ def test_who_says_hello_comes_in_however_many_of_the_same_address_do_not(monkeyp
     assert door.inside == {}
 
 
-def test_of_an_address_half_of_all_come_in_or_as_many_as_may_run_at_once():
-    for each, most in ((2, 3), (5, 5)):
-        door = listen.Door(Nothing(), Places(1, each), "right")
-        door.most = 6
-        ends = [socket.socketpair() for _ in range(7)]
-        for address, (here, there) in zip("aaaaaab", ends, strict=True):
-            door.enter(there, address)
-            if there.fileno() != -1:
-                here.sendall(json.dumps({"hello": HELLO}).encode() + b"\n")
-                assert b"done" in here.recv(1 << 16)
-        assert [address for address, _ in door.inside.values()] == [*"a" * most, "b"]
-        for here, _ in ends:
-            here.close()
+@pytest.mark.parametrize(("each", "most"), [(2, 3), (5, 5)])
+def test_of_an_address_half_of_all_come_in_or_as_many_as_may_run_at_once(each, most):
+    door = listen.Door(Nothing(), Places(1, each), "right")
+    door.most = 6
+    ends = entered(door, "aaaaaab")
+    assert [b"digest" in says_hello(here) for here in ends] == [
+        n < most or n == 6 for n in range(7)
+    ]
+    for here in ends:
+        here.close()
 
 
 def test_whom_a_server_has_no_line_for_is_told():
@@ -524,7 +519,7 @@ def test_whom_a_server_has_no_line_for_is_told():
             RemoteEngine(f"tcp://127.0.0.1:{server.getsockname()[1]}")
 
 
-def test_a_message_is_forgotten_once_it_is_answered(monkeypatch):
+def test_a_message_is_forgotten_once_it_is_answered(meet, monkeypatch):
     class Message(dict):
         """What a `weakref` can point to."""
 
@@ -534,47 +529,30 @@ def test_a_message_is_forgotten_once_it_is_answered(monkeypatch):
         return found
 
     seen = []
-    monkeypatch.setattr(served_line, "message", message)
-    raw = Raw(Nothing(), Places(1))
-    raw.ask({"hello": HELLO}), raw.ask({"evil": [{}]})
+    monkeypatch.setattr(json_lines, "message", message)
+    meet().ask(evil=[{}])
     until = time.monotonic() + 10
     while any(one() for one in seen) and time.monotonic() < until:
         time.sleep(0.05)
     assert [one() for one in seen] == [None, None]
-    raw.here.close()
 
 
-def test_a_storm_of_keys_leaves_nothing():
-    engine, places = JailedEngine(), Places(1)
-    raw = Raw(engine, places)
-    raw.ask({"hello": HELLO})
-    assert b"done" in raw.ask({"connect": [1, "virtual", 60]})
-    up = {"op": "up", "hosts": [["pc", "10.0.0.1/8"]], "switches": [], "links": []}
-    raw.send({"ask": up | {"setup": [["pc", "while :; do :; done"]]}})
+def test_a_storm_of_keys_leaves_nothing(meet):
+    client = meet(JailedEngine())
+    assert client.ask(connect=[1, "virtual", 60]) == {}
+    client.send({"ask": UP | {"setup": [["pc", "while :; do :; done"]]}})
     for _ in range(200):
-        raw.send(b'{"key": "I"}\n' * 400)
-    raw.here.close()
-    assert raw.ended(60) and places.taken == [] and guests() == []
+        client.send(b'{"key": "I"}\n' * 400)
 
 
-@pytest.mark.parametrize("after_s", [0, 2])
-def test_a_jail_ends_with_the_line_also_while_it_starts(after_s):
-    engine, places = JailedEngine(), Places(1)
-    raw = Raw(engine, places)
-    raw.ask({"hello": HELLO}), raw.ask({"connect": [1, "virtual", 3600]})
+@pytest.mark.parametrize("after_s", [0, 1])
+def test_a_jail_ends_with_the_line_also_while_it_starts(after_s, meet):
+    client = meet(JailedEngine())
+    client.ask(connect=[1, "virtual", 3600])
     endless = "while True: pass\nclass A(CongestionControl): pass"
     algorithm = {"name": "A", "parameters": {}, "source": endless}
-    raw.send({"answer_by": [[algorithm], 1]})
+    client.send({"answer_by": [[algorithm], 1]})
     time.sleep(after_s)
-    raw.here.close()
-    assert raw.ended(60) and places.taken == [] and guests() == []
-
-
-def test_a_network_has_its_algorithms_once():
-    with served("right") as ask:
-        ask(hello=HELLO), ask(connect=[1, "virtual", 5])
-        assert ask(answer_by=[[], 1]) == {}
-        assert "has its algorithms already" in ask(answer_by=[[], 1])["raise"]["text"]
 
 
 def test_a_server_for_many_needs_a_token(monkeypatch):
@@ -647,7 +625,7 @@ def test_the_address_of_ssh_is_no_option_and_no_shell(monkeypatch):
 def test_nothing_is_written_where_nobody_reads():
     ours, theirs = socket.socketpair()
     with ours:
-        line = served_line.ServedLine(ours.fileno(), ours.fileno())
+        line = json_lines.JsonLines(ours.fileno(), ours.fileno())
         line.send({"done": True})
         assert theirs.recv(100) == b'{"done": true}\n'
         theirs.close()

@@ -17,16 +17,21 @@ def descendants():
     return {one for one in psutil.Process().children(recursive=True) if one.is_running()}
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("ssh")
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    with ssh_server.start(folder) as program:
+        yield program
+
+
 @pytest.fixture
-def others():
+def others(server):
     """What this process had started before the test."""
     return descendants()
-
-
-@pytest.fixture
-def server(others, tmp_path):
-    with ssh_server.start(tmp_path) as program:
-        yield program
 
 
 def still_there(processes, within_s=10):
@@ -47,7 +52,7 @@ def test_a_run_over_ssh_has_the_same_bytes(server, others, capfd):
         threading.Timer(1, signal.raise_signal, [signal.SIGINT]).start()
         assert net.run("h1", BUSY, echo=False).status == 0 and net.clock < 600
     (line,) = engine.idle
-    programs = [one for one in descendants() - others if one.pid != server.pid]
+    programs = descendants() - others
     assert {one.name() for one in programs} >= {"ssh", "netlab"}
     line.close()
     assert still_there(programs) == []
@@ -57,13 +62,15 @@ def test_a_run_over_ssh_has_the_same_bytes(server, others, capfd):
     ("file", "words"),
     [("known_hosts", "Host key verification failed."), ("user", "Permission denied (publickey).")],
 )
-def test_whom_ssh_does_not_let_in_is_told_what_to_do(server, others, tmp_path, file, words):
-    (tmp_path / file).write_text("")
+def test_whom_ssh_does_not_let_in_is_told_what_to_do(server, others, folder, file, words):
+    before = (folder / file).read_text()
+    (folder / file).write_text("")
     with pytest.raises(nl.EngineError, match=re.escape(words)) as error:
         RemoteEngine(server.address)
     (host,) = re.findall("ssh://[^/]+", server.address)
     assert f"`ssh {host}` must ask nothing: try it in a terminal" in str(error.value)
-    assert [one.pid for one in descendants() - others] == [server.pid]
+    assert descendants() == others
+    (folder / file).write_text(before)
 
 
 def test_where_netlab_does_not_lie_is_told(server):
@@ -71,8 +78,11 @@ def test_where_netlab_does_not_lie_is_told(server):
         RemoteEngine(re.sub("(?<=[0-9])/.*", "/nowhere/netlab", server.address))
 
 
-def test_a_server_that_dies_ends_the_network_with_an_error_that_names_it(server, others):
-    with nl.Network(PATH, engine=RemoteEngine(server.address)) as net:
+def test_a_server_that_dies_ends_the_network_with_an_error_that_names_it(others, tmp_path):
+    with (
+        ssh_server.start(tmp_path) as server,
+        nl.Network(PATH, engine=RemoteEngine(server.address)) as net,
+    ):
         programs = descendants() - others
         assert "linux" in {one.name() for one in programs}
         threading.Timer(1, server.kill).start()

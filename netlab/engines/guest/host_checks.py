@@ -6,10 +6,9 @@ import os
 import platform
 import resource
 import signal
-import struct
 from pathlib import Path
 
-from netlab.engines.guest import machine, store, walls
+from netlab.engines.guest import launcher, machine, store, walls
 from netlab.engines.protocol import Finding
 from netlab.errors import EngineError
 
@@ -18,7 +17,7 @@ CGROUPS, OWN_CGROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 MEMORY_LIMITS = ("memory.max", "memory.limit_in_bytes")  # of cgroups 2 and 1
 CPU_QUOTAS = (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us"))
 GUEST_BYTES, JUPYTER_BYTES = 256 << 20, 384 << 20  # what they take at most
-NR_PIVOT_ROOT, NR_SECCOMP = 155, 317
+TRAP = 0x00030000  # what a filter of seccomp(2) returns for it
 
 
 def findings():
@@ -81,17 +80,12 @@ def in_child(function):
 
 def seccomp_trap():
     """Trap a system call by a filter, then make it: this ends by SIGSYS where filters work."""
-    libc = ctypes.CDLL(None)
-    load, equal = (0x20, 0, 0, 0), (0x15, 0, 1, NR_PIVOT_ROOT)
-    trap, allow = (0x06, 0, 0, 0x00030000), (0x06, 0, 0, 0x7FFF0000)
-    lines = b"".join(struct.pack("HBBI", *line) for line in (load, equal, trap, allow))
-    program = ctypes.create_string_buffer(lines)
-    header = ctypes.create_string_buffer(struct.pack("HP", 4, ctypes.addressof(program)))
-    # PR_SET_NO_NEW_PRIVS; a filter
-    if libc.prctl(38, 1, 0, 0, 0) or libc.syscall(NR_SECCOMP, 1, 0, header):
-        return 1
-    libc.syscall(NR_PIVOT_ROOT, 0, 0)
-    return 2
+    call = (launcher.EQUAL, 0, 1, launcher.NR_PIVOT_ROOT)
+    trap, allow = (launcher.RETURN, 0, 0, TRAP), (launcher.RETURN, 0, 0, launcher.ALLOW)
+    with contextlib.suppress(OSError):
+        launcher.confine_calls([(launcher.LOAD, 0, 0, 0), call, trap, allow])
+        launcher.system_call(launcher.NR_PIVOT_ROOT, None, None)
+    return 1
 
 
 def can_set_break():

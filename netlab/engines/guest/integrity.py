@@ -63,8 +63,6 @@ def damage(build, stamp):
     ]
     wrong = [f"{name} has the digest {now} and not {was}" for name, now, was in parts if now != was]
     if not wrong:
-        with contextlib.suppress(OSError):  # an empty folder of that name
-            stamp.rmdir()
         with contextlib.suppress(NetlabError):  # the cache is full, or somebody else's
             write(stamp, f"{appearance}\n")
     return wrong

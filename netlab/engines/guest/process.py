@@ -16,7 +16,15 @@ import time
 from pathlib import Path
 
 from netlab.engines import evidence
-from netlab.engines.agent_line import GuestLine, Interrupted, LineDown, OutOfTime, TooMuch
+from netlab.engines.agent_line import (
+    CLOSED,
+    GuestLine,
+    Interrupted,
+    LineDown,
+    OutOfTime,
+    OverLine,
+    TooMuch,
+)
 from netlab.engines.guest import archives, failure, machine, store
 from netlab.engines.guest.hooks import HookFailed, Hooks
 from netlab.engines.guest.walls import Walls
@@ -43,7 +51,7 @@ CLEAN_UP_AFTER_PARENT = (
 )
 
 
-class Guest:
+class Guest(OverLine):
     """A running guest; a `netlab.engines.protocol.Connection`.
 
     It runs a `store.Build` with the random numbers of `seed` and a clock of `CLOCKS`.
@@ -125,7 +133,7 @@ class Guest:
     def ask(self, on_event=ignore, **question):
         """As `Connection.ask`; a GuestError where it died, a LimitError where it took too much."""
         if self.process is None and not self.line.interrupted:
-            raise GuestError("this network has been closed; `net = nl.Network(...)` opens another")
+            raise GuestError(CLOSED)
         try:
             answer = self.line.ask(question, on_event, self._look)
             console = self.console.text()
@@ -160,12 +168,6 @@ class Guest:
 
     def answer_by(self, algorithms, seed):
         self.hooks.answer_by(algorithms, seed, self.cpu)
-
-    def send_key(self, key):
-        self.line.send_key(key)
-
-    def interrupt(self):
-        self.line.interrupt()
 
     def _look(self):
         if self.console.flooded:

@@ -143,10 +143,7 @@ def read_record(path):
 
 def use(record):
     """Make this the engine in use."""
-    place = cache_folder() / "engine.json"
-    with contextlib.suppress(OSError):  # an empty folder of that name
-        place.rmdir()
-    files.write(place, json.dumps(record, indent=1, sort_keys=True) + "\n")
+    files.write(cache_folder() / "engine.json", json.dumps(record, indent=1, sort_keys=True) + "\n")
     return current()
 
 

@@ -74,6 +74,14 @@ def answer(path, content):
     (path / "index.html").write_text(json.dumps(content))
 
 
+def configure_apt(monkeypatch, folder, *more):
+    """Have apt read a configuration in a folder, which asks this machine directly; -> its file."""
+    lines = 'Acquire::http::Proxy "DIRECT";', 'Acquire::Retries "0";', *more
+    (folder / "apt.conf").write_text("".join(f"{line}\n" for line in lines))
+    monkeypatch.setenv("APT_CONFIG", str(folder / "apt.conf"))
+    return folder / "apt.conf"
+
+
 @contextlib.contextmanager
 def serve(folder, **behaviour):
     """Serve a folder; gives its address, and the paths that were asked for, as they come."""

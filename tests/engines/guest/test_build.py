@@ -17,12 +17,11 @@ def test_a_missing_tool_is_named_with_its_package(monkeypatch):
         build.build()
 
 
-def test_a_full_disk_is_refused_before_anything_is_fetched(monkeypatch, tmp_path):
-    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path))
+def test_a_full_disk_is_refused_before_anything_is_fetched(monkeypatch, elsewhere):
     monkeypatch.setattr(build, "FREE_BYTES", 1 << 60)
     with pytest.raises(EngineError, match=r"MB free; building needs.*NETLAB_CACHE"):
         build.build()
-    assert {path.name for path in tmp_path.iterdir()} == {"CACHEDIR.TAG", "lock"}
+    assert {path.name for path in elsewhere.iterdir()} == {"CACHEDIR.TAG", "lock"}
 
 
 def test_a_step_that_fails_shows_the_end_of_its_output():

@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import functools
 import os
 import re
 import shutil
@@ -66,8 +67,10 @@ def compiled(folder):
 
 
 @pytest.fixture(scope="module")
-def probe(tmp_path_factory):
-    return compiled(tmp_path_factory.mktemp("kernel"))
+def attempts(tmp_path_factory):
+    """A function: what the probe says behind these walls, each set of which it tries once."""
+    probe = compiled(tmp_path_factory.mktemp("kernel"))
+    return functools.cache(lambda *names, filtered=False: tried(probe, names, filtered))
 
 
 @contextlib.contextmanager
@@ -111,7 +114,7 @@ def tried(probe, names, filtered=False):
             one.chmod(0o755)
         build = SimpleNamespace(linux=folder / "kernel/linux", shim=Path("/nonexistent"))
         with somebody_else(outside) as arguments, walls.Walls(own) as around:
-            around.names = names
+            around.names = [*names]
             command = [str(build.linux), *arguments, *["filtered"] * filtered]
             start = around.launcher(build, command, {}, min(os.sched_getaffinity(0)))
             said = subprocess.run(start, cwd="/", capture_output=True, text=True, timeout=60)
@@ -132,8 +135,8 @@ def sets_of_walls():
 
 
 @pytest.mark.parametrize("names", sets_of_walls(), ids="+".join)
-def test_with_any_wall_taken_away_the_others_hold(probe, names):
-    found = tried(probe, names)
+def test_with_any_wall_taken_away_the_others_hold(attempts, names):
+    found = attempts(*names)
     assert set(found) == HARM | SURFACE | OWN
     if len(names) < 2:
         pytest.skip("two walls do not hold here")
@@ -141,29 +144,29 @@ def test_with_any_wall_taken_away_the_others_hold(probe, names):
     assert worked(found) >= OWN
 
 
-def test_without_walls_the_probe_reaches_out(probe):
+def test_without_walls_the_probe_reaches_out(attempts):
     """Else it would show nothing."""
-    found = worked(tried(probe, []))
+    found = worked(attempts())
     assert {"read a file", "list a folder", "signal another", "start a program"} <= found
     assert {"send to a socket", "send to an abstract socket", "send to a port"} <= found
     assert {"start a program by descriptor", "start a program by execveat"} <= found
 
 
 @pytest.mark.parametrize("names", sets_of_walls(), ids="+".join)
-def test_behind_the_kernels_own_filter_the_probe_reaches_no_more(probe, names):
-    assert worked(tried(probe, names, filtered=True)) <= worked(tried(probe, names))
+def test_behind_the_kernels_own_filter_the_probe_reaches_no_more(attempts, names):
+    assert worked(attempts(*names, filtered=True)) <= worked(attempts(*names))
 
 
-def test_the_kernels_own_filter_alone_opens_nothing(probe):
+def test_the_kernels_own_filter_alone_opens_nothing(attempts):
     """... so that no file depends on one wall where namespaces are refused."""
-    found = worked(tried(probe, [], filtered=True))
+    found = worked(attempts(filtered=True))
     assert found & HARM <= LEFT_TO_OTHERS and found >= OWN
 
 
 @pytest.mark.skipif("calls" not in walls.standing(), reason="this machine has no seccomp filters")
-def test_where_only_filters_are_little_is_reached(probe):
-    assert worked(tried(probe, ["calls"])) & SURFACE == set()
-    assert worked(tried(probe, ["calls"], filtered=True)) & HARM <= NOT_TOLD_APART
+def test_where_only_filters_are_little_is_reached(attempts):
+    assert worked(attempts("calls")) & SURFACE == set()
+    assert worked(attempts("calls", filtered=True)) & HARM <= NOT_TOLD_APART
 
 
 def test_a_jail_asks_for_two_walls(monkeypatch, tmp_path):

@@ -1,12 +1,10 @@
 """What of a machine guests may take, and what they may not."""
 
-import os
 import signal
 
 import pytest
 
 import netlab as nl
-from netlab.engines.agent_line import TooMuch
 from netlab.engines.guest import host_checks, machine
 from netlab.errors import LimitError
 
@@ -41,17 +39,6 @@ def test_many_small_processes_are_no_harm():
     forks = "for n in $(seq 150); do sleep 2 & done; wait; echo all"
     run = nl.run(nl.wan("10mbit", "20ms"), nl.Shell("h1", forks, time=5))
     assert "all" in run.raw["1-shell-h1"]
-
-
-def test_mappings_are_counted_where_they_could_be_too_many(monkeypatch, tmp_path):
-    monkeypatch.setattr(machine, "children_of", lambda kernel: [os.getpid()])
-    monkeypatch.setattr(machine, "MOST_MAPPINGS", 5)
-    monkeypatch.setattr(machine, "MAP_LIMIT", tmp_path / "max_map_count")
-    machine.MAP_LIMIT.write_text("5\n")
-    machine.check_memory(1)
-    machine.MAP_LIMIT.write_text("6\n")
-    with pytest.raises(TooMuch, match="more than 5 pieces of memory"):
-        machine.check_memory(1)
 
 
 def test_a_trial_that_cannot_be_undone_happens_in_a_child():

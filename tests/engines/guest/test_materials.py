@@ -72,8 +72,7 @@ def tiny(tmp_path, monkeypatch):
     }
     monkeypatch.setattr(packages, "LOCK", tmp_path / "engine.lock")
     packages.LOCK.write_text(json.dumps(lock))
-    (tmp_path / "apt.conf").write_text('Acquire::http::Proxy "DIRECT";\nAcquire::Retries "0";\n')
-    monkeypatch.setenv("APT_CONFIG", str(tmp_path / "apt.conf"))
+    archives.configure_apt(monkeypatch, tmp_path)
     monkeypatch.setenv("NETLAB_DEBIAN_SNAPSHOT", "no")
     return tmp_path / "site"
 

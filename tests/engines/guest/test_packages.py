@@ -15,16 +15,14 @@ from netlab.engines.guest.integrity import tree_digest
 from tests.engines.guest import archives
 from tests.engines.guest.archives import SNAPSHOT, serve
 
+NO_SNAPSHOTS = 'Acquire::Snapshots::URI::Origin::Debian "no";'
 NAMES = ["apple", "base-files", "cherry"]
 
 
 @pytest.fixture(autouse=True)
 def apt_goes_straight_to_this_machine(tmp_path, monkeypatch):
-    (tmp_path / "apt.conf").write_text(
-        'Acquire::http::Proxy "DIRECT";\nAcquire::Retries "1";\n'
-        'Acquire::Retries::Delay "false";\nAcquire::Snapshots::URI::Origin::Debian "no";\n'
-    )
-    monkeypatch.setenv("APT_CONFIG", str(tmp_path / "apt.conf"))
+    own = 'Acquire::Retries "1";', 'Acquire::Retries::Delay "false";', NO_SNAPSHOTS
+    archives.configure_apt(monkeypatch, tmp_path, *own)
     monkeypatch.delenv("NETLAB_DEBIAN_SNAPSHOT", raising=False)
 
 
@@ -127,7 +125,7 @@ def debsnap(tmp_path, site, monkeypatch):
     folder.
     """
     conf = tmp_path / "apt.conf"
-    conf.write_text(re.sub("Acquire::Snapshots.*", "", conf.read_text()))
+    conf.write_text(conf.read_text().replace(NO_SNAPSHOTS, ""))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for name in ("http_proxy", "HTTP_PROXY"):
         monkeypatch.delenv(name, raising=False)
@@ -237,20 +235,17 @@ def test_a_list_of_mirrors_is_read(tmp_path, monkeypatch):
     assert packages.mirror() == "http://one.example/debian"
 
 
-@pytest.mark.parametrize("behaviour", ["lacks", "falsifies"])
-def test_netlab_engine_build_ends_in_words(behaviour, tmp_path):
-    """With the real lock, and a mirror that has none of it, or something else under each name."""
-    (tmp_path / "site").mkdir()
+def test_netlab_engine_build_ends_in_words(tmp_path):
+    """With the real lock, and a mirror that has something else under each name."""
     for package in [*packages.read_lock()["packages"], packages.read_lock()["kernel"]]:
         path = tmp_path / "site" / package["path"]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"falsified")
-    with serve(tmp_path / "site", **{behaviour: ["/pool/"]}) as (mirror, _):
+    with serve(tmp_path / "site") as (mirror, _):
         own = {"NETLAB_CACHE": str(tmp_path / "cache"), "NETLAB_DEBIAN_MIRROR": mirror}
         command = [sys.executable, "-m", "netlab", "engine", "build"]
         done = subprocess.run(command, capture_output=True, text=True, env=os.environ | own)
     said = " ".join(done.stderr.split())
     assert done.returncode == 1 and "Traceback" not in said, said
-    assert "adduser_" in said and "netlab engine import FILE" in said, said
-    assert ("refused" in said) == (behaviour == "falsifies"), said
+    assert "adduser_" in said and "refused" in said and "netlab engine import FILE" in said, said
     assert sorted(path.name for path in (tmp_path / "cache").iterdir()) == ["CACHEDIR.TAG", "lock"]

@@ -111,14 +111,14 @@ def publish(site, suite, binaries, sources, sign):
 @pytest.fixture
 def lock(site, key, tmp_path, monkeypatch):
     """The file of a lock that is to be renewed; the archive is served meanwhile."""
-    (tmp_path / "apt.conf").write_text(
-        'Acquire::http::Proxy "DIRECT";\nAcquire::Retries "0";\nAcquire::Languages "none";\n'
-        'APT::Install-Recommends "true";\nAPT::Default-Release "nowhere";\n'
-        'Acquire::Check-Valid-Until "false";\n'
+    archives.configure_apt(
+        monkeypatch,
+        tmp_path,
+        *('Acquire::Languages "none";', 'Acquire::Check-Valid-Until "false";'),
+        *('APT::Install-Recommends "true";', 'APT::Default-Release "nowhere";'),
     )
     (tmp_path / "rootfs.txt").write_text("# A comment.\ntool\n")
     (tmp_path / "engine.lock").write_text(BEFORE)
-    monkeypatch.setenv("APT_CONFIG", str(tmp_path / "apt.conf"))
     monkeypatch.setattr(renewal, "KEYRING", key.keyring)
     monkeypatch.setattr(store, "HERE", tmp_path)
     monkeypatch.setattr(packages, "LOCK", tmp_path / "engine.lock")
@@ -169,7 +169,6 @@ def test_what_is_not_there_is_named(lock, tmp_path):
 
 ALTERED = {
     "trixie/InRelease": ("Components: main", "signature"),
-    "trixie-backports/InRelease": ("Components: main", "signature"),
     "trixie/main/binary-amd64/Packages": ("Source: toolbox", "Hash Sum mismatch"),
 }
 

@@ -134,8 +134,6 @@ def test_the_process_of_the_guest_itself_opens_nothing_for_writing(net):
 @pytest.mark.parametrize(
     "command",
     [
-        "dd if=/dev/zero of=/tmp/a bs=1M count=600; dd if=/dev/zero of=/run/b bs=1M count=600",
-        "python3 -c 'a = [bytes(1 << 20) for _ in range(5000)]'",
         pytest.param(":() { : | : & }; :; sleep 1000", marks=pytest.mark.long),
         "kill -KILL -1",
     ],
@@ -145,7 +143,7 @@ def test_what_takes_everything_ends_and_leaves_nothing(command, tmp_path, monkey
     before = psutil.Process().children()
     try:
         with nl.Network(nl.wan("100mbit", "20ms"), wall_limit_s=60) as net:
-            net.run("h1", command, limit_s=5, echo=False)
+            net.run("h1", command, limit_s=2, echo=False)
     except (nl.GuestError, nl.CommandError):
         pass
     assert psutil.Process().children() == before

@@ -36,13 +36,6 @@ def written(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def elsewhere(tmp_path, monkeypatch):
-    """An empty cache."""
-    monkeypatch.setenv("NETLAB_CACHE", str(tmp_path / "elsewhere"))
-    return tmp_path / "elsewhere"
-
-
-@pytest.fixture
 def package(written, elsewhere, tmp_path, monkeypatch):
     """The folder of the package, unpacked where Python finds it, beside an empty cache."""
     with zipfile.ZipFile(written) as file:

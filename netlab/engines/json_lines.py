@@ -1,4 +1,4 @@
-"""A server's end of the line to a client (`netlab.engines.remote_line` is the client's)."""
+"""Messages over two descriptors: to a client of a server here, or to Mininet's agent."""
 
 import contextlib
 import json
@@ -13,23 +13,24 @@ from netlab.engines.agent_line import LineDown, message
 PIECE = 1 << 16
 
 
-class ServedLine:
-    """Messages, a line of JSON each, over two descriptors. `LineDown` where one from the client has
-    more than `most_bytes`, or one to it is not taken within `send_s`. [s]
+class JsonLines:
+    """Messages, a line of JSON each. `LineDown` where one that comes has more than `most_bytes`,
+    or one that is sent is not taken within `send_s`. [s]
     """
 
-    def __init__(self, to_client, from_client, most_bytes=math.inf, send_s=math.inf):
-        self.to_client, self.from_client = to_client, from_client
+    def __init__(self, target, source, most_bytes=math.inf, send_s=math.inf):
+        self.target, self.source = target, source
         self.most_bytes, self.send_s = most_bytes, send_s
-        self.read, self.lock = bytearray(), threading.Lock()
+        self.read = bytearray()
+        self.lock = threading.RLock()  # the handler of Ctrl-C may send within `send`
 
     def receive(self, until):
         """The next message; None where no whole one has come by then, `LineDown` at the end."""
         while (end := self.read.find(b"\n")) < 0 and len(self.read) <= self.most_bytes:
-            if not ready(self.from_client, select.POLLIN, until):
+            if not ready(self.source, select.POLLIN, until):
                 return None
             with contextlib.suppress(BlockingIOError):
-                piece = os.read(self.from_client, PIECE)
+                piece = os.read(self.source, PIECE)
                 if not piece:
                     raise LineDown
                 self.read += piece
@@ -44,10 +45,10 @@ class ServedLine:
         data = memoryview(json.dumps(told).encode() + b"\n")
         with self.lock:
             while data:
-                if not ready(self.to_client, select.POLLOUT, until):
+                if not ready(self.target, select.POLLOUT, until):
                     raise LineDown("it does not read")
                 with contextlib.suppress(BlockingIOError):
-                    data = data[os.write(self.to_client, data[:PIECE]) :]
+                    data = data[os.write(self.target, data[:PIECE]) :]
 
 
 def ready(descriptor, what, until):
