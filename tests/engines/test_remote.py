@@ -13,7 +13,6 @@ import subprocess
 import sys
 import threading
 import time
-import weakref
 
 import psutil
 import pytest
@@ -517,24 +516,6 @@ def test_whom_a_server_has_no_line_for_is_told():
         threading.Thread(target=enter).start()
         with pytest.raises(nl.EngineError, match=r"^this server has no line left"):
             RemoteEngine(f"tcp://127.0.0.1:{server.getsockname()[1]}")
-
-
-def test_a_message_is_forgotten_once_it_is_answered(meet, monkeypatch):
-    class Message(dict):
-        """What a `weakref` can point to."""
-
-    def message(text):
-        found = Message(json.loads(text))
-        seen.append(weakref.ref(found))
-        return found
-
-    seen = []
-    monkeypatch.setattr(json_lines, "message", message)
-    meet().ask(evil=[{}])
-    until = time.monotonic() + 10
-    while any(one() for one in seen) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert [one() for one in seen] == [None, None]
 
 
 def test_a_storm_of_keys_leaves_nothing(meet):

@@ -44,14 +44,12 @@ def small(cache):
     source = {"source_sha256": "ab" * 32}
     name = store.kernel_id(source["source_sha256"])
     kernel, rootfs = cache / f"kernel-{name}", cache / "rootfs"
-    for folder in (kernel, rootfs / "etc"):
+    for folder in (kernel, rootfs):
         folder.mkdir(parents=True)
     for file, content in (("linux", b"GLIBC_2.4 GLIBC_2.17"), ("shim.so", b"GLIBC_2.9")):
         (kernel / file).write_bytes(content)
         (kernel / file).chmod(0o755)
-    for file in ("hosts", "passwd"):
-        (rootfs / "etc" / file).write_text("the same\n")
-    (rootfs / "hosts").symlink_to("etc/hosts")
+    (rootfs / store.ARCHIVE).write_text("the same\n")
     same_modes(rootfs)  # as a build does
     about = {"kernel": "7", "iperf3": "3", "mininet": "2", "congestion": ["reno"]}
     about["source"] = "linux.tar.xz"
