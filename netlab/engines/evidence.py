@@ -1,16 +1,14 @@
 """Keep what a failed run left, for whoever wants to know why it failed."""
 
+import os
+import time
+
 from netlab.engines import files as in_files
 from netlab.engines.cache import cache_folder, own_cache
 
 NAME = r"\d{8}-\d{6}-.+"  # of a folder: when it was, and something unique
 NEWEST = 50  # folders that are kept; older ones are removed
 MOST_BYTES = 8 << 20  # of a folder; of longer files the end is kept
-
-
-def folder(name):
-    """Where the evidence of this name is kept."""
-    return cache_folder() / "evidence" / name
 
 
 _kept = [True]
@@ -21,25 +19,25 @@ def keep_none():
     _kept[0] = False
 
 
-def save(name, files):
-    """Write files (texts or bytes by name) to a folder of the cache, 8 MB at most; keep the fifty
-    newest folders. -> A sentence that says where they are, or why not; "" after `keep_none`.
+def save(whose, files):
+    """Write files (texts or bytes by name) to a new folder of the cache, 8 MB at most; keep the
+    fifty newest folders. -> A sentence that says where they are, or why not, "" after `keep_none`;
+    and the folder, or None.
     """
     if not _kept[0]:
-        return ""
-    place, made = folder(name), False
+        return "", None
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{whose}-{os.urandom(4).hex()}"
+    place = cache_folder() / "evidence" / name
     try:
         own_cache()
         in_files.prune(place.parent, NAME, newest=NEWEST - 1)
         place.mkdir(parents=True)
-        made = True
         for file, data in shortened(files).items():
             (place / file).write_bytes(data)
     except OSError as error:
-        if made:
-            in_files.remove_tree(place)
-        return f"It could not be kept in {place}: {error.strerror}"
-    return f"Everything it left is in {place}"
+        in_files.remove_tree(place)
+        return f"It could not be kept in {place}: {error.strerror}", None
+    return f"Everything it left is in {place}", place
 
 
 def shortened(files):

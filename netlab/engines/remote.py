@@ -24,7 +24,6 @@ import functools
 import math
 import os
 import re
-import time
 
 from netlab import errors
 from netlab.engines import evidence
@@ -50,12 +49,12 @@ def raised(told):
         error = (kind if known else errors.EngineError)(str(told["text"]))
         vars(error).update(told["fields"])
         if kept := told.get("kept"):
-            name = f"{time.strftime('%Y%m%d-%H%M%S')}-remote-{os.urandom(4).hex()}"
             files = [*kept["files"].items()][:MOST_KEPT]
             plain = {file: str(text) for file, text in files if re.fullmatch(r"[\w-]+", file)}
-            evidence.save(name, plain)
-            error.evidence = evidence.folder(name)
-            error.args = (str(error).replace(kept["place"], str(error.evidence)),)
+            _, error.evidence = evidence.save("remote", plain)
+            error.args = (
+                str(error).replace(kept["place"], str(error.evidence or "the other end")),
+            )
         return error
     except NONSENSE:
         return errors.EngineError(f"the other end has failed, and sent no error: {told!a:.500}")

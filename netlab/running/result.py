@@ -1,7 +1,6 @@
 """What an experiment leaves: raw output, and the tables read from it; saved and loaded."""
 
 import json
-import time
 from math import nan
 from pathlib import Path
 
@@ -185,5 +184,4 @@ def joined(parts):
 def keep_evidence(experiment, raw):
     """Save what a failed run left; -> a sentence that says where it is."""
     texts = {f"{name}.txt": text for name, text in raw.items()}
-    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{time.monotonic_ns() % 10**6:06d}"
-    return evidence.save(name, {"experiment.json": experiment.to_json(), **texts})
+    return evidence.save("run", {"experiment.json": experiment.to_json(), **texts})[0]

@@ -52,7 +52,7 @@ def test_a_folder_without_netlabs_tag_is_not_netlabs(tag, names, elsewhere):
     for use in (store.remove, lambda: store.work_folder().__enter__()):
         with pytest.raises(nl.EngineError, match="other things"):
             use()
-    assert "other things" in evidence.save("20260101-000000-1", {"a": "text"})
+    assert "other things" in evidence.save("guest", {"a": "text"})[0]
     UnfinishedSweep(SimpleNamespace(name="guest", digest="0"))
     assert sorted(elsewhere.rglob("*")) == before and mine(elsewhere) == len(names)
 
@@ -63,11 +63,10 @@ def test_names_that_netlab_does_not_make_stay_and_the_fifty_newest_of_evidence(e
     for name in ("kernel", "rootfs"):
         (elsewhere / f"{name}-0123456789ab").mkdir()
     for number in range(60):
-        name = f"20260101-0000{number:02d}-guest"
-        evidence.save(name, {"console": "text"})
-        os.utime(evidence.folder(name), (number, number))
-    kept = sorted(path.name for path in (elsewhere / "evidence").iterdir() if path.is_dir())
-    assert len(kept) == 50 and kept[-1] == "20260101-000059-guest"
+        _, newest = evidence.save("guest", {"console": "text"})
+        os.utime(newest, (number, number))
+    kept = [path for path in (elsewhere / "evidence").iterdir() if path.is_dir()]
+    assert len(kept) == 50 and newest in kept
     store.remove()
     UnfinishedSweep(SimpleNamespace(name="guest", digest="0"))
     assert mine(elsewhere) == len(FOREIGN) and not (elsewhere / "kernel-0123456789ab").exists()
@@ -119,17 +118,16 @@ def test_only_what_is_old_and_has_the_name_is_pruned(tmp_path):
 
 
 def test_evidence_is_kept_to_the_byte_or_not_at_all(elsewhere):
+    cache.own_cache()
     with full_disk():
-        said = evidence.save("today-1", {"short": "x", "long": "x" * 200})
-    assert said == f"It could not be kept in {elsewhere / 'evidence' / 'today-1'}: File too large"
-    assert not (elsewhere / "evidence" / "today-1").exists()
-    said = evidence.save("today-1", {"a.txt": "naïve \ud800", "b": b"\0\xff"})
-    place = elsewhere / "evidence" / "today-1"
-    assert said == f"Everything it left is in {place}" and evidence.folder("today-1") == place
+        said, place = evidence.save("run", {"short": "x", "long": "x" * 200})
+    assert said.startswith(f"It could not be kept in {elsewhere / 'evidence'}")
+    assert said.endswith(": File too large") and place is None
+    assert list((elsewhere / "evidence").iterdir()) == []
+    said, place = evidence.save("run", {"a.txt": "naïve \ud800", "b": b"\0\xff"})
+    assert said == f"Everything it left is in {place}"
     assert (place / "b").read_bytes() == b"\0\xff"
     assert (place / "a.txt").read_text() == "naïve \\ud800"
-    assert "could not be kept" in evidence.save("today-1", {"b": "second"})
-    assert (place / "b").read_bytes() == b"\0\xff"
 
 
 def test_a_cache_that_cannot_be_written_does_not_hide_why_the_guest_died(elsewhere):
@@ -148,8 +146,7 @@ def test_a_cache_that_cannot_be_written_does_not_hide_why_the_guest_died(elsewhe
 def test_of_what_is_too_long_the_end_is_kept(elsewhere, monkeypatch):
     monkeypatch.setattr(evidence, "MOST_BYTES", 1000)
     files = {"small": "s" * 100, "large": "a" * 5000 + "z", "other": b"b" * 3000, "fits": "f" * 300}
-    evidence.save("today-1", files)
-    place = elsewhere / "evidence" / "today-1"
+    _, place = evidence.save("run", files)
     kept = {name: (place / name).read_text() for name in files}
     assert kept["small"] == files["small"] and kept["fits"] == files["fits"]
     assert kept["large"].startswith("(4") and kept["large"].endswith("aaaz")

@@ -188,12 +188,11 @@ class Guest(OverLine):
         """End the guest, keep what it left, raise."""
         self._kill()
         console = self.console.text()
-        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{self.folder.name}"
-        kept, place = evidence.save(name, {"console": console}), evidence.folder(name)
+        kept, place = evidence.save("guest", {"console": console})
         self.close()
         console = console[-3000:]
         shown = "" if "Out of memory" in console else f"{console.strip()}\n"
-        raise kind(f"{message}\n{shown}{kept}", console, place if place.is_dir() else None)
+        raise kind(f"{message}\n{shown}{kept}", console, place)
 
     def _kill(self):
         if self.process is not None:
