@@ -1,12 +1,14 @@
 """A small problem set, ps0, for tests that need a source."""
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from netlab.course.invented import grade_id
 
 BDP = """def bdp_bytes(rate_bps, rtt_s):
     ### BEGIN SOLUTION
@@ -88,10 +90,12 @@ def source():
 
 
 def write(folder, name="ps0", made=None):
-    """A course folder with the source of ps0, or of another; -> the source's path."""
+    """A course folder with the source of ps0, or of another, whose cells' texts are each in one
+    piece; -> the source's path.
+    """
     path = folder / "source" / name / f"{name}.ipynb"
     path.parent.mkdir(parents=True)
-    nbformat.write(made or source(), path)
+    path.write_text(json.dumps(made or source()))
     return path
 
 
@@ -99,10 +103,6 @@ def cell(notebook, name):
     """A cell by the end of its grade_id."""
     (found,) = [one for one in notebook["cells"] if grade_id(one).partition("-")[2] == name]
     return found
-
-
-def grade_id(raw):
-    return raw["metadata"].get("nbgrader", {}).get("grade_id", "")
 
 
 def of_nbgrader(folder, *words):

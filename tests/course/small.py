@@ -2,7 +2,6 @@
 gets, and what a good student hands in.
 """
 
-import json
 from functools import partial
 
 from tests.course import problem_set
@@ -71,6 +70,4 @@ def source():
 
 def write(folder):
     """A course folder with the source in it; -> the source's path."""
-    path = problem_set.write(folder, "ps1", source())
-    path.write_text(json.dumps(source()))  # each cell's text in one piece, for tests that edit it
-    return path
+    return problem_set.write(folder, "ps1", source())

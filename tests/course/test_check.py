@@ -72,7 +72,7 @@ NONE = "nothing", 0
 
 
 def figure(
-    ys=((1.5, 2, 3), (5, 6, 7.5)), x="Time [s]", y="Goodput [Mbit/s]", xs=(1, 2, 3.5), names="012"
+    ys=((1.5, 2, 3), (5, 6, 7.5)), x="Time [s]", y="Goodput [Mbit/s]", xs=(1, 2, 3.5), names="abc"
 ):
     curves = [go.Scatter(x=xs, y=one, name=name) for one, name in zip(ys, names, strict=False)]
     return go.Figure(curves).update_xaxes(title=x).update_yaxes(title=y)
@@ -269,9 +269,9 @@ class Fails(Mine):
         *rows(
             figure(),
             (figure(), "right", 1, ""),
-            (figure(((5, 6, 7.5), (1.5, 2, 3), (0, 0, 0)), names="ABC"), "right", 1, ""),
-            (figure(((5, 6, 7.5), (1.5, 2, 3)), names="10"), "right", 1, ""),
-            (figure(((5, 6, 7.5), (1.5, 2, 3))), "wrong", 0, "yours called 0, 1"),
+            (figure(((5, 6, 7.5), (1.5, 2, 3), (0, 0, 0)), names="xyz"), "right", 1, ""),
+            (figure(((5, 6, 7.5), (1.5, 2, 3)), names="BA"), "right", 1, ""),
+            (figure(((5, 6, 7.5), (1.5, 2, 3))), "wrong", 0, "yours called a, b"),
             (figure(x="Zeit, s", y="Durchsatz (Mbit/s)"), "right", 1, ""),
             (figure(((1.5e6, 2e6, 3e6), (5e6, 6e6, 7.5e6)), y="Goodput [bit/s]"), "right", 1, ""),
             (figure(((1500, 2000, 3000), (5e3, 6e3, 7500)), y="Rate in kbit/s"), "right", 1, ""),

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import netlab as nl
-from netlab.course.checks.bounds import DEEPEST, PARTS
-from netlab.course.checks.forms import checked, form
+from netlab.course.checks.bounds import DEEPEST, PARTS, checked
+from netlab.course.checks.forms import form
 from netlab.course.checks.script import PHASES
 from netlab.errors import NetlabError
 

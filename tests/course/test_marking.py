@@ -53,8 +53,10 @@ def test_a_missing_answer_is_placed_by_its_heading(grade):
 
 @pytest.mark.parametrize(("long_s", "times"), [(100.0, 2), (0.0, 1)])
 def test_a_notebook_that_ends_soon_is_tried_twice(grade, monkeypatch, long_s, times):
+    """And what it says at its end is no reason."""
     notebook = grade.assignment.release()
-    small.cell(notebook, "number")["source"] = "import os\nos._exit(3)"
+    text = "import os\nos.write(2, b';=cmd /home/grader')\nos._exit(3)"
+    small.cell(notebook, "number")["source"] = text
     calls, execute = [], marking.execute
 
     def counted(*arguments):
@@ -66,6 +68,7 @@ def test_a_notebook_that_ends_soon_is_tried_twice(grade, monkeypatch, long_s, ti
     marks = grade(notebook)
     assert len(calls) == times
     assert marks["points"] == 0 and "did not run to its end" in marks["flags"]
+    assert "cmd" not in marks["reason"] and ";=cmd /home/grader" in marks["evidence"]
 
 
 @pytest.mark.parametrize("over_time", [True, False])
@@ -82,16 +85,6 @@ def test_who_passes_a_limit_is_not_tried_again(grade, monkeypatch, over_time):
     assert ("look at this one" in marks["flags"]) == over_time and len(calls) == 1
     assert "300 s" in marks["reason"] and "grader" in marks["evidence"]
     assert "/home" not in marks["reason"]
-
-
-def test_what_a_notebook_says_at_its_end_is_no_reason(grade, monkeypatch):
-    monkeypatch.setattr(marking, "LONG_S", 0.0)  # once
-    notebook = grade.assignment.release()
-    text = "import os\nos.write(2, b';=cmd /home/grader')\nos._exit(3)"
-    small.cell(notebook, "number")["source"] = text
-    marks = grade(notebook)
-    assert "did not run to its end" in marks["flags"]
-    assert "cmd" not in marks["reason"] and ";=cmd /home/grader" in marks["evidence"]
 
 
 def test_a_text_that_was_handed_out_is_no_answer():

@@ -74,15 +74,6 @@ def test_bars_stand_by_their_names_in_any_order_and_upright():
         assert nl.check(wrong, asked).share < 1
 
 
-def test_a_legend_that_lies_is_wrong():
-    def two(first, second):
-        both = figure(X, Y, name=first)
-        return both.add_scatter(x=X, y=[one / 2 for one in Y], name=second)
-
-    assert nl.check(two("Reno", "CUBIC"), two("reno", "cubic")).verdict == "right"
-    assert nl.check(two("cubic", "reno"), two("reno", "cubic")).verdict == "wrong"
-
-
 points = st.lists(
     st.tuples(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9)), min_size=2, max_size=6, unique=True
 )

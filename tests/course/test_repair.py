@@ -9,10 +9,10 @@ from typer.testing import CliRunner
 from netlab.cli.commands import app
 from netlab.course.handed_in import before, repair
 from netlab.course.handed_in.submitted import LARGEST_BYTES
+from netlab.course.invented import grade_id
 from netlab.course.sets import source
 from netlab.errors import NetlabError
 from tests.course.problem_set import cell as cell_of
-from tests.course.problem_set import grade_id
 
 ANSWERS = {
     "ps0-name": 'student = "ada"',
@@ -118,6 +118,7 @@ def handed(tmp_path, notebook):
         # nbgrader's issue 1324: students change or empty the tests
         (write("bdp-check", ""), [("locked cell changed", "bdp-check")], {}),
         (write("setup", "import os"), [("locked cell changed", "setup")], {}),
+        (write("rate", "x = 1\n" * 100_000), [("cell too long", "rate")], {"rate": ""}),
     ],
 )
 def test_the_course_s_cells_are_put_back_and_both_say_so(
@@ -251,12 +252,6 @@ def test_wrong_types_anywhere(assignment, notebook, value, key):
         cell.source.encode()
     for finding in found.findings:
         assert finding.text and finding.cell.isprintable()
-
-
-def test_a_cell_that_is_too_long(assignment, notebook):
-    cell_of(notebook, "rate")["source"] = "x = 1\n" * 100_000
-    found = repaired(notebook, assignment)
-    assert flags(found) == [("cell too long", "rate")] and sources(found)["ps0-rate"] == ""
 
 
 # On the student's machine

@@ -1,20 +1,17 @@
-"""Each problem set, graded for real: its solution gets everything, what is handed out nothing, a
-wrong exercise costs its own points, and wrong solutions get what they are worth. One exercise of
-each set and the wrong solutions of a few, or all with --every.
+"""Each problem set, graded for real: its solution gets everything, what is handed out nothing, and
+wrong solutions what they are worth. Of these a quarter of each set, drawn, or all with --every.
 """
 
 import copy
-import functools
 import json
-import random
 import re
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from netlab.course import invented
 from netlab.course.grading import marking
+from netlab.course.grading.executed import Executed
 from netlab.course.grading.runs import Runs
 from netlab.course.sets import source
 from tests import cases
@@ -22,76 +19,6 @@ from tests.course.wrong_solutions import WRONG
 
 SETS = sorted(path.parent.name for path in Path(source.COURSE).glob("source/*/*.ipynb"))
 STUDENT = "ada"
-DRAWN = 3  # sets of wrong solutions
-
-
-def pytest_generate_tests(metafunc):
-    """The set of the short run has been solved there already; of it, the first mistakes."""
-    if "layer" in metafunc.fixturenames:
-        options, (first, *others) = metafunc.config.option, sorted(WRONG)
-        drawn = others if options.every else random.Random(options.seed).sample(others, DRAWN - 1)
-        params = []
-        for name in (first, *sorted(drawn)):
-            for number, layer in enumerate(layers(WRONG[name]), 1):
-                marks = [pytest.mark.xdist_group(f"set {name}")]
-                marks += [pytest.mark.long] if params else []
-                params.append(pytest.param(name, layer, id=f"{name} {number}", marks=marks))
-        metafunc.parametrize(("name", "layer"), params)
-
-
-@pytest.fixture(scope="module")
-def solved(tmp_path_factory):
-    """A function: a set, its runs, and what its solution answers."""
-
-    @functools.cache
-    def by_name(name):
-        assignment, runs = source.read(source.find(name)), Runs(tmp_path_factory.mktemp(name))
-        ((_, right, failure),) = marking.reference(assignment, [STUDENT], runs)
-        assert not failure
-        return assignment, runs, right
-
-    return by_name
-
-
-def test_there_are_eight():
-    assert [f"ps{number}" for number in range(1, 9)] == SETS == sorted(WRONG)
-
-
-@pytest.mark.parametrize("name", cases(SETS, "set"))
-def test_marks_are_as_intended(name, solved, draw, request):
-    assignment, runs, right = solved(name)
-    automatic = assignment.automatic
-    assert 4 <= len(automatic) < len(assignment.exercises)  # some are read by a person
-    assert assignment.minutes is not None
-    chosen = automatic if request.config.option.every else [draw(name).choice(automatic)]
-    works = [
-        invented.Work(invented.right, assignment, STUDENT),
-        invented.Work(invented.untouched, assignment, STUDENT),
-        *(invented.Work(invented.wrong, assignment, STUDENT, one) for one in chosen),
-    ]
-    with ThreadPoolExecutor(2) as pool:
-        marks = list(
-            pool.map(lambda one: marking.grade(one.text, STUDENT, assignment, right, runs), works)
-        )
-    assert [one["points"] for one in marks] == pytest.approx([one.points for one in works])
-    assert marks[0]["points"] == marks[0]["max_points"] == sum(one.points for one in automatic)
-    assert marks[1]["points"] == 0
-    assert {one["text"] for one in marks[1]["manual"]} == {""}  # shown as "(no answer)"
-    for exercise, one in zip(chosen, marks[2:], strict=True):
-        lost = [row for row in one["exercises"] if row["points"] == 0]
-        assert [row["id"] for row in lost] == [exercise.id]
-    for one in marks:
-        assert_no_right_answer_is_told(right, one)
-
-
-def assert_no_right_answer_is_told(right, marks):
-    """No hint has a number of the solution in it."""
-    forms = [form for answers in right.values() for form in answers.values()]
-    numbers = {f"{one['value']:.4g}" for one in forms if type(one.get("value")) is float}
-    for exercise in marks["exercises"]:
-        for answer in exercise["answers"]:
-            told = answer["hint"] if answer["verdict"] != "right" else ""
-            assert not any(len(number) >= 5 and number in told for number in numbers), told
 
 
 def layers(wrong):
@@ -123,16 +50,71 @@ def handed_in(assignment, layer):
     return json.dumps(notebook).encode()
 
 
-def test_wrong_solutions_get_what_they_are_worth(name, layer, solved):
-    (assignment, runs, right), unlike = solved(name), []
-    marks = marking.grade(handed_in(assignment, layer), STUDENT, assignment, right, runs)
+def test_there_are_eight_and_each_exercise_has_a_mistake():
+    assert [f"ps{number}" for number in range(1, 9)] == SETS == sorted(WRONG)
+    for name in SETS:
+        assignment = source.read(source.find(name))
+        worth = {one.id: one.points for one in assignment.automatic}
+        spoiled = [
+            f"{name}-{key}-check"
+            for _, _, points, _ in WRONG[name]
+            for key, left in points.items()
+            if left < worth[f"{name}-{key}-check"]
+        ]
+        assert {*spoiled} == worth.keys()
+        for exercise in assignment.automatic:
+            work = invented.Work(invented.wrong, assignment, STUDENT, exercise)
+            (spoiled,) = [one for one in work.cells if "no idea" in one["source"]]
+            assert "%%" not in spoiled["source"]  # that would be typed
+
+
+@pytest.mark.parametrize("name", cases(SETS, "set"))
+def test_marks_are_as_intended(name, tmp_path, draw, request):
+    assignment, runs = source.read(source.find(name)), Runs(tmp_path)
+    automatic = assignment.automatic
+    assert 4 <= len(automatic) < len(assignment.exercises)  # some are read by a person
+    assert assignment.minutes is not None
+    ((_, right, failure),) = marking.reference(assignment, [STUDENT], runs)
+    assert not failure
+    solution = marking.Marking(Executed(right), right, [], [], runs.engine)
+    for exercise in automatic:
+        assert sum(row["points"] for row in solution.rows(exercise)) == exercise.points
+
+    def graded(data):
+        marks = marking.grade(data, STUDENT, assignment, right, runs)
+        assert_no_right_answer_is_told(right, marks)
+        return marks
+
+    untouched = graded(invented.Work(invented.untouched, assignment, STUDENT).text)
+    assert untouched["points"] == 0
+    assert {one["text"] for one in untouched["manual"]} == {""}  # shown as "(no answer)"
+    chosen = layers(WRONG[name])
+    if not request.config.option.every:
+        chosen = draw(name).sample(chosen, 1 + len(chosen) // 5)
+    for layer in chosen:
+        assert not unlike(graded(handed_in(assignment, layer)), layer)
+
+
+def assert_no_right_answer_is_told(right, marks):
+    """No hint has a number of the solution in it."""
+    forms = [one for each in right.values() for name, one in each.items() if "\n" not in name]
+    numbers = {f"{one['value']:.4g}" for one in forms if type(one.get("value")) is float}
+    for exercise in marks["exercises"]:
+        for answer in exercise["answers"]:
+            told = answer["hint"] if answer["verdict"] != "right" else ""
+            assert not any(len(number) >= 5 and number in told for number in numbers), told
+
+
+def unlike(marks, layer):
+    """The exercises and the hints that are not as this layer of mistakes says."""
+    name, found = marks["assignment"], []
     spoiled = {f"{name}-{key}-check": points for row in layer for key, points in row[2].items()}
     rows = {row["id"]: row for row in marks["exercises"]}
     for key, row in rows.items():
         if row["points"] != pytest.approx(spoiled.get(key, row["max_points"]), abs=0.01):
-            unlike.append((key, row))
+            found.append((key, row))
     for mistake, _, points, words in layer:
         answers = [one for key in points for one in rows[f"{name}-{key}-check"]["answers"]]
         hints = {one["name"]: one["hint"] for one in answers}
-        unlike += [(mistake, hints) for key, word in words.items() if word not in hints[key]]
-    assert not unlike
+        found += [(mistake, hints) for key, word in words.items() if word not in hints[key]]
+    return found

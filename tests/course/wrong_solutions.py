@@ -5,8 +5,13 @@ cell: pieces of its source and what replaces them, or (as a text) the whole sour
 the exercises that it spoils; and by answer, words that its hint must have. Cells and exercises are
 named without the set and `-check`. Points and words were decided before anything was graded: an
 answer of which only the unit is wrong is worth a quarter, one that was rounded a half, another
-quantity nothing; and of lists, tables and runs the parts count.
+quantity nothing; and of lists, tables and runs the parts count. The typed set also has other ways
+to the same state, which cost nothing, and pretences.
 """
+
+TBF = "burst 5000000 limit 15000000"
+LARGE = "10240 87380 134217728"
+RECEIVED = "[  7]   0.00-5.02   sec  5.60 GBytes  9.56 Gbits/sec                  receiver"
 
 # fmt: off
 WRONG = {
@@ -44,6 +49,7 @@ WRONG = {
         ("matplotlib: draws with what the last course used",
          {"table": {"def with_buffer": "import matplotlib.pyplot as plt\n\n\ndef with_buffer"}},
          {"table": 0}, {"table": "matplotlib", "fig": "matplotlib"}),
+        ("the rate: more rate is more goodput", {"offer": {"delay": "rate"}}, {"offer": 0}, {}),
     ],
     "ps2": [
         ("rounded down: int() makes a whole number", {"needed": {"math.ceil": "int"}},
@@ -107,6 +113,8 @@ WRONG = {
         ("per cent on the axis: loss rates are per cent, but the title says a fraction",
          {"figure": {"p = [": "p = [100 * ", ", nl.units": ", 100 * nl.units"}}, {"figure": 0},
          {"fig": "curve"}),
+        ("half the loss: forgot the root", {"doubles": {"half the RTT": "half the loss"}},
+         {"doubles": 0}, {}),
     ],
     "ps4": [
         ("the far flow's share: longer is more",
@@ -266,6 +274,79 @@ WRONG = {
          {"lossy": {"netem delay $DELAY loss": "netem loss"}}, {"lossy": 1},
          {"lossy": "round-trip time"}),
         ("of the sender: what was sent has arrived", {"script": {'["receiver"]': '["sender"]'}},
+         {"script": 0}, {"script": "jain.py"}),
+        # another way to the same state
+        ("netem has the rate",
+         {"path": "%%on s1 path\ntc qdisc add dev s1-eth2 root netem delay $DELAY rate $RATE"},
+         {"path": 5}, {}),
+        ("the delay on the way back",
+         {"path": 'path.run("s2", f"tc qdisc add dev s2-eth1 root netem delay {my.delay}")',
+         "path-ping": f"%%on s1 path\ntc qdisc add dev s1-eth2 root tbf rate $RATE {TBF}",
+         "path-rtt": 'answer = path.run("h1", "ping -c 3 10.0.0.2", echo=False).text\n'
+         'rtt_s = min(float(one) for one in re.findall("time=([0-9.]+)", answer)) / 1000'},
+         {"path": 5}, {}),
+        ("Python instead of a terminal",
+         {"path": 'path.run("s1", f"tc qdisc add dev s1-eth2 root handle 5: '
+         'netem delay {my.delay}")\n'
+         f'path.run("s1", f"tc qdisc add dev s1-eth2 parent 5: tbf rate {{my.rate}} {TBF}")'},
+         {"path": 5}, {}),
+        ("buffers in a file",
+         {"fast-receiver": "%%on h2 fast\ncat >buffers.conf <<END\n"
+         f"net.ipv4.tcp_rmem = {LARGE}\nnet.ipv4.tcp_wmem = {LARGE}\nEND\nsysctl -p buffers.conf",
+         "fast": "%%on h1 fast\nsysctl -p buffers.conf"}, {"fast": 5}, {}),
+        ("buffers in /proc",
+         {"fast-receiver": f"%%on h2 fast\necho '{LARGE}' >/proc/sys/net/ipv4/tcp_rmem",
+         "fast": f"%%on h1 fast\necho '{LARGE}' >/proc/sys/net/ipv4/tcp_wmem\ntrue"},
+         {"fast": 5}, {}),
+        ("buffers in Python",
+         {"fast-receiver": 'for host, name in ("h2", "tcp_rmem"), ("h1", "tcp_wmem"):\n'
+         f"    fast.run(host, f\"sysctl -w net.ipv4.{{name}}='{LARGE}'\")", "fast": "pass"},
+         {"fast": 5}, {}),
+        ("taken away, and set up anew",
+         {"lossy": "%%on s1 lossy\ntc qdisc del dev s1-eth2 root\n"
+         "tc qdisc add dev s1-eth2 root netem delay $DELAY loss $LOSS rate 200mbit"},
+         {"lossy": 4}, {}),
+        ("a program written by Python",
+         {"script": 'script.files["h1"]["jain.py"] = """import json, sys\n'
+         "import statistics as s\n"
+         'd = json.load(open(sys.argv[1]))["end"]["streams"]\n'
+         'x = [one["receiver"]["bits_per_second"] for one in d]\n'
+         "print('index', s.mean(x) ** 2 / s.mean([one * one for one in x]))\n"
+         '"""'}, {"script": 5}, {}),
+        # pretended
+        ("the qdiscs printed",
+         {"path": "%%on s1 path\necho qdisc netem delay $DELAY\necho qdisc tbf rate $RATE",
+         "path-rtt": "rtt_s = delay_s"}, {"path": 1}, {"path": "too little"}),
+        ("tc a function of one's own",
+         {"path": '%%on s1 path\ntc() { echo "qdisc $*"; }; export -f tc\n'
+         "tc qdisc add dev s1-eth2 root netem delay $DELAY", "path-rtt": "rtt_s = delay_s"},
+         {"path": 1}, {"path": "too little"}),
+        ("the description edited",
+         {"path": "%%on s1 path\ntrue", "path-rtt": "rtt_s = delay_s\n"
+         'path.history.network["topology"]["links"][1] |= {"delay": my.delay, "rate": my.rate}'},
+         {"path": 1}, {}),
+        ("a server's words printed",
+         {"fast-receiver": "%%on h2 fast\necho Server listening on 5201",
+         "fast": f"%%on h1 fast\necho '{RECEIVED}'"}, {"fast": 0}, {"fast": "too little"}),
+        ("iperf3 of one's own",
+         {"fast-receiver": "%%on h2 fast\nmkdir bin\ncat >bin/iperf3 <<'END'\n#!/bin/sh\n"
+         f"echo '{RECEIVED}'\nEND\nchmod +x bin/iperf3\nexport PATH=~/bin:$PATH",
+         "fast": "%%on h1 fast\nexport PATH=~/bin:$PATH\nalias sysctl='echo large'\n"
+         "mount --bind bin/iperf3 /usr/bin/iperf3\niperf3 -c 10.0.0.2"}, {"fast": 0}, {}),
+        ("a history made up",
+         {"fast": "text = fast.history.to_text()\n"
+         'first, _, rest = text.partition("\\n")\n'
+         "about = json.loads(first)\n"
+         'about["seed"], about["clock"] = 1, "cpu"\n'
+         f"said = 'h1 echo {RECEIVED}\\n'\n"
+         'said += "#: printed 80 bytes, sha256 " + "0" * 64\n'
+         'fast = nl.History.from_text(json.dumps(about) + "\\n" + said)'}, {"fast": 0}, {}),
+        ("the loss printed", {"lossy": "%%on s1 lossy\necho netem delay $DELAY loss $LOSS"},
+         {"lossy": 1}, {}),
+        ("tc an alias", {"lossy": "%%on s1 lossy\nalias tc='echo loss $LOSS'\ntc qdisc change"},
+         {"lossy": 1}, {}),
+        ("the index alone",
+         {"script": "%%on h1 script\necho 'print(0.8)' >jain.py\npython3 jain.py out.json"},
          {"script": 0}, {"script": "jain.py"}),
     ],
 }

@@ -52,8 +52,6 @@ from netlab.running.network import Network
 from netlab.running.result import Result
 from netlab.topology import Topology
 
-__all__ = ["checked", "form"]
-
 MOST_NAMES = 1000  # of a Series that counts as a dict
 MOST_TRACES = 1000
 
