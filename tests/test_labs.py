@@ -15,7 +15,7 @@ import pytest
 import netlab as nl
 from netlab.cli.magic import PARSER
 from netlab.cli.prompt import Prompt
-from tests.engines.test_remote import SERVE
+from tests.engines.afar import SERVE
 
 ROOT = Path(__file__).parent.parent
 PUBLISHED = pd.read_csv(ROOT / "data/published.csv", index_col="id").value

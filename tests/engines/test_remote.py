@@ -6,7 +6,6 @@ import math
 import multiprocessing
 import os
 import re
-import shlex
 import signal
 import socket
 import subprocess
@@ -25,24 +24,7 @@ from netlab.engines.jail import JailedEngine
 from netlab.engines.places import Places
 from netlab.engines.remote import RemoteEngine
 from netlab.errors import installed
-
-SERVE = f"exec:{shlex.quote(sys.executable)} -m netlab engine serve"
-PATH = nl.wan("100mbit", "20ms", "1%")
-BUSY = "ping -i 0.001 10.0.0.2 > /dev/null"  # ten minutes of it take one
-
-
-class Loud(nl.algorithms.Reno):
-    """Reno, which says so, and may fail."""
-
-    def __init__(self, losses=1000):
-        self.losses = losses
-
-    def on_loss(self, tcp):
-        super().on_loss(tcp)
-        print("loss at", tcp.cwnd)
-        self.losses -= 1
-        if not self.losses:
-            raise ValueError("too many")
+from tests.engines.afar import BUSY, EXPERIMENT, PATH, SERVE, Loud
 
 
 @pytest.fixture(scope="module")
@@ -64,37 +46,19 @@ def test_it_says_what_the_engine_here_says(there):
     assert there.about == here.about | {"slower": 1}
 
 
-@pytest.mark.parametrize(
-    "traffic",
-    [
-        [
-            nl.Iperf3("h1", "h2", parallel=2, time=2),
-            nl.Ping("h3", "h4", count=3),
-            nl.Windows("h1"),
-            nl.Queue("s1", "s2"),
-            nl.Change("s1", "s2", "1s", "20mbit", "60ms", "0%"),
-        ],
-        [nl.Iperf3("h1", "h2", congestion=Loud, time=2)],
-    ],
-    ids=["streams, pings, observers and a change", "an algorithm"],
-)
-def test_a_run_has_the_same_bytes(traffic, there, capsys):
-    here, printed = nl.run(PATH, *traffic, engine="guest", seed=5), capsys.readouterr().out
-    elsewhere = nl.run(PATH, *traffic, engine=there, seed=5)
+def test_a_run_has_the_same_bytes(here, there, capsys):
+    elsewhere = nl.run(EXPERIMENT, engine=there)
     assert elsewhere.raw == here.raw and elsewhere.commands == here.commands
-    assert capsys.readouterr().out == printed
+    assert capsys.readouterr().out == here.printed
     assert {**elsewhere.provenance, "wall_s": 0} == {**here.provenance, "wall_s": 0}
 
 
-def test_an_algorithm_runs_in_a_jail_there_where_that_is_asked_for(there, capsys, tmp_path):
-    experiment = nl.Experiment(PATH, nl.Iperf3("h1", "h2", congestion=Loud, time=1))
-    plain = nl.run(experiment, engine=there)
-    assert "loss at" in capsys.readouterr().out
-    (tmp_path / "experiment.json").write_text(experiment.to_json())
+def test_an_algorithm_runs_in_a_jail_there_where_that_is_asked_for(here, tmp_path):
+    (tmp_path / "experiment.json").write_text(EXPERIMENT.to_json())
     command = ["-m", "netlab", "run", "experiment.json", "--engine", SERVE, "-o", "out"]
     done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and "loss at" not in done.stdout, done.stderr
-    assert nl.load(tmp_path / "out").raw == plain.raw
+    assert nl.load(tmp_path / "out").raw == here.raw
 
 
 def test_a_line_has_one_network_after_the_other_and_several_at_once(there):
@@ -575,19 +539,19 @@ def test_a_server_without_descriptors_lets_in_later_who_comes():
 
 
 def test_a_fork_has_lines_of_its_own(there):
-    def ping():
-        return nl.run(PATH, nl.Ping("h1", "h2", count=1), engine=there).raw
-
-    before, kept = ping(), [*there.idle]
+    def run():
+        nl.run(PATH, nl.Ping("h1", "h2", count=1), engine=there)
 
     def in_the_fork():
-        assert ping() == before and not {*there.idle} & {*kept}
+        run()
+        assert not {*there.idle} & {*kept}
 
+    kept = [*there.idle]
     fork = multiprocessing.get_context("fork").Process(target=in_the_fork)
     fork.start()
     fork.join()
-    assert fork.exitcode == 0
-    assert ping() == before and there.idle == kept
+    run()
+    assert fork.exitcode == 0 and kept and there.idle == kept
 
 
 def test_the_address_of_ssh_is_no_option_and_no_shell(monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 import netlab as nl
 from netlab.engines.remote import RemoteEngine
 from tests.engines import ssh_server
-from tests.engines.test_remote import BUSY, PATH, Loud
+from tests.engines.afar import BUSY, EXPERIMENT, PATH
 
 
 def descendants():
@@ -38,16 +38,10 @@ def still_there(processes, within_s=10):
     return psutil.wait_procs(processes, within_s)[1]
 
 
-def test_a_run_over_ssh_has_the_same_bytes(server, others, capfd):
-    traffic = [
-        nl.Iperf3("h1", "h2", congestion=Loud, time=2),
-        nl.Windows("h1"),
-        nl.Ping("h3", "h4"),
-    ]
-    here, printed = nl.run(PATH, *traffic, engine="guest", seed=5), capfd.readouterr()
+def test_a_run_over_ssh_has_the_same_bytes(server, others, here, capfd):
     engine = RemoteEngine(server.address)
-    there = nl.run(PATH, *traffic, engine=engine, seed=5)
-    assert there.raw == here.raw and capfd.readouterr() == printed
+    assert nl.run(EXPERIMENT, engine=engine).raw == here.raw
+    assert capfd.readouterr() == (here.printed, "")
     with nl.Network(PATH, engine=engine) as net:  # over the same line
         threading.Timer(1, signal.raise_signal, [signal.SIGINT]).start()
         assert net.run("h1", BUSY, echo=False).status == 0 and net.clock < 600
