@@ -100,41 +100,33 @@ def serve(tmp_path):
         assert "Traceback" not in one.out + one.err
 
 
-def both(serve, *cases):
-    """What client and server print and say of each case, at once: a server with -1 waits a while
-    before it ends.
+def test_both_count_each_byte_and_their_interval_lines_add_up(serve):
+    """The reader refuses lines that do not follow one another, or do not add up to the byte. All at
+    once, as a server with -1 waits a while before it ends.
     """
 
-    def one(options):
-        server = serve("-1", *options.get("both", ()))
-        client = server.client(*options["client"], *options.get("both", ()))
-        assert client.returncode == 0 and client.stderr == "", client.stderr
+    def told(client, both=()):
+        server = serve("-1", *both)
+        done = server.client(*client, *both)
+        assert done.returncode == 0 and done.stderr == "", done.stderr
         assert server.process.wait(60) == 0 and server.err == ""
-        return client.stdout, server.out
+        return done.stdout, server.out
 
-    with ThreadPoolExecutor() as pool:
-        return list(pool.map(one, cases))
-
-
-def test_both_count_each_byte(serve):
-    cases = [("3MB", 1, 3_000_000), ("3MB", 5, 3_000_000), ("1B", 1, 1), ("1003B", 1, 1003)]
-    told = both(serve, *({"client": ("-n", size, "-P", n)} for size, n, _ in cases))
-    for (_, parallel, count), (client, server) in zip(cases, told, strict=True):
-        sent, received = read_simpleperf(client).streams, read_simpleperf(server).streams
+    amounts = [("3MB", 1, 3_000_000), ("3MB", 5, 3_000_000), ("1B", 1, 1), ("1003B", 1, 1003)]
+    units = ["B", "KB", "MB"]
+    with ThreadPoolExecutor(7) as pool:
+        counted = [pool.submit(told, ("-n", size, "-P", n)) for size, n, _ in amounts]
+        client = ("-t", "1", "-P", "2")
+        timed = [pool.submit(told, client, ("-i", "0.2", "-f", unit)) for unit in units]
+    for (_, parallel, count), run in zip(amounts, counted, strict=True):
+        sent, received = (read_simpleperf(text).streams for text in run.result())
         assert {*sent.port} == {*received.port} and len(sent) == parallel
         assert {*sent.sent_bytes, *received.received_bytes} == {count}
         assert sent.acknowledged.all() and received.acknowledged.all()
-
-
-def test_interval_lines_add_up_to_the_total(serve):
-    """The reader refuses lines that do not follow one another, or do not add up to the byte."""
-    units = ["B", "KB", "MB"]
-    client = ("-t", "1", "-P", "2")
-    told = both(serve, *({"client": client, "both": ("-i", "0.2", "-f", one)} for one in units))
-    for unit, texts in zip(units, told, strict=True):
-        sent, received = map(read_simpleperf, texts)
-        for out, text in zip((sent, received), texts, strict=True):
-            assert len(out.streams) + len(out.intervals) == text.count("Mbps") >= 2 * (4 + 1)
+    for unit, run in zip(units, timed, strict=True):
+        sent, received = map(read_simpleperf, run.result())
+        for out, text in zip((sent, received), run.result(), strict=True):
+            assert len(out.streams) + len(out.intervals) == text.count("Mbps") >= 2 * (2 + 1)
             assert text.count(f" {unit} ") == text.count("Mbps")
         assert sorted(sent.streams.sent_bytes) == sorted(received.streams.received_bytes)
 
@@ -208,12 +200,12 @@ BEHAVIOURS = [
 ]
 
 
-def test_a_thousand_bad_connections_leave_no_thread_and_no_descriptor(serve):
+def test_hundreds_of_bad_connections_leave_no_thread_and_no_descriptor(serve):
     server = serve("--timeout", "2")
     assert server.client("-n", "1MB").returncode == 0
     server.wait_for(lambda: server.used[0] == 1)
     before, kept, peak = server.used, [], (0, 0)
-    for number in range(1000):
+    for number in range(400):
         sock = server.connect()
         kept.append(sock)  # otherwise Python closes it
         with contextlib.suppress(ConnectionError):
@@ -227,7 +219,7 @@ def test_a_thousand_bad_connections_leave_no_thread_and_no_descriptor(serve):
     assert server.client("-n", "1MB").returncode == 0
     server.wait_for(lambda: server.used == before)
     counts = Counter(how for *_, how in TOTAL.findall(server.out))
-    assert counts["no BYE"] >= 700 and counts["BYE"] >= 125
+    assert counts["no BYE"] >= 280 and counts["BYE"] >= 50
     assert peak[0] > 20  # the silent ones are held until their time is over
     for sock in kept:
         sock.close()

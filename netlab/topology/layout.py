@@ -133,19 +133,11 @@ class Branch(NamedTuple):
 
 
 class Layout:
-    """Where all nodes, links and labels of a topology are.
-
-    Attributes
-    ----------
-    nodes : dict of Box
-        By name.
-    lines : list of Line
-    labels : list of tuple
-        Box, text (a list of lines), link.
-    """
+    """Where all nodes, links and labels of a topology are."""
 
     def __init__(self, topology):
-        self.nodes, self.lines, self.labels = {}, [], []
+        self.nodes, self.lines = {}, []  # each a `Box`, by name; each a `Line`
+        self.labels = []  # each a `Box`, a list of lines of text, and a link
         # node -> its links, each with the node at the other end
         self.near = {name: [] for name in topology.node_names}
         for link in topology.links:

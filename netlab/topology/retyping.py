@@ -6,16 +6,8 @@ import re
 def retyped(topology, link, before, after):
     """By node, the line that gives one of a topology's links the state `after`.
 
-    Parameters
-    ----------
-    link, before, after : Link
-        As the topology has it; as it is now; as it is to be.
-
-    Returns
-    -------
-    dict
-        Node -> line. Where the same disciplines stay, ``tc ... change`` keeps what waits in them;
-        else they are made anew, and what waits there is lost.
+    Where the same disciplines stay, ``tc ... change`` keeps what waits in them; else they are made
+    anew, and what waits there is lost.
     """
     switches, lines = {switch.name for switch in topology.switches}, {}
     for node, (was, now) in setups(topology, link, before, after).items():
