@@ -39,21 +39,11 @@ def class_name(text):
 
 
 class Algorithm(Description):
-    """A congestion control that was written in Python.
+    """A congestion control that was written in Python, with everything that it needs."""
 
-    Parameters
-    ----------
-    name : str
-        Of its class: a name that Python allows, of at most 100 characters.
-    parameters : dict
-        What each connection's instance is made with: numbers and texts by name.
-    source : str
-        Everything that it needs, to be executed where ``CongestionControl`` is known.
-    """
-
-    name: Annotated[str, Field(max_length=100), AfterValidator(class_name)]
-    parameters: dict[str, Any]
-    source: str = Field(max_length=MOST_CHARACTERS)
+    name: Annotated[str, Field(max_length=100), AfterValidator(class_name)]  # of its class
+    parameters: dict[str, Any]  # of each connection's instance: numbers and texts
+    source: str = Field(max_length=MOST_CHARACTERS)  # executed where CongestionControl is known
 
     def __str__(self):
         return called(self.name, self.parameters)

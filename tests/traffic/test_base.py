@@ -105,10 +105,9 @@ def test_a_sweep_collects_what_it_measures(download):
         path = nl.wan(rate, "20ms", burst=15_000, limit=50_000)
         return nl.Experiment(path, download("h2", "h1", size=500_000))
 
-    grid = nl.sweep(of, rate=["5mbit", "20mbit"])
-    slow_s, fast_s = grid.took_s
-    assert slow_s > 0.8 and 0.2 < fast_s < slow_s / 2
-    assert grid.bottleneck_bps.tolist() == [5e6, 20e6]
+    grid = nl.sweep(of, rate=["5mbit"])
+    assert 0.8 < grid.took_s[0] < 1.6, "half a megabyte"
+    assert grid.bottleneck_bps.tolist() == [5e6]
 
 
 def test_what_it_cannot_read_is_an_error_with_the_text(download):

@@ -285,6 +285,7 @@ def test_the_traces_in_data_are_those_of_their_generator_and_say_that_they_are_m
     assert nl.Experiment(PATH, TEST.but(time=120), *changes)
 
 
+@pytest.mark.long
 def test_a_hand_over_is_followed():
     changes = nl.Change.trace("s1", "s2", DATA / "trace_satellite.csv")[:3]
     table = pd.read_csv(DATA / "trace_satellite.csv", comment="#")
