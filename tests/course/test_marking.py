@@ -8,7 +8,7 @@ from netlab.course.grading import marking
 from netlab.course.grading.executed import Executed
 from netlab.course.grading.runs import OverTime, Runs
 from netlab.course.sets import source
-from netlab.errors import LimitError
+from netlab.errors import LimitError, NetlabError
 from tests.course import small
 
 
@@ -51,40 +51,34 @@ def test_a_missing_answer_is_placed_by_its_heading(grade):
     assert marks["points"] == 0
 
 
-@pytest.mark.parametrize(("long_s", "times"), [(100.0, 2), (0.0, 1)])
-def test_a_notebook_that_ends_soon_is_tried_twice(grade, monkeypatch, long_s, times):
-    """And what it says at its end is no reason."""
-    notebook = grade.assignment.release()
-    text = "import os\nos.write(2, b';=cmd /home/grader')\nos._exit(3)"
-    small.cell(notebook, "number")["source"] = text
-    calls, execute = [], marking.execute
-
-    def counted(*arguments):
-        calls.append(arguments)
-        return execute(*arguments)
-
-    monkeypatch.setattr(marking, "execute", counted)
-    monkeypatch.setattr(marking, "LONG_S", long_s)
-    marks = grade(notebook)
-    assert len(calls) == times
-    assert marks["points"] == 0 and "did not run to its end" in marks["flags"]
-    assert "cmd" not in marks["reason"] and ";=cmd /home/grader" in marks["evidence"]
-
-
-@pytest.mark.parametrize("over_time", [True, False])
-def test_who_passes_a_limit_is_not_tried_again(grade, monkeypatch, over_time):
+@pytest.mark.parametrize(
+    ("kind", "long_s", "times"),
+    [(NetlabError, 100.0, 2), (NetlabError, 0.0, 1), (LimitError, 100.0, 1), (OverTime, 100.0, 1)],
+)
+def test_a_notebook_that_ends_soon_is_tried_twice(grade, monkeypatch, kind, long_s, times):
     said = "experiments took more than 300 s\nTraceback in /home/grader\n;=cmd|'/C calc'!A0"
     calls = []
 
     def ended(cells, students, *others):
         calls.append(students)
-        return {"ada": Executed(error=OverTime(said) if over_time else LimitError(said))}
+        return {"ada": Executed(error=kind(said))}
 
     monkeypatch.setattr(marking, "execute", ended)
+    monkeypatch.setattr(marking, "LONG_S", long_s)
     marks = grade(grade.assignment.release())
-    assert ("look at this one" in marks["flags"]) == over_time and len(calls) == 1
+    assert ("look at this one" in marks["flags"]) == (kind is OverTime) and len(calls) == times
     assert "300 s" in marks["reason"] and "grader" in marks["evidence"]
     assert "/home" not in marks["reason"]
+
+
+def test_what_a_notebook_says_at_its_end_is_no_reason(grade, monkeypatch):
+    monkeypatch.setattr(marking, "LONG_S", 0.0)  # once
+    notebook = grade.assignment.release()
+    text = "import os\nos.write(2, b';=cmd /home/grader')\nos._exit(3)"
+    small.cell(notebook, "number")["source"] = text
+    marks = grade(notebook)
+    assert marks["points"] == 0 and "did not run to its end" in marks["flags"]
+    assert "cmd" not in marks["reason"] and ";=cmd /home/grader" in marks["evidence"]
 
 
 def test_a_text_that_was_handed_out_is_no_answer():

@@ -5,6 +5,7 @@ nothing is run, and neither the source nor nbgrader is needed.
 import contextlib
 import json
 import re
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -49,7 +50,8 @@ def examine(path):
             findings.append(Finding("wrong file name", "", text))
         findings += other_secret(metadata["netlab"].get("secret"), path.parent)
     checksums = checksums or {}
-    findings += submitted.structure(submitted.by_id(handed), checksums, changed_since(checksums))
+    was_changed = partial(changed, checksums)
+    findings += submitted.structure(submitted.by_id(handed), checksums, was_changed)
     student, found = named(submitted.names(handed, f"{name}-name"), f"{name}-name", path.parent)
     findings += found
     findings += answered(handed, checksums)
@@ -103,18 +105,11 @@ def named(student, cell, folder):
         return known, [Finding("no student id", cell, printable(str(error)))]
 
 
-def changed_since(checksums):
-    """-> a function: is a cell that its metadata call the course's not as it was given out?"""
-
-    def changed(name, cell):
-        courses = cell.said.get("grade") or cell.said.get("locked")
-        return (
-            courses
-            and cell.said.get("solution") is not True
-            and checksum_of(cell) != checksums[name]
-        )
-
-    return changed
+def changed(checksums, name, cell):
+    """Is a cell that its metadata call the course's not as it was given out?"""
+    courses = cell.said.get("grade") or cell.said.get("locked")
+    own = cell.said.get("solution") is True
+    return courses and not own and checksum_of(cell) != checksums[name]
 
 
 def checksum_of(cell):

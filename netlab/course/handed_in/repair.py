@@ -3,6 +3,7 @@ taken from the source, the others from the submission.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding, Handed
@@ -37,7 +38,7 @@ def examine(data, assignment):
             f" {assignment.name}.ipynb that you were given, with your answers in it"
         )
     counted = {name: cells[0] for name, cells in copies.items()}
-    findings += submitted.structure(copies, expected, lambda *one: changed(expected, *one))
+    findings += submitted.structure(copies, expected, partial(changed, expected))
     for name, cell in counted.items():
         findings += compared(expected[name], cell)
     student = submitted.names(counted.values(), f"{assignment.name}-name")
