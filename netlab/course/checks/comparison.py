@@ -5,7 +5,7 @@ from netlab.course.checks.bounds import failure
 from netlab.course.checks.descriptions import compare_experiments, compare_topologies
 from netlab.course.checks.figures import compare_figures
 from netlab.course.checks.script import compare_algorithms
-from netlab.course.checks.spelling import plain
+from netlab.course.checks.spelling import NUMBER, plain
 from netlab.course.checks.verdicts import RIGHT, Check
 from netlab.errors import NetlabError, SpecificationError
 
@@ -155,7 +155,7 @@ def another_kind(given, wanted):
     """A hint where an answer is of another kind than it should be."""
     kind = given["kind"]
     if kind == "text" and wanted == "number":
-        if is_numeral(given["value"]):
+        if NUMBER.fullmatch(given["value"].strip()):
             return "this is a number in a text: leave out the quotes"
         return "this is a text: write a number, without its unit"
     if kind == "function" and wanted != "algorithm":
@@ -173,14 +173,6 @@ def named(given):
         return f"this is {KINDS[given['kind']]}"
     listable = ": make a list of it, with list(...)" * given["type"].startswith(LISTABLE)
     return f"this is of the type {given['type']}{listable}"
-
-
-def is_numeral(text):
-    try:
-        float(text[:100])
-    except ValueError:
-        return False
-    return True
 
 
 def compare_choices(given, right):
@@ -214,7 +206,7 @@ def compare_several(given, right, spec):
             return Check("wrong", 0, f"{another_kind(given, 'dict')}, which names its values")
         return several(items, right["items"], spec)
     if given["kind"] == "dict":
-        values = [float(name) for name in items if is_numeral(name)]
+        values = [float(name) for name in items if NUMBER.fullmatch(name)]
         if values != sorted(values):
             return Check("wrong", 0, f"{another_kind(given, 'list')}: in which order?")
         items = items.values()
