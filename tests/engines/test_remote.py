@@ -287,8 +287,8 @@ def meet():
     yield connect
     for client in clients:
         client.leave()
-    for client in clients:
-        assert client.ended() and client.places.taken == client.places.waiting == []
+    assert all(client.ended() for client in clients)
+    assert all(client.places.taken == client.places.waiting == [] for client in clients)
     assert engine.running == 0 and guests() == served
 
 
