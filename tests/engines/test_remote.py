@@ -514,6 +514,7 @@ def test_a_server_for_many_needs_two_walls(monkeypatch):
         listen.listen("127.0.0.1", 0)
 
 
+@pytest.mark.long
 def test_a_server_without_descriptors_lets_in_later_who_comes():
     command = [sys.executable, "-m", "netlab", "engine", "serve", "--listen", "0"]
     environment = os.environ | {"NETLAB_TOKEN": HELLO["token"]}
@@ -538,6 +539,7 @@ def test_a_server_without_descriptors_lets_in_later_who_comes():
         server.communicate()
 
 
+@pytest.mark.long
 def test_a_fork_has_lines_of_its_own(there):
     def run():
         nl.run(PATH, nl.Ping("h1", "h2", count=1), engine=there)

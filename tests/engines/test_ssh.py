@@ -72,6 +72,7 @@ def test_where_netlab_does_not_lie_is_told(server):
         RemoteEngine(re.sub("(?<=[0-9])/.*", "/nowhere/netlab", server.address))
 
 
+@pytest.mark.long
 def test_a_server_that_dies_ends_the_network_with_an_error_that_names_it(others, tmp_path):
     with (
         ssh_server.start(tmp_path) as server,

@@ -208,6 +208,7 @@ def killed_leaves_no_machine():
     assert len(running) == 1 and ended(running, 300)
 
 
+@pytest.mark.long
 def test_where_python_is_killed_the_machine_ends(folder, stand_in):
     stand_in("7.2.22")
     killed_leaves_no_machine()

@@ -63,10 +63,8 @@ def relink(path):
 
 FILES = {
     "a byte of the kernel": (flip, "kernel-*/linux"),
-    "the kernel cut off": (cut, "kernel-*/linux"),
+    "the library cut off": (cut, "kernel-*/shim.so"),
     "no kernel": (os.unlink, "kernel-*/linux"),
-    "a byte of the library": (flip, "kernel-*/shim.so"),
-    "no library": (os.unlink, "kernel-*/shim.so"),
     "a byte of the files": (flip, "rootfs-*/root.tar"),
     "longer files": (lambda path: path.open("ab").write(b"\0"), "rootfs-*/root.tar"),
     "another mode": (lambda path: path.chmod(0o755), "rootfs-*/root.tar"),

@@ -22,6 +22,7 @@ time.sleep(1000)
 """
 
 
+@pytest.mark.long
 def test_pages_of_zeros_do_not_fill_the_hosts_memory(monkeypatch):
     monkeypatch.setattr(machine, "MOST_MAPPINGS", 100_000)
     with pytest.raises(LimitError, match="pieces of memory"):
