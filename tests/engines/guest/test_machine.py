@@ -26,19 +26,21 @@ time.sleep(1000)
 def test_pages_of_zeros_do_not_fill_the_hosts_memory(monkeypatch):
     monkeypatch.setattr(machine, "MOST_MAPPINGS", 100_000)
     with pytest.raises(LimitError, match="pieces of memory"):
-        nl.run(nl.wan("10mbit", "20ms"), nl.Shell("h1", f"python3 -c '{TOUCH}'", time=1000))
+        nl.run(
+            nl.wan("10mbit", "20ms", pairs=1), nl.Shell("h1", f"python3 -c '{TOUCH}'", time=1000)
+        )
 
 
 def test_processes_are_counted_whatever_the_guest_allows(monkeypatch):
     monkeypatch.setattr(machine, "MOST_PROCESSES", 100)
     forks = "for n in $(seq 150); do sleep 1000 & done; wait"
     with pytest.raises(LimitError, match="100 are allowed"):
-        nl.run(nl.wan("10mbit", "20ms"), nl.Shell("h1", forks, time=1000))
+        nl.run(nl.wan("10mbit", "20ms", pairs=1), nl.Shell("h1", forks, time=1000))
 
 
 def test_many_small_processes_are_no_harm():
     forks = "for n in $(seq 150); do sleep 2 & done; wait; echo all"
-    run = nl.run(nl.wan("10mbit", "20ms"), nl.Shell("h1", forks, time=5))
+    run = nl.run(nl.wan("10mbit", "20ms", pairs=1), nl.Shell("h1", forks, time=5))
     assert "all" in run.raw["1-shell-h1"]
 
 

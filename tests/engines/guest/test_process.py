@@ -14,6 +14,7 @@ from netlab import EngineError, GuestError, Host, Network, Topology, wan
 from netlab.engines.guest import failure, machine, store
 from tests import cases
 
+PATH = wan("100mbit", "20ms", pairs=1)
 VICTIM = """
 import os, sys, netlab
 os.environ["NETLAB_PROGRESS"] = "off"
@@ -68,7 +69,7 @@ def test_nothing_outlives_the_parent(way, tmp_path, draw):
 
 
 def test_a_guest_that_is_killed_gives_its_evidence():
-    net = Network(wan("100mbit", "20ms"))
+    net = Network(PATH)
     os.killpg(net._agent.process.pid, signal.SIGKILL)
     with pytest.raises(GuestError, match=r"the guest died") as died:
         net.run("h1", "true")
@@ -81,7 +82,7 @@ def test_a_panic_shows_the_end_of_the_console(tmp_path, monkeypatch):
     (tmp_path / "boot.sh").write_text("exit 3\n")  # the kernel's first program
     monkeypatch.setattr(store, "BOOTED", [tmp_path / "boot.sh"])
     with pytest.raises(GuestError, match=r"its kernel panicked"):
-        Network(wan("100mbit", "20ms"))
+        Network(PATH)
 
 
 GREEDY = "python3 -c 'x = [bytearray(1 << 20) for _ in range(2000)]'"
@@ -91,7 +92,7 @@ FILLS = "dd if=/dev/zero of=/tmp/a bs=1M; dd if=/dev/zero of=/root/a bs=1M"
 @pytest.mark.parametrize("command", [pytest.param(GREEDY, marks=pytest.mark.long), FILLS])
 def test_running_out_of_memory_is_an_error_that_says_what_to_do(command, tmp_path, monkeypatch):
     monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path))
-    net = Network(wan("100mbit", "20ms"), wall_limit_s=300)
+    net = Network(PATH, wall_limit_s=300)
     with pytest.raises(GuestError, match=r"ran out of memory.*/tmp.*1024 MB.*write less") as ended:
         net.run("h1", command, echo=False)
     assert "panic" not in str(ended.value) and "Out of memory" in ended.value.console
@@ -135,7 +136,7 @@ def test_programs_that_come_and_go_are_not_taken_for_killed_ones():
 
 def test_guests_that_run_at_once_are_pinned_to_different_cpus(tmp_path, monkeypatch):
     monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path))  # nobody else's guests
-    with Network(wan("100mbit", "20ms")) as one, Network(wan("100mbit", "20ms")) as two:
+    with Network(PATH) as one, Network(PATH) as two:
         cpus = [os.sched_getaffinity(net._agent.process.pid) for net in (one, two)]
     assert all(len(cpu) == 1 for cpu in cpus)
     if len(os.sched_getaffinity(0)) > 1:
@@ -192,12 +193,12 @@ def test_a_planted_run_folder_is_refused(plant, tmp_path, monkeypatch):
     place = tmp_path / "tmp" / f"netlab-{os.getuid()}"
     plant(place, tmp_path / "elsewhere")
     with pytest.raises(EngineError, match=r"guests run in .*TMPDIR") as refused:
-        Network(wan("100mbit", "20ms"))
+        Network(PATH)
     assert str(place) in str(refused.value)
     assert list(tmp_path.glob("elsewhere/*")) == []
     if place.is_symlink() or place.is_file():
         place.unlink()
-        with Network(wan("100mbit", "20ms")) as net:
+        with Network(PATH) as net:
             assert net._agent.folder.parent == place
 
 
@@ -245,7 +246,7 @@ def test_the_end_of_a_console_is_kept_and_signs_are_not_forgotten(tmp_path):
 
 def test_a_flood_of_the_console_ends_the_run():
     command = "head -c 2500000000 /dev/zero > /dev/console"
-    with Network(wan("100mbit", "20ms"), wall_limit_s=100) as net:
+    with Network(PATH, wall_limit_s=100) as net:
         with pytest.raises(GuestError, match="more than 16 MB to its console") as ended:
             net.run("h1", command, echo=False)
         assert (ended.value.evidence / "console").stat().st_size <= failure.KEPT_BYTES + 100
