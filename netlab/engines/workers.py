@@ -4,6 +4,8 @@ import contextlib
 import json
 import os
 import re
+import select
+import signal
 import subprocess
 import sys
 import threading
@@ -51,15 +53,17 @@ def limited_memory():
 
 
 class Workers:
-    """Starts ``python -m MODULE`` for each job, and ends it after `wall_limit_s`. [s]
+    """Has jobs done by ``python -m MODULE``, which calls `serve`, and ends what takes longer than
+    `wall_limit_s`. [s]
 
-    The process reads its job, a line of JSON, from standard input, and should end when that does.
-    Its memory, environment variables and import path are limited.
+    As many such processes are started as there are jobs at a time. Each forks for each of its jobs,
+    so that what they import is imported once. Their memory, environment variables and import path
+    are limited.
     """
 
     def __init__(self, module, wall_limit_s):
         self.module, self.wall_limit_s, self.stopped = module, wall_limit_s, False
-        self.processes, self.lock = set(), threading.Lock()
+        self.processes, self.waiting, self.lock = set(), [], threading.Lock()
 
     def work_on(self, job, times=1):
         """Have a process do a job in `times` the limit, and wait; -> what went wrong, or ""."""
@@ -67,55 +71,99 @@ class Workers:
         with self.lock:  # `stop` ends all that have begun, and none begins after it
             if self.stopped:
                 return "it was stopped"
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", self.module],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                start_new_session=True,  # Ctrl-C is the caller's to answer
-                env=environment(),
-            )
-            self.processes.add(process)
+            process = self.waiting.pop() if self.waiting else self._start()
+        waits = False
+        try:
+            with contextlib.suppress(BrokenPipeError):  # it has ended, and says why
+                process.stdin.write(json.dumps(job).encode() + b"\n")
+                process.stdin.flush()
+            answers = select.poll()
+            answers.register(process.stdout, select.POLLIN)
+            if not answers.poll(1000 * limit_s):
+                return LATE.format(limit_s)
+            if answer := process.stdout.readline():
+                with self.lock:
+                    if waits := not self.stopped:
+                        self.waiting.append(process)
+                return failure(*json.loads(answer))
+            said = process.communicate()[1]
+            return failure(process.returncode, said.decode(errors="replace"))
+        finally:
+            if not waits:
+                self._end(process)
+
+    def _start(self):
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", self.module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is the caller's to answer
+            env=environment(),
+        )
+        self.processes.add(process)
         with contextlib.suppress(ProcessLookupError):  # it has ended
             limits = MOST_MEMORY_BYTES, MOST_MEMORY_BYTES
             resource.prlimit(process.pid, resource.RLIMIT_AS, limits)
-        said = bytearray()
+        return process
 
-        def listen():
-            while piece := process.stderr.read1(KEPT_BYTES):
-                said.extend(piece)
-                del said[:-KEPT_BYTES]
-
-        listener = threading.Thread(target=listen)
-        listener.start()
-        try:
-            process.stdin.write(json.dumps(job).encode() + b"\n")
-            process.stdin.flush()
-            status = process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            return LATE.format(limit_s)
-        except BrokenPipeError:
-            status = process.wait()
-        finally:
-            process.kill()
-            process.wait()
-            listener.join()
-            with contextlib.suppress(BrokenPipeError):  # it ended without reading all
-                process.stdin.close()
-            process.stderr.close()
-            with self.lock:
-                self.processes.discard(process)
-        text = said.decode(errors="replace").strip()
-        if status and MEMORY.match(text.rpartition("\n")[2]):
-            return f"{text[-2000:]}\n{TOO_LARGE}"
-        return f"status {status}: {text[-2000:]}" if status else ""
+    def _end(self, process):
+        with self.lock:
+            self.processes.discard(process)
+        kill(process)
+        process.communicate()
 
     def stop(self):
-        """End all that is under way, and begin nothing more."""
+        """End all that is under way or waits for a job, and begin nothing more."""
         with self.lock:
-            self.stopped = True
+            self.stopped, waiting, self.waiting = True, self.waiting, []
             for process in self.processes:
-                process.kill()
+                kill(process)
+        for process in waiting:
+            self._end(process)
+
+
+def kill(process):
+    """End a process, unless it has ended, and what it has forked."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def failure(status, said):
+    """What went wrong, or "", by a process's status and what it wrote to standard error."""
+    text = said.strip()
+    if status and MEMORY.match(text.rpartition("\n")[2]):
+        return f"{text[-2000:]}\n{TOO_LARGE}"
+    return f"status {status}: {text[-2000:]}" if status else ""
+
+
+def serve(do):
+    """In a process of `Workers`: fork for each job, and tell how that ended.
+
+    Its input ends with its caller, and then it and what it has forked do.
+    """
+    for line in sys.stdin:
+        heard, told = os.pipe()
+        if not (child := os.fork()):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.dup2(told, 2)
+            os.close(told)
+            threading.Thread(target=end_with_caller, daemon=True).start()
+            return do(json.loads(line))
+        os.close(told)
+        said = bytearray()
+        while piece := os.read(heard, KEPT_BYTES):
+            said.extend(piece)
+            del said[:-KEPT_BYTES]
+        os.close(heard)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print(json.dumps([status, said.decode(errors="replace")]), flush=True)
+
+
+def end_with_caller():
+    os.read(0, 1)  # not sys.stdin.read, whose lock would be held at the end
+    os._exit(1)  # guests have watchers, which end them
 
 
 def environment():

@@ -93,18 +93,19 @@ def test_files_travel_there_and_back(batch):
     assert batch.place("marks", "ada").read_text() == "answers of ada, a notebook"
 
 
-def test_what_fails_at_a_worker_is_told_and_a_cluster_that_has_gone_ends_the_batch(batch):
+def test_what_fails_at_a_worker_is_told_and_a_cluster_that_has_gone_ends_the_batch(
+    batch, monkeypatch
+):
     batch.workers.client.status = "error"
     assert batch.work_on(students=["ada"]) == "OSError: a disk is full"
     batch.workers.client.status = "cancelled"
     with pytest.raises(NetlabError, match=r"has gone. Grade again: .* stays graded"):
         batch.work_on(students=["ada"])
     one, other = worker.workers(), worker.workers()
-    cluster._busy.update({("client 1", one), ("client 2", other)})
+    monkeypatch.setattr(cluster, "_workers", {"client 1": one, "client 2": other})
     batch.workers.stop()
     assert (one.stopped, other.stopped) == (True, False), "at workers, too, and nobody else's"
     assert batch.workers.client.ended
-    cluster._busy.clear()
 
 
 def test_workers_with_another_engine_or_netlab_are_refused_first(batch, monkeypatch):

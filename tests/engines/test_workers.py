@@ -1,11 +1,11 @@
 """Processes that do a job each. What they import is in tests/test_working_directory.py."""
 
+import os
 import subprocess
 import threading
 
 import pytest
 
-from netlab.engines import workers as of_workers
 from netlab.engines.workers import Workers, at_limit
 
 
@@ -32,16 +32,25 @@ def test_a_process_that_ends_without_reading_its_job_says_why():
 
 @pytest.fixture
 def module(tmp_path, monkeypatch):
-    """A function: a module of these lines, for `Workers`."""
+    """A function: a module whose jobs are these lines, for `Workers`."""
 
     def make(*lines):
-        (tmp_path / "netlab_job.py").write_text(
-            "import sys\nsys.stdin.readline()\n" + "\n".join(lines)
-        )
+        head = "import os, sys\nfrom netlab.engines import workers\ndef do(job):"
+        text = "\n    ".join([head, *lines])
+        (tmp_path / "netlab_job.py").write_text(f"{text}\nworkers.serve(do)")
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
         return "netlab_job"
 
     return make
+
+
+def test_each_job_is_a_fork_of_its_own_and_all_end_with_the_last(module):
+    workers = Workers(module("sys.exit(f'{os.getpid()} {os.getppid()} {job}')"), 20)
+    told = [workers.work_on({"number": number}).split() for number in range(2)]
+    assert [one[-1] for one in told] == ["0}", "1}"]
+    assert told[0][2] != told[1][2] and told[0][3] == told[1][3]
+    workers.stop()
+    assert not os.path.exists(f"/proc/{told[0][3]}")
 
 
 @pytest.mark.parametrize(
@@ -57,8 +66,7 @@ def test_what_takes_too_long_is_ended_at_a_limit(module):
     assert not at_limit(Workers(module("raise ValueError('MemoryError')"), 20).work_on({}))
 
 
-def test_only_the_end_of_what_a_process_says_is_kept(module, monkeypatch):
-    monkeypatch.setattr(of_workers, "KEPT_BYTES", 1000)
+def test_only_the_end_of_what_a_process_says_is_kept(module):
     line = "for n in range(100_000): print(n, file=sys.stderr)"
     found = Workers(module(line, "sys.exit(3)"), 60).work_on({})
-    assert found.startswith("status 3") and found.endswith("\n99999") and len(found) < 1100
+    assert found.startswith("status 3") and found.endswith("\n99999") and len(found) < 2100

@@ -59,7 +59,8 @@ class Batch:
             self.jobs = jobs or max(1, min(Runs().engine.at_once, guests // GUESTS))
 
     def grade(self):
-        """Grade everybody who is not graded yet; -> the marks of all, in the order of their names.
+        """Grade everybody who is not graded yet, once; -> the marks of all, in the order of their
+        names.
 
         A `NetlabError` where there is nothing to grade, the solution fails for everybody, or no
         engine works here. What a student handed in never raises.
@@ -78,10 +79,9 @@ class Batch:
                         for future in as_completed(pool.submit(self.one, *job) for job in jobs):
                             future.result()
                             bar.update()
-                except BaseException:
+                finally:
                     self.workers.stop()
                     pool.shutdown(cancel_futures=True)
-                    raise
             marks = [self.kept("marks", student) for student in students]
             self.compare_neighbours(marks)
             files.write(self.work / CLASS, json.dumps(marks))

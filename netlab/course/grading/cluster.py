@@ -15,7 +15,7 @@ from netlab.engines.jail.contents import contents
 from netlab.errors import NetlabError, needs_notebooks
 
 BEGIN_S = 30  # that a scheduler may take to answer
-_busy = set()  # at a worker: whose jobs are under way, and who does them
+_workers = {}  # at a worker: who does the jobs of a client
 
 
 def identity():
@@ -28,26 +28,20 @@ def carried(job, source, sent, times, client):
 
     Results of experiments are kept in the worker's cache.
     """
-    workers = worker.workers()
-    _busy.add(mine := (client, workers))
-    try:
-        with tempfile.TemporaryDirectory(prefix="netlab-grading-") as folder:
-            work, name = Path(folder, "work"), Path(folder, Path(job["source"]).name)
-            for file, data in (sent | {name: source}).items():
-                files.write(work / file, data)
-            own = {"source": str(name), "work": str(work), "runs": str(cache_folder() / "graded")}
-            said = workers.work_on(job | own, times)
-            left = {str(one.relative_to(work)): one.read_bytes() for one in work.rglob("*.json")}
-            return said, left
-    finally:
-        _busy.discard(mine)
+    workers = _workers.setdefault(client, worker.workers())
+    with tempfile.TemporaryDirectory(prefix="netlab-grading-") as folder:
+        work, name = Path(folder, "work"), Path(folder, Path(job["source"]).name)
+        for file, data in (sent | {name: source}).items():
+            files.write(work / file, data)
+        own = {"source": str(name), "work": str(work), "runs": str(cache_folder() / "graded")}
+        said = workers.work_on(job | own, times)
+        left = {str(one.relative_to(work)): one.read_bytes() for one in work.rglob("*.json")}
+        return said, left
 
 
 def stop(client):
-    """At a worker: end the jobs of a client."""
-    for who, workers in [*_busy]:
-        if who == client:
-            workers.stop()
+    """At a worker: end the jobs of a client, now and later."""
+    _workers.setdefault(client, worker.workers()).stop()
 
 
 class Cluster:

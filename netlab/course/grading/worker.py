@@ -1,14 +1,10 @@
 """A process that grades one notebook, or works out the solution's answers for some students: what
 goes wrong in it, and what it takes, ends with it.
 
-It reads its job as a line of JSON, and ends when its input does: with the batch that started it.
 Its files are in a folder as `netlab.course.grading.work` has it.
 """
 
 import json
-import os
-import sys
-import threading
 from pathlib import Path
 
 from netlab.course.grading import marking
@@ -16,8 +12,10 @@ from netlab.course.grading.runs import Runs
 from netlab.course.grading.work import place
 from netlab.course.sets import source
 from netlab.engines import evidence, files
+from netlab.engines.guest import walls
 from netlab.engines.host_speed import wall_s
-from netlab.engines.workers import Workers
+from netlab.engines.jail.contents import identities
+from netlab.engines.workers import Workers, serve
 
 LONGEST_S = 1200.0  # a process that takes longer for a student is ended [wall s]
 
@@ -27,9 +25,7 @@ def workers():
     return Workers("netlab.course.grading.worker", wall_s(LONGEST_S))
 
 
-def main():
-    job = json.loads(sys.stdin.readline())
-    threading.Thread(target=end_with_parent, daemon=True).start()
+def do(job):
     assignment, runs, work = source.read(job["source"]), Runs(Path(job["runs"])), job["work"]
     if "students" in job:
         found = marking.reference(assignment, job["students"], runs, job["secret"])
@@ -47,10 +43,7 @@ def main():
         )
 
 
-def end_with_parent():
-    os.read(0, 1)  # not sys.stdin.read, whose lock would be held at the end
-    os._exit(1)  # guests have watchers, which end them
-
-
 if __name__ == "__main__":
-    main()
+    identities()  # these two are kept, for all jobs
+    walls.here()
+    serve(do)

@@ -20,7 +20,7 @@ class Jail(Guest):
     folder. An EngineError behind fewer than two walls.
     """
 
-    booted = (HERE / "warden.py", HERE / "boot.sh", HERE.parent / "agent.py")
+    booted = (HERE / "boot.sh", HERE / "fstab", HERE / "warden.py", HERE.parent / "agent.py")
 
     def __init__(self, program, *arguments, files=None, wall_limit_s=120.0, seed=1):
         walls.check_for_strangers()
