@@ -256,13 +256,6 @@ def in_nbgrader(exported_to_nbgrader, tmp_path):
     return shutil.copytree(exported_to_nbgrader, tmp_path / "nbgrader") / "course"
 
 
-def exported(course):
-    problem_set.of_nbgrader(course, "export", "--to", "grades.csv")
-    return {
-        row["student_id"]: row for row in csv.DictReader((course / "grades.csv").open(newline=""))
-    }
-
-
 @pytest.mark.long
 def test_an_id_that_nbgrader_cannot_have_is_named_and_the_others_are_there(work, tmp_path):
     with pytest.raises(NetlabError, match=r"1 of 5 students'.*\n- =cmd.*cannot have the id"):
@@ -327,7 +320,9 @@ def gradebook(folder):
 
 @pytest.mark.long
 def test_marks_in_nbgrader_and_what_people_mark_there(in_nbgrader):
-    rows = exported(in_nbgrader)
+    problem_set.of_nbgrader(in_nbgrader, "export", "--to", "grades.csv")
+    with (in_nbgrader / "grades.csv").open(newline="") as file:
+        rows = {row["student_id"]: row for row in csv.DictReader(file)}
     totals = {name: (float(row["raw_score"]), 10.5) for name, row in rows.items()}
     assert totals == close({name: (TOTALS[name][0], 10.5) for name in rows}) and len(totals) == 4
     assert rows["ada"]["timestamp"].startswith("2026-10-01 12:00:00")
@@ -346,7 +341,8 @@ def test_marks_in_nbgrader_and_what_people_mark_there(in_nbgrader):
         grade("ada").manual_score, grade("ada").needs_manual_grade = 3, False
         kept.db.commit()
     export("nbgrader", in_nbgrader.with_name("work"), in_nbgrader)  # what people marked stays
-    assert float(exported(in_nbgrader)["ada"]["raw_score"]) == 9.5
+    with gradebook(in_nbgrader) as kept:
+        assert kept.find_submission("ps0", "ada").score == 9.5
 
 
 def test_the_set_is_recorded_as_nbgrader_records_it(in_nbgrader, tmp_path):

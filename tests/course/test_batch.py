@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -84,7 +83,7 @@ def grade(path, submitted, work, jobs=None):
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
     """A small set, what a class has handed in, and what that is: one of each kind, one of each
-    trouble.
+    trouble, and numbers that ada's neighbours typed in.
     """
     folder = tmp_path_factory.mktemp("course")
     path = small.write(folder)
@@ -94,7 +93,17 @@ def course(tmp_path_factory):
         notebook = assignment.solution()
         small.cell(notebook, exercise)["source"] = lines
         hand_in(submitted, f"trouble {exercise}", notebook)
+    ada, own = seventh("ada"), seventh("rounds")
+    for student, value in {"copies": ada, "mistypes": ada * 1.1, "rounds": f"{own:.3g}"}.items():
+        notebook = assignment.release()
+        small.cell(notebook, "number")["source"] = f"seventh = {value}"
+        hand_in(submitted, student, notebook)
     return path, submitted, intended
+
+
+def seventh(student):
+    """A student's own answer to the exercise "number"."""
+    return parameters("ps1", student, SECRET).seed / 7
 
 
 # `make test` grades the class of test_attacks.py
@@ -160,9 +169,9 @@ def test_what_is_graded_stays_graded(course, graded):
 
 
 def some(course, folder):
-    """Copy what six students handed in to a folder; -> the assignment, and a folder for work."""
+    """Copy what four students handed in to a folder; -> the assignment, and a folder for work."""
     path, submitted, intended = course
-    for student in [*intended][:6]:
+    for student in [*intended][:4]:
         shutil.copytree(submitted / student, folder / "some" / student)
     return path, folder / "work"
 
@@ -178,10 +187,10 @@ def test_a_batch_that_is_interrupted_goes_on_and_ends_with_the_same_marks(course
     os.kill(process.pid, signal.SIGINT)
     assert b"KeyboardInterrupt" in process.communicate(timeout=120)[1]
     first = times(work)
-    assert 0 < len(first) < 6
+    assert 0 < len(first) < 4
     Batch(path, tmp_path / "some", work).grade()
     here, there = files(work), files(graded[0].work)  # a second time, in another folder: the same
-    assert len(here) == 6 and here.items() <= there.items()
+    assert len(here) == 4 and here.items() <= there.items()
     assert times(work).items() >= first.items()
 
 
@@ -210,7 +219,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_marks(course, graded, tmp_
         killer.join()
         batch.workers.stop()
     here, there = files(work), files(graded[0].work)
-    assert len(here) == 6 and here.items() <= there.items()
+    assert len(here) == 4 and here.items() <= there.items()
 
 
 def test_a_broken_table_of_numbers_is_no_students_fault(course, tmp_path, monkeypatch):
@@ -221,24 +230,16 @@ def test_a_broken_table_of_numbers_is_no_students_fault(course, tmp_path, monkey
         Batch(course[0], course[1], tmp_path / "work").grade()
 
 
-def test_copied_mistyped_and_rounded_numbers_are_found(course, graded, tmp_path):
-    path, _, _ = course
-    assignment, work = source.read(path), graded[0].work
-    kept = json.loads((work / "reference" / "ada.json").read_text())["answers"]
-    ada = kept["ps1-number-check"]["seventh"]["value"]
-    numbers = {"copies": ada, "mistypes": ada * 1.1, "ada": float(f"{ada:.3g}")}
-    for student, value in numbers.items():
-        notebook = assignment.release()
-        small.cell(notebook, "number")["source"] = f"seventh = {value!r}"
-        hand_in(tmp_path / "some", student, notebook)
-    _, marks = grade(path, tmp_path / "some", tmp_path / "work")
+def test_copied_mistyped_and_rounded_numbers_are_found(graded):
+    marks = {student: graded[1][student] for student in ("copies", "mistypes", "rounds")}
     assert "number of ada: seventh" in marks["copies"]["flags"]
     assert not any("number of" in flag for flag in marks["mistypes"]["flags"])
     assert marks["copies"]["points"] == marks["mistypes"]["points"] == 0
-    (answer,) = marks["ada"]["exercises"][0]["answers"]
+    (answer,) = marks["rounds"]["exercises"][0]["answers"]
     assert (answer["verdict"], answer["share"]) == ("close", 0.5)
-    for one in marks.values():
-        assert f"{ada:.4g}" not in json.dumps(one["exercises"][0]["answers"][0]["hint"])
+    for student, owner in zip(marks, ("ada", "ada", "rounds"), strict=True):
+        (answer,) = marks[student]["exercises"][0]["answers"]
+        assert f"{seventh(owner):.4g}" not in json.dumps(answer["hint"])
 
 
 def test_feedback_is_a_page_for_each_that_escapes_texts_and_has_no_hidden_tests(graded, tmp_path):
@@ -261,12 +262,13 @@ def test_feedback_is_a_page_for_each_that_escapes_texts_and_has_no_hidden_tests(
 
 @pytest.mark.long
 def test_a_solution_that_fails_is_refused_before_anybody_is_graded(course, tmp_path):
+    path, work = some(course, tmp_path)
     broken = tmp_path / "source" / "ps1" / "ps1.ipynb"
     broken.parent.mkdir(parents=True)
-    broken.write_text(Path(course[0]).read_text().replace("my.seed / 7\\n###", "1 / 0\\n###"))
+    broken.write_text(path.read_text().replace("my.seed / 7\\n###", "1 / 0\\n###"))
     with pytest.raises(NetlabError, match="ZeroDivisionError"):
-        Batch(broken, course[1], tmp_path / "work").grade()
-    assert not list((tmp_path / "work" / "marks").iterdir())
+        Batch(broken, tmp_path / "some", work).grade()
+    assert not list((work / "marks").iterdir())
 
 
 E_ACUTE = "e\u0301"  # in two code points
@@ -292,8 +294,7 @@ def troubled(tmp_path_factory):
     named |= {f"ren{E_ACUTE}": "Ren\u00e9", "RENE\u0301 ": "rene\u0301"}
     for student, said in named.items():
         work = invented.Work(invented.right, assignment, said)
-        seed = parameters("ps1", said, SECRET).seed
-        small.cell(work.notebook, "number")["source"] = f"seventh = {seed / 7!r}"
+        small.cell(work.notebook, "number")["source"] = f"seventh = {seventh(said)!r}"
         hand_in(submitted, student, work.notebook)
     batch, marks = grade(path, submitted, folder / "work", jobs=1)
     report.feedback(list(marks.values()), folder)
