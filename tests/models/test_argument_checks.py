@@ -90,3 +90,11 @@ def test_what_is_outside_the_model_is_refused_by_name(model, args, name, wrong):
     args = dict(zip(names, args, strict=True))
     with pytest.raises(ValueError, match=f"^{name} must be .*, not "):
         model(**args | {name: wrong})
+
+
+@pytest.mark.parametrize(("model", "args"), EACH + OTHERS)
+def test_a_number_just_above_zero_is_taken_where_zero_is_not(model, args):
+    args = dict(zip(inspect.signature(model).parameters, args, strict=True))
+    for name in args:
+        if WRONG[name] is POSITIVE:
+            model(**args | {name: 0.5})
