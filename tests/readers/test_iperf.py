@@ -73,6 +73,13 @@ def test_a_capital_m_is_1024_squared_in_every_version(version):
     assert new.streams.sent_bps[0] == approx(45 * 1024**2, rel=2e-4)
 
 
+def test_a_rate_in_kilobytes_is_of_1024_bytes():
+    text = (DATA / "2.2.1-udp-bytes-client.txt").read_text()
+    text = text.replace("379260 Bytes  188219 Bytes", "370 KBytes   184 KBytes")
+    out, sure = mutations.read("iperf", text)
+    assert sure and out.streams.sent_bps[0] == 8 * 184 * 1024
+
+
 def test_what_the_server_counts_over_a_link_that_is_too_slow():
     out = iperf("2.2.1-udp-bits-server")
     (row,) = out.streams.itertuples()
