@@ -89,6 +89,7 @@ def test_what_is_within_the_limits_is_accepted():
     assert len(star("s1", 499).node_names) == 500
     own = {"net.core.somaxconn": 100, "net.ipv4.tcp_rmem": "1 2 3", "net.ipv4.route.min_pmtu": 500}
     assert wan(sysctls=own).hosts[0].sysctls == own
+    assert [wan(buffers=size).buffers for size in (87_380, 2**31 - 1)] == [87_380, 2**31 - 1]
 
 
 def test_live_a_link_that_nobody_crosses_may_be_slow_and_bad():
