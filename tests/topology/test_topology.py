@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netlab import Host, Link, Network, Ping, Router, SpecificationError, Switch, Topology, run, wan
+from netlab import Host, Link, Network, Router, SpecificationError, Switch, Topology, wan
 from tests.topology.networks import addressed, graphs, network_of, sound
 
 SACK, RMEM = "net.ipv4.tcp_sack", "net.ipv4.tcp_rmem"
@@ -344,8 +344,6 @@ def test_access_delays_are_on_a_host_s_own_link_and_add_to_its_rtt():
     assert [network.rtt_s(*pair) for pair in pairs] == [0.015, 0.040, 0.010]
     assert "h3 dev h3-eth0 root handle 1: netem delay 30ms limit 1000000" in tc(network)
     assert wan(access={}) == wan(), "as if it were not there, so that records stay found"
-    pings = run(network, Ping("h1", "h2"), Ping("h3", "h4")).pings
-    assert pings.groupby("src").rtt_s.min().round(6).to_dict() == {"h1": 0.015, "h3": 0.040}
 
 
 def test_noise_is_netem_at_the_other_end_of_a_host_s_cable():

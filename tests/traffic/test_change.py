@@ -8,7 +8,6 @@ import signal
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -106,10 +105,9 @@ def test_it_is_a_part_of_the_experiment_in_json_in_files_and_in_sweeps(result, t
         changes = nl.Change("s1", "s2", "1s", rate=rate)
         return nl.Experiment(PATH, nl.Iperf3("h1", "h2", time=3, omit=1), changes)
 
-    grid = nl.sweep(cell, rate=["10mbit", "20mbit"])
-    expected = nl.models.goodput_bps(np.array([10e6, 20e6]))
-    assert grid.received_bps.to_numpy() == pytest.approx(expected, rel=0.1)
-    assert grid.bottleneck_bps.tolist() == [50e6, 50e6], "of the network as it begins"
+    grid = nl.sweep(cell, rate=["20mbit"])
+    assert grid.received_bps[0] == pytest.approx(nl.models.goodput_bps(20e6), rel=0.1)
+    assert grid.bottleneck_bps.tolist() == [50e6], "of the network as it begins"
 
 
 def test_an_algorithm_in_python_lives_through_it():
