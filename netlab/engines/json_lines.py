@@ -1,4 +1,4 @@
-"""Messages over two descriptors: to a client of a server here, or to Mininet's agent."""
+"""A server's end of the line to a client (`netlab.engines.remote_line` is the client's)."""
 
 import contextlib
 import json
@@ -21,8 +21,7 @@ class JsonLines:
     def __init__(self, target, source, most_bytes=math.inf, send_s=math.inf):
         self.target, self.source = target, source
         self.most_bytes, self.send_s = most_bytes, send_s
-        self.read = bytearray()
-        self.lock = threading.RLock()  # the handler of Ctrl-C may send within `send`
+        self.read, self.lock = bytearray(), threading.Lock()
 
     def receive(self, until):
         """The next message; None where no whole one has come by then, `LineDown` at the end."""

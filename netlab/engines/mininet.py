@@ -10,18 +10,10 @@ import tempfile
 from pathlib import Path
 
 from netlab.engines import agent
-from netlab.engines.agent_line import (
-    CLOSED,
-    MOST_BYTES,
-    Interrupted,
-    Line,
-    LineDown,
-    OutOfTime,
-    OverLine,
-)
+from netlab.engines.agent_line import CLOSED, Interrupted, LineDown, OutOfTime, OverLine
 from netlab.engines.host_speed import wall_s
-from netlab.engines.json_lines import JsonLines
 from netlab.engines.protocol import ignore
+from netlab.engines.remote_line import ProgramLine
 from netlab.errors import EngineError
 
 ENVIRONMENT = {
@@ -66,66 +58,49 @@ class MininetEngine:
         """None: this engine keeps no results."""
 
 
-class PipeLine(Line):
-    """The line to an agent on this machine, over two descriptors."""
+class AgentLine(ProgramLine):
+    """The line to an agent, as root, in the Python that has Mininet."""
 
-    def __init__(self, wall_limit_s, to_agent, from_agent):
-        super().__init__(wall_limit_s)
-        self.pipes = JsonLines(to_agent, from_agent, MOST_BYTES)
-        self.receive = self.pipes.receive
-
-    def send(self, message):
-        try:
-            self.pipes.send(message)
-        except OSError as error:
-            raise LineDown from error
+    def __init__(self, wall_limit_s, *command):
+        super().__init__(as_root(*command))
+        self.wall_limit_s, self.begun = wall_limit_s, True
 
     def send_key(self, key):
-        with self.lock, contextlib.suppress(LineDown):
-            if not self.closed:
-                self.send({"bell": key})
-
-    def drop_keys(self):
-        """Nothing to do: an agent that waits for a question passes over keys."""
+        if not self.closed:
+            self.send({"bell": key})
 
     def hang_up(self):
-        """End the agent's input. The descriptor stays valid: another thread may be in `send`."""
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), self.pipes.target, inheritable=False)
+        """End the agent's input: it then ends the network and everything that runs in it."""
+        self.to_send.put(None)
 
     def end(self):
-        os.close(self.pipes.target)
-        os.close(self.pipes.source)
+        self.hang_up()
+        try:
+            self.program.wait(wall_s(CLOSING_S))
+        except subprocess.TimeoutExpired:
+            kill = as_root("kill", "-KILL", "--", f"-{self.program.pid}")
+            subprocess.run(kill, capture_output=True)
+            self.program.wait()
+        self.why()
+        self.said.close()
 
 
 class MininetConnection(OverLine):
-    """A running agent, as root, in the Python that has Mininet; a `Connection`."""
+    """A running agent; a `Connection`."""
 
     def __init__(self, python, wall_limit_s):
         self.switches = []
         self.folder = Path(tempfile.mkdtemp(prefix="netlab-mininet-"))
-        # a copy: beside the original is a module mininet, which is not the one to import
-        script = shutil.copy(agent.__file__, self.folder)
-        self.log = tempfile.TemporaryFile()  # noqa: SIM115
         try:
-            self.process = subprocess.Popen(
-                as_root(python, "-B", script, "--pipe", str(self.folder)),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self.log,
-                start_new_session=True,  # Jupyter's interrupt goes to the whole process group
-                bufsize=0,
-            )
+            # a copy: beside the original is a module mininet, which is not the one to import
+            script = shutil.copy(agent.__file__, self.folder)
+            self.line = AgentLine(wall_limit_s, python, "-B", script, "--pipe", str(self.folder))
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
-        ends = self.process.stdin, self.process.stdout
-        self.line = PipeLine(wall_limit_s, *(os.dup(end.fileno()) for end in ends))
-        for end in ends:
-            end.close()
 
     def ask(self, on_event=ignore, **question):
-        if self.process is None and not self.line.interrupted:
+        if self.line.closed and not self.line.interrupted:
             raise EngineError(CLOSED)
         if question["op"] == "up":
             self.switches = question["switches"]
@@ -139,8 +114,7 @@ class MininetConnection(OverLine):
         except LineDown as error:
             failure = f"the agent that runs Mininet died{f': {error}' if str(error) else ''}"
         self.close()
-        self.log.seek(0)
-        raise EngineError(f"{failure}\n{self.log.read().decode(errors='replace')[-3000:].strip()}")
+        raise EngineError(f"{failure}\n{self.line.last}")
 
     def watch(self, watches):
         return False  # this machine's kernel does not tell by itself
@@ -152,22 +126,15 @@ class MininetConnection(OverLine):
         raise EngineError("this machine's kernel does not ask Python")
 
     def close(self):
-        """Hang up: the agent then ends the network and everything that runs in it."""
-        if self.process is None:
+        if self.line.closed:
             return
         self.line.close()
-        try:
-            status = self.process.wait(wall_s(CLOSING_S))
-        except subprocess.TimeoutExpired:
-            kill = as_root("kill", "-KILL", "--", f"-{self.process.pid}")
-            subprocess.run(kill, capture_output=True)
-            status = self.process.wait()
+        status = self.line.program.returncode
         if status < 0 or status > 128:  # killed: the hosts went with it, the switches did not
             for name in os.listdir("/sys/class/net"):
                 if name.partition("-eth")[0] in self.switches:
                     subprocess.run(as_root("ip", "link", "del", name), capture_output=True)
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.process = None
 
 
 def as_root(*command):

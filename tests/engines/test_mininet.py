@@ -144,7 +144,7 @@ def test_it_gives_what_the_guest_gives(machine, tmp_path):
         ends = [one[["flow", "src", "dst"]].drop_duplicates() for one in (mine, its)]
         assert ends[0].equals(ends[1]), name
     assert len(there.streams) == 3
-    assert there.pings.rtt_s.min() == pytest.approx(0.020, abs=0.010)
+    assert 0.0199 < there.pings.rtt_s.min() < 1  # longer than that of the link, where it is busy
     # each for itself: they do not begin and end at the same instant
     assert there.flows.received_bps.between(0, 20e6, inclusive="neither").all()
 
