@@ -238,30 +238,24 @@ def test_classroom_50_needs_its_runner(work, tmp_path, at_classroom, variable, v
 
 @pytest.fixture(scope="module")
 def exported_to_nbgrader(work_of_all, tmp_path_factory):
-    """The course folder after the export, without the student whose id nbgrader cannot have."""
+    """The course folder after the export, which names the student whose id nbgrader cannot have."""
     home = tmp_path_factory.mktemp("nbgrader")
     work, course = shutil.copytree(work_of_all, home / "work"), home / "course"
-    shutil.copytree(work_of_all.with_name("course"), course)
-    keep(work, EVERYBODY[:3] + EVERYBODY[4:])
     stamp = course / "submitted" / "ada" / "ps0" / "timestamp.txt"
     stamp.parent.mkdir(parents=True)
     stamp.write_text("2026-10-01 12:00:00 UTC")
     stamp.with_name("submission_secret.txt").write_text("of ada")
-    export("nbgrader", work, course)
+    sets = work_of_all.with_name("course")
+    with pytest.raises(NetlabError, match=r"1 of 5 students'.*\n- =cmd.*cannot have the id"):
+        export("nbgrader", work, course, "--course", str(sets))
+    keep(work, EVERYBODY[:3] + EVERYBODY[4:])
+    shutil.copytree(sets, course, dirs_exist_ok=True)
     return home
 
 
 @pytest.fixture
 def in_nbgrader(exported_to_nbgrader, tmp_path):
     return shutil.copytree(exported_to_nbgrader, tmp_path / "nbgrader") / "course"
-
-
-@pytest.mark.long
-def test_an_id_that_nbgrader_cannot_have_is_named_and_the_others_are_there(work, tmp_path):
-    with pytest.raises(NetlabError, match=r"1 of 5 students'.*\n- =cmd.*cannot have the id"):
-        export("nbgrader", work, tmp_path / "new", "--course", str(problem_set_of(tmp_path)))
-    there = sorted(path.name for path in (tmp_path / "new" / "autograded").iterdir())
-    assert there == ["Eve", "ada", "bob", "none"]
 
 
 def test_one_students_failure_is_a_line_and_the_others_are_written():
@@ -308,10 +302,6 @@ def test_marks_that_cannot_be_are_refused(text, work, tmp_path):
         export("table", work, tmp_path / "marks.csv")
 
 
-def problem_set_of(folder):
-    return problem_set.write(folder / "course").parents[2]
-
-
 def gradebook(folder):
     from nbgrader.api import Gradebook
 
@@ -320,6 +310,8 @@ def gradebook(folder):
 
 @pytest.mark.long
 def test_marks_in_nbgrader_and_what_people_mark_there(in_nbgrader):
+    there = sorted(path.name for path in (in_nbgrader / "autograded").iterdir())
+    assert there == ["Eve", "ada", "bob", "none"]
     problem_set.of_nbgrader(in_nbgrader, "export", "--to", "grades.csv")
     with (in_nbgrader / "grades.csv").open(newline="") as file:
         rows = {row["student_id"]: row for row in csv.DictReader(file)}
