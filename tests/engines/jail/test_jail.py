@@ -189,7 +189,7 @@ class Computes(Half):
 
 def test_an_algorithm_computes_in_a_jail_as_outside():
     assert COMPUTING.items() <= ENVIRONMENT.items()
-    test = nl.Iperf3("h1", "h2", congestion=Computes, time=5)
+    test = nl.Iperf3("h1", "h2", congestion=Computes, time=2)
     outside, inside = nl.run(PATH, test), nl.run(PATH, test, engine=JailedEngine())
     assert outside.raw == inside.raw and outside.flows.retransmits[0] > 0
 
@@ -209,7 +209,7 @@ class Exits(Half):
 @pytest.mark.parametrize("cls, why", [(Divides, "ZeroDivisionError"), (Exits, "Exits failed")])
 def test_an_algorithm_that_fails_ends_the_run(cls, why):
     with pytest.raises(nl.AlgorithmError, match=why):
-        nl.run(PATH, nl.Iperf3("h1", "h2", congestion=cls, time=5), engine=JailedEngine())
+        nl.run(PATH, nl.Iperf3("h1", "h2", congestion=cls, time=2), engine=JailedEngine())
 
 
 def test_every_file_of_netlab_that_is_copied_counts(monkeypatch, tmp_path):
