@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -18,7 +19,7 @@ with contextlib.suppress(ImportError):  # Windows has none
 
 OWN = Path(__file__).parents[2]  # where this netlab is found
 MOST_MEMORY_BYTES = 4 << 30  # address space of one process, and of each guest that it starts
-KEPT_BYTES = 1 << 16  # the end of what it writes to standard error
+KEPT_BYTES = 2000  # the end of what it writes to standard error
 LATE, TOO_LARGE = "it took more than {:g} s", f"it took more than {MOST_MEMORY_BYTES >> 30} GB"
 MEMORY = re.compile(r"(\S*\.)?_?(Array)?MemoryError\b")  # the last line of a traceback
 PASSED_ON = {
@@ -86,7 +87,7 @@ class Workers:
                     if waits := not self.stopped:
                         self.waiting.append(process)
                 return failure(*json.loads(answer))
-            said = process.communicate()[1]
+            said = process.communicate()[1][-KEPT_BYTES:]
             return failure(process.returncode, said.decode(errors="replace"))
         finally:
             if not waits:
@@ -132,10 +133,9 @@ def kill(process):
 
 def failure(status, said):
     """What went wrong, or "", by a process's status and what it wrote to standard error."""
-    text = said.strip()
-    if status and MEMORY.match(text.rpartition("\n")[2]):
-        return f"{text[-2000:]}\n{TOO_LARGE}"
-    return f"status {status}: {text[-2000:]}" if status else ""
+    if status and MEMORY.match(said.strip().rpartition("\n")[2]):
+        return f"{said.strip()}\n{TOO_LARGE}"
+    return f"status {status}: {said.strip()}" if status else ""
 
 
 def serve(do):
@@ -144,21 +144,15 @@ def serve(do):
     Its input ends with its caller, and then it and what it has forked do.
     """
     for line in sys.stdin:
-        heard, told = os.pipe()
-        if not (child := os.fork()):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            os.dup2(told, 2)
-            os.close(told)
-            threading.Thread(target=end_with_caller, daemon=True).start()
-            return do(json.loads(line))
-        os.close(told)
-        said = bytearray()
-        while piece := os.read(heard, KEPT_BYTES):
-            said.extend(piece)
-            del said[:-KEPT_BYTES]
-        os.close(heard)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        print(json.dumps([status, said.decode(errors="replace")]), flush=True)
+        with tempfile.TemporaryFile() as errors:
+            if not (child := os.fork()):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+                os.dup2(errors.fileno(), 2)
+                threading.Thread(target=end_with_caller, daemon=True).start()
+                return do(json.loads(line))
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            errors.seek(-min(errors.seek(0, os.SEEK_END), KEPT_BYTES), os.SEEK_END)
+            print(json.dumps([status, errors.read().decode(errors="replace")]), flush=True)
 
 
 def end_with_caller():
