@@ -195,7 +195,7 @@ def test_a_whole_lab_has_the_same_bytes(lab9):
     """However long one thinks between two lines, and wherever the engine is."""
     first, _ = lab9
     with nl.Network(nl.read_miniedit(ROOT / "data/lab9.mn"), engine=SERVE) as net:
-        type_all(net, LAB9, pause_s=1)
+        type_all(net, LAB9, pause_s=0.1)
         assert net.history.transcript == first.history.transcript
         assert str(net.history) == str(first.history)
 

@@ -30,23 +30,30 @@ def test_an_engine_that_is_damaged_is_told_so(monkeypatch, tmp_path):
         assert finding.state == "FAIL" and "netlab engine import FILE" in finding.text
 
 
-def test_numbers_that_are_not_the_published_ones_are_noticed(monkeypatch, tmp_path):
-    engine = GuestEngine()
-    (tmp_path / "reference.json").write_text(json.dumps({engine.digest: "0000"}))
+@pytest.fixture
+def published(monkeypatch, tmp_path):
+    """Makes this the published numbers; a reference run gives ffff."""
     monkeypatch.setattr(recorded, "PUBLISHED", tmp_path / "reference.json")
+    monkeypatch.setattr(doctor, "reference_run", lambda engine: "ffff")
+    return lambda numbers: recorded.PUBLISHED.write_text(json.dumps(numbers))
+
+
+def test_numbers_that_are_not_the_published_ones_are_noticed(published):
+    published({GuestEngine().digest: "0000"})
     finding = list(doctor.engine())[-1]
-    assert finding.state == "note" and "not the published ones (0000)" in finding.text
+    assert finding.state == "note" and "(ffff) are not the published ones (0000)" in finding.text
+
+
+def test_an_engine_is_put_in_use_only_where_its_numbers_are_the_published_ones(published):
+    build = GuestEngine().build
+    published({build.digest: "0000"})
+    with pytest.raises(EngineError, match=r"other bytes .* than that \(0000\)"):
+        doctor.refuse_other_numbers(build)
+    for numbers in ({build.digest: "ffff"}, {}):
+        published(numbers)
+        doctor.refuse_other_numbers(build)
 
 
 @pytest.mark.long
-def test_an_engine_is_put_in_use_only_where_its_numbers_are_the_published_ones(
-    monkeypatch, tmp_path
-):
-    build = GuestEngine().build
-    doctor.refuse_other_numbers(build)
-    (tmp_path / "reference.json").write_text(json.dumps({build.digest: "0000"}))
-    monkeypatch.setattr(recorded, "PUBLISHED", tmp_path / "reference.json")
-    with pytest.raises(EngineError, match=r"other bytes .* than that \(0000\)"):
-        doctor.refuse_other_numbers(build)
-    (tmp_path / "reference.json").write_text("{}")
-    doctor.refuse_other_numbers(build)
+def test_an_engine_that_is_not_in_use_yet_runs_the_reference():
+    doctor.refuse_other_numbers(GuestEngine().build)

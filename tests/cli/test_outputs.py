@@ -213,7 +213,7 @@ def test_a_file_takes_the_place_of_nothing_that_is_not_its_own(command, place, n
         assert lost(before, place) == set()
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "run"])
+@pytest.mark.parametrize("command", nbgrader_long(name for name in COMMANDS if name != "run"))
 def test_a_command_can_be_repeated(command, place, netlab):
     for _ in range(2):
         assert netlab(COMMANDS[command][0], "out") == (0, "")

@@ -15,7 +15,7 @@ FIGURE = go.Figure(
     go.Scatter(x=[1, 2], y=[3, 4], name="<i>measured</i>", showlegend=True),
     go.Layout(height=300, yaxis_title_text="rate<br>[Mbit/s]", **TITLES),
 )
-ONE_NEW, NONE_NEW = (f"a.ipynb: 1 figures, {number} pictures are new" for number in (1, 0))
+NEW = "a.ipynb: {} figures, {} pictures are new".format
 
 
 def write(path, *figures):
@@ -44,15 +44,6 @@ def notebook(tmp_path, monkeypatch):
     return tmp_path / "a.ipynb"
 
 
-@pytest.fixture(scope="module")
-def with_picture(tmp_path_factory):
-    """The bytes of that notebook with its picture, which takes a browser's start."""
-    path = tmp_path_factory.mktemp("drawn") / "a.ipynb"
-    write(path, FIGURE)
-    list(pictures.renew([path]))
-    return path.read_bytes()
-
-
 def test_what_was_edited_while_pictures_were_drawn_is_not_lost(renew, notebook, monkeypatch):
     def edited(figures):
         write("a.ipynb", FIGURE, FIGURE)
@@ -64,35 +55,44 @@ def test_what_was_edited_while_pictures_were_drawn_is_not_lost(renew, notebook, 
 
 
 def test_it_draws_what_has_no_picture_and_nothing_else(renew, notebook):
-    assert renew() == ONE_NEW
-    (output,) = shown(notebook)
+    write("a.ipynb", FIGURE, {"data": []}, "no figure")
+    assert renew() == NEW(2, 2)
+    output, without_layout, _ = shown(notebook)
+    assert pictures.has_picture(without_layout)
     png = base64.b64decode(output.data["image/png"])
     assert png.startswith(b"\x89PNG") and struct.unpack(">II", png[16:24]) == (800, 375)
     assert output.metadata["image/png"].width == 800
     assert pictures.FIGURE in output.data, "the figure itself stays, for those who can see it"
 
     before = notebook.read_bytes()
-    assert renew() == NONE_NEW
+    assert renew() == NEW(2, 0)
     assert notebook.read_bytes() == before
 
 
-def test_a_picture_of_another_figure_is_drawn_anew(renew, notebook, with_picture):
-    notebook.write_bytes(with_picture)
+@pytest.fixture
+def with_picture(notebook):
+    """That notebook, and something in place of its picture."""
     stored = nbformat.read(notebook, as_version=4)
-    stored.cells[0].outputs[0].data[pictures.FIGURE]["layout"]["xaxis"]["title"]["text"] = "RTT [s]"
-    nbformat.write(stored, notebook)
-    assert renew() == ONE_NEW
-    old, new = stored.cells[0].outputs[0], shown(notebook)[0]
-    assert new.data["image/png"] != old.data["image/png"]
+    pictures.put(stored.cells[0].outputs[0], b"old")
+    return stored
+
+
+def test_a_picture_of_another_figure_is_drawn_anew(renew, notebook, with_picture, monkeypatch):
+    output = with_picture.cells[0].outputs[0]
+    output.data[pictures.FIGURE]["layout"]["xaxis"]["title"]["text"] = "RTT [s]"
+    nbformat.write(with_picture, notebook)
+    monkeypatch.setattr(pictures, "drawn", lambda figures: [b"new"] * len(figures))
+    assert renew() == NEW(1, 1)
+    (new,) = shown(notebook)
+    assert base64.b64decode(new.data["image/png"]) == b"new"
     assert "RTT [s]" in new.metadata["image/png"].alt
 
 
 def test_a_notebook_that_is_stored_anew_keeps_the_pictures_of_its_figures(notebook, with_picture):
-    notebook.write_bytes(with_picture)
     write("b.ipynb", go.Figure(), FIGURE)
-    old, new = (nbformat.read(name, as_version=4) for name in ("a.ipynb", "b.ipynb"))
-    pictures.carry_over(old, new)
-    assert new.cells[0].outputs[1] == old.cells[0].outputs[0]
+    new = nbformat.read("b.ipynb", as_version=4)
+    pictures.carry_over(with_picture, new)
+    assert new.cells[0].outputs[1] == with_picture.cells[0].outputs[0]
     assert [pictures.has_picture(output) for output in new.cells[0].outputs] == [False, True]
 
 
@@ -139,19 +139,13 @@ def test_a_figure_is_described_in_words_whoever_wrote_it(figure, words):
     assert pictures.description(figure) == words
 
 
-@pytest.mark.long
-def test_a_figure_without_a_layout_is_drawn(renew, notebook):
-    write("a.ipynb", {"data": []}, "no figure")
-    assert renew() == ONE_NEW
-
-
 def test_drawing_a_strangers_figure_asks_the_network_for_nothing(renew, notebook):
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         text = f"<span style='background: url({url})'>a</span>"
         image = dict(source=url, x=0, y=1, sizex=1, sizey=1)
         write("a.ipynb", go.Figure(FIGURE).add_layout_image(image).update_layout(title_text=text))
-        assert renew() == ONE_NEW
+        assert renew() == NEW(1, 1)
         listener.setblocking(False)
         with pytest.raises(BlockingIOError):
             listener.accept()
