@@ -117,6 +117,12 @@ def test_few_of_many_problems_are_told(changes, words, most):
     assert len(str(refused.value)) < most
 
 
+def test_two_million_characters_are_read_and_no_more():
+    assert Experiment.from_json(PINGED.ljust(2_000_000)).to_json() == PINGED
+    with pytest.raises(SpecificationError, match="2,000,001 characters"):
+        Experiment.from_json(PINGED.ljust(2_000_001))
+
+
 @pytest.mark.parametrize("place", ["experiment", "topology", "link"])
 def test_a_field_named_self_is_an_unknown_one(place):
     described = json.loads(PINGED)

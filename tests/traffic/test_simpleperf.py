@@ -76,15 +76,17 @@ def told(role, *rows):
     first += " port 5201" if role == "server" else ", port 5201"
     lines = [first, f"10.0.0.1:40000 connected with {to}"]
     for begin, until, size in (*rows, (0, rows[-1][1], sum(row[2] for row in rows))):
-        rate = 8 * size / (until - begin)
-        lines.append(f"10.0.0.1:40000 {begin:.3f} - {until:.3f} s {size:.6f} MB {rate:.6f} Mbps")
+        rate = f"{8 * size / (until - begin):.6f}" if until > begin else "-"
+        lines.append(f"10.0.0.1:40000 {begin:.3f} - {until:.3f} s {size:.6f} MB {rate} Mbps")
     return "\n".join([*lines[:-1], f"{lines[-1]}  total ({end})", ""])
 
 
 def test_intervals_of_two_sides_are_those_of_the_same_time():
-    """Also where a server was so late that it skipped a line, or the client ended long before."""
+    """Also where a server was so late that it skipped a line, where the client ended long before,
+    and where a last line is of no time.
+    """
     client = told("client", *((n, n + 1, n + 1) for n in range(5)))
-    server = told("server", (0, 1, 1), (1, 3, 5), (3, 4, 4), (4, 5, 3), (5, 5.7, 2))
+    server = told("server", (0, 1, 1), (1, 3, 5), (3, 4, 4), (4, 5, 3), (5, 5.7, 2), (5.7, 5.7, 0))
     test = nl.Simpleperf("h1", "h2", time=5)
     experiment = nl.Experiment(nl.wan(), test, stagger="0ms")
     rows = test.read({"": client, "server": server}, base.Place(experiment, 1))["intervals"]
