@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab import Experiment, Iperf3, Link, NetlabError, Ping, SpecificationError, wan
+from netlab import (
+    Experiment,
+    Iperf,
+    Iperf3,
+    Link,
+    NetlabError,
+    Ping,
+    Simpleperf,
+    SpecificationError,
+    wan,
+)
 from tests import lines_run
 
 
@@ -64,6 +74,32 @@ def test_a_refusal_names_the_field_the_value_and_what_is_allowed(make, words):
         make()
     assert all(word in str(refused.value) for word in words.split("|")), str(refused.value)
     assert isinstance(refused.value, NetlabError) and isinstance(refused.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "least", "most"),
+    [
+        *((kind, "parallel", 1, 128) for kind in (Iperf, Iperf3, Simpleperf)),
+        (Iperf3, "time", 1, 86_400),
+        (Iperf3, "omit", 0, 60),
+        (Iperf3, "interval", 0.1, 60),
+        (Iperf3, "mss", 88, 9216),
+        (Iperf, "time", 0.1, 86_400),
+        (Iperf, "interval", 0.1, 60),
+        (Simpleperf, "time", 0.1, 86_400),
+        (Simpleperf, "interval", 0.1, 86_400),
+        (Simpleperf, "length", 1, 1_000_000),
+        (Ping, "count", 1, 100_000),
+        (Ping, "interval", 0.001, 3600),
+        (Link, "queue_packets", 1, 2_000_000),
+    ],
+)
+def test_the_least_and_the_most_are_allowed_and_what_is_beyond_is_not(kind, field, least, most):
+    for value in (least, most):
+        assert getattr(kind("h1", "h2", **{field: value}), field) == value
+    for value in (least - 0.001, most + 1):
+        with pytest.raises(SpecificationError, match=field):
+            kind("h1", "h2", **{field: value})
 
 
 @given(
