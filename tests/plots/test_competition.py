@@ -2,6 +2,8 @@
 them.
 """
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -78,7 +80,8 @@ def test_plane_tells_the_time_and_the_index_of_a_point():
     assert model.hovertemplate.startswith("%{customdata[1]:.4~g} s")
     untimed = {"model": WAYS["model"].drop(columns="time_s")}
     assert "customdata[1]" not in named(plots.plane(untimed, 1e8), "model").hovertemplate
-    still = named(plots.plane({"still": a_way((0, 0), (1e7, 1e7))}, 1e8), "still")
+    with warnings.catch_warnings(action="error"):
+        still = named(plots.plane({"still": a_way((0, 0), (1e7, 1e7))}, 1e8), "still")
     nothing_is_shared = pytest.approx([NAN, 1], nan_ok=True)
     assert still.customdata[:, 0] == nothing_is_shared
 
@@ -101,6 +104,9 @@ def test_plane_has_the_lines_and_where_they_cross():
     assert efficiency.x == pytest.approx([0, 90]) and efficiency.y == pytest.approx([90, 0])
     optimum = named(fig, "optimum")
     assert optimum.x == optimum.y == pytest.approx([45])
+    for note, line in zip(fig.layout.annotations, (*rules, efficiency), strict=True):
+        along = (note.x - line.x[0]) / (line.x[1] - line.x[0])
+        assert 0.1 < along < 0.95 and np.interp(along, [0, 1], line.y) == pytest.approx(note.y)
     angles = [note.textangle for note in fig.layout.annotations]
     assert angles[2:] == pytest.approx([-45, 45])
 

@@ -6,6 +6,7 @@ import pytest
 
 import netlab as nl
 from netlab import models, plots
+from netlab.plots import window_traces
 from tests.plots import changed, named, test_runs
 
 TRACES = {
@@ -139,6 +140,12 @@ def test_thinned_windows_keep_peaks_and_steps():
     assert np.abs(np.array(drawn) - sums.y).max() <= total.diff().abs().max()
     assert sums.y.max() == total.max()
     assert len(named(fig, "loss").x) == (windows.state == "recovery").sum()
+
+
+def test_up_to_four_points_per_piece_all_are_drawn():
+    for points, drawn in ((12, 12), (13, 6)):  # of each of three pieces the first and the last
+        time_s, values = window_traces.thinned(np.arange(points), np.arange(points), 3)
+        assert len(time_s) == len(values) == drawn
 
 
 def test_figures_stay_light_with_many_streams_and_losses():
