@@ -134,6 +134,7 @@ class Fails(Mine):
         (1e9, 2**30, "byte", {}, "wrong", 0.25, "1000 or 1024"),
         (1500, 1448, "byte", {}, "close", 0.5, "headers"),
         (1514, 1448, "byte", {"within": 0.001}, "wrong", 0, "headers"),
+        (20, None, "", {}, "wrong", 0, "it should be None"),
         (20, 40, "ms", {}, "wrong", 0, "a round trip has two ways"),
         (40, 20, "ms", {}, "wrong", 0, "a round trip has two ways"),
         (8, 4, "flows", {}, "wrong", 0, "the order of magnitude is right"),
@@ -335,6 +336,10 @@ def test_answers(given, right, unit, how, verdict, share, hint):
 def test_a_title_can_be_anything(title):
     assert check(figure(y=title), figure()).verdict == "close"
     assert check(figure(y=title)).verdict == "wrong"
+
+
+def test_a_table_with_a_wrong_cell_is_good_but_for_its_share():
+    assert check(TABLE.assign(bps=[1e6, 7.0]), TABLE).good == 0.75
 
 
 PAIRS = {"pairs": [["h1", "h2"]]}

@@ -52,6 +52,11 @@ def test_another_curve_is_never_right(given):
     [
         figure([0.1, 0.2, 4], MBIT, titles=("Puffer (MB)", "Mbit/s in Mbit/s")),
         figure(X, [one / 8 for one in Y], titles=("buffer [byte]", "goodput [bytes/s]")),
+        figure(
+            [one / 1e3 for one in X],
+            [one / 1e9 for one in Y],
+            titles=("buffer [kB]", "goodput [Gbit/s]"),
+        ),
         figure(X[::-1], Y[::-1]),
         figure([4e6, 1e5, 2e5], [9e6, 2.5e6, 5e6], mode="markers"),
     ],

@@ -10,6 +10,7 @@ import pytest
 
 from netlab import models, plots
 from netlab.plots._style import COLOURS, INK
+from netlab.plots._words import with_unit
 from tests.plots import changed, test_runs, test_window_traces
 from tests.plots.test_competition import WAYS, WINDOWS, a_table
 from tests.plots.test_distributions import some_runs
@@ -152,6 +153,18 @@ def test_a_figure_says_in_words_what_it_shows():
     )
     told = plots.streams(DUEL).layout.meta["description"]
     assert told.startswith("Jain's index 0.800. 2 flows, 2 streams, 800 Mbit/s together")
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (5e-6, "s", "5 µs"), (0.02, "s", "20 ms"), (2, "s", "2 s"), (999, "bit/s", "999 bit/s"),
+        (1e3, "bit/s", "1 kbit/s"), (25e6, "bit/s", "25 Mbit/s"), (1e10, "bit/s", "10 Gbit/s"),
+        (1448, "byte", "1.45 kB"), (5e6, "byte", "5 MB"), (2e9, "byte", "2 GB"),
+    ],
+)  # fmt: skip
+def test_a_value_has_the_prefix_that_suits_it(value, unit, text):
+    assert with_unit(value, unit) == text
 
 
 def test_all_is_sorted_and_is_what_is_visible():

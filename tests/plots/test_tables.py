@@ -60,6 +60,7 @@ def test_every_step_of_a_search_is_a_point_in_each_panel_in_the_order_of_the_rat
     assert {trace.xaxis: pytest.approx([*trace.y]) for trace in panels} == expected
     assert all([*trace.x] == [16, 24, 32] for trace in panels)
     assert sum(trace.showlegend is not False for trace in panels) == 1
+    assert [axis.matches for axis in fig.select_xaxes()] == ["x3", "x3", None], "zoomed as one"
     (longest,) = fig.select_traces(dict(name="h1 → h2, longest"))
     assert [*longest.y] == pytest.approx([20, 21, 32])
     (diagonal,) = fig.select_traces(dict(name="all arrives"))

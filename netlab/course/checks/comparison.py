@@ -133,8 +133,8 @@ def written(value):
 
     Examples
     --------
-    >>> written(1e9), written([1500000.0, 0.02]), written(1048576)
-    ('1e9', '[1.5e6, 0.02]', '1_048_576')
+    >>> written(1e9), written([1500000.0, 0.02, 2.0, 1234567.5]), written(1048576)
+    ('1e9', '[1.5e6, 0.02, 2.0, 1234567.5]', '1_048_576')
     """
     if isinstance(value, list):
         return f"[{', '.join(map(written, value))}]"
