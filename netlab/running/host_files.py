@@ -49,9 +49,6 @@ class Folder:
         for line in (f"cat >{shlex.quote(name)} <<'{END}'", *lines, END):
             self.net.type(self.host, line, show=ignore)
 
-    def __contains__(self, name):
-        return name in list(self)
-
     def __iter__(self):
         return iter(self._said("ls -A1 --quoting-style=literal", ".").splitlines())
 

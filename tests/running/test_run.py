@@ -10,22 +10,14 @@ import netlab as nl
 PATH = nl.wan("100mbit", "20ms", pairs=1)
 
 
-@pytest.mark.parametrize(
-    ("ended", "late"),
-    [
-        ("ping -c 1 10.0.0.2", ["sleep 100"]),
-        ("echo done", ["ping 10.0.0.2"]),
-        ("true", ["iperf3 -s"]),
-        ("true", ["sleep 100", "ping 10.0.0.2"]),
-    ],
-)
-def test_at_the_limit_the_programs_that_had_not_ended_are_named(ended, late):
-    shells = [nl.Shell("h1", line) for line in (ended, *late)]
+def test_at_the_limit_the_programs_that_had_not_ended_are_named():
+    ended, late = ["ping -c 1 10.0.0.2", "true"], ["sleep 100", "ping 10.0.0.2", "iperf3 -s"]
+    shells = [nl.Shell("h1", line) for line in (*ended, *late)]
     with pytest.raises(nl.CommandError, match="had not ended") as caught:
         nl.run(PATH, *shells, virtual_limit_s=5)
-    assert caught.value.command == late[0]
-    assert all(f"`{line}`" in str(caught.value) for line in late)
-    assert f"`{ended}`" not in str(caught.value)
+    assert caught.value.command in late
+    named = [f"`{line}`" in str(caught.value) for line in (*ended, *late)]
+    assert named == [False, False, True, True, True]
 
 
 GREEDY = """
