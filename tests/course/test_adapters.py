@@ -133,6 +133,7 @@ def test_only_the_last_gradings_marks_are_exported(work, tmp_path):
     said = export("table", work, tmp_path / "marks.csv")
     rows = list(csv.DictReader((tmp_path / "marks.csv").open(encoding="utf-8")))
     assert [row["student"] for row in rows] == ["ada", "bob"]
+    assert said.startswith("2 students' marks, in ")
     assert "3 students' marks" in said and "left out" in said
 
 

@@ -140,6 +140,7 @@ def check(text):
         (check("# [bdp_bytes]\n# points = 2"), ["points", "3 together"]),
         (check("# [bdp_bytes]\n# cases = [1]"), ["cases", "argument lists"]),
         (check('# [bdp_bytes]\n# mistakes = {"x" = "1 +"}'), ["mistakes", "Python expression"]),
+        (check('# [bdp_bytes]\n# state = "[1"'), ["state", "Python expression"]),
         (check('# [bdp_bytes]\n# pairs = [["h1"]]'), ["pairs"]),
         (lambda cells: cells.__delitem__(slice(4, None)), ["no cell is graded"]),
     ],

@@ -110,6 +110,11 @@ def test_prediction_says_how_many_runs_have_no_place_on_it():
     assert "not shown: 1 run without" in subtitle(plots.prediction(grid, BOTH))
 
 
+def test_runs_over_a_path_without_a_known_rate_have_their_lines_too():
+    fig = plots.prediction(a_grid(bottleneck_bps=float("nan")), BOTH)
+    assert len(traces(fig, "y", "lines")) == 3 * 2
+
+
 def test_prediction_is_titled_by_what_its_runs_have_in_common():
     grid = a_grid().assign(congestion="reno", base_rtt_s=0.02, bottleneck_bps=1e9)
     title = plots.prediction(grid, BOTH).layout.title.text

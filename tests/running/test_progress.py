@@ -194,4 +194,4 @@ def test_parts_of_experiments_count_only_where_they_are_told():
         count._draw(1, 0.5)
         assert bar.n == 1.5 and count.done == 1
         count.ended(1)
-        assert bar.n == 2 and count.done == 2
+        assert bar.n == 2 and count.done == 2 and bar.desc == "Experiments: 2"
