@@ -188,6 +188,13 @@ def beside(intervals, others, *keys):
     return own, others.where(apart_s <= (own.end_s - own.start_s) / 10)
 
 
+def table(rows, columns):
+    """Rows as a table, as `tidy` makes it."""
+    types = {name: _TYPES.get(name, "float64") for name in columns}
+    values = {name: [row.get(name, NAN) for row in rows] for name in columns}
+    return pd.DataFrame({name: pd.Series(values[name], dtype=types[name]) for name in columns})
+
+
 def tidy(table, columns):
     """These columns in this order, floats where `_TYPES` names no other type."""
     return table.reindex(columns=columns).astype({c: _TYPES.get(c, "float64") for c in columns})

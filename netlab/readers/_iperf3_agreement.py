@@ -1,9 +1,6 @@
 """What the figures of one iperf3 report should say about each other, whatever was measured."""
 
-import numpy as np
-import pandas as pd
-
-from netlab.readers._common import number
+from netlab.readers._common import NAN, number
 
 
 def signed(row, seconds, doubts):
@@ -24,58 +21,83 @@ def contradictions(streams, intervals, total, omits):
     """A sentence for each kind of figure on one side that others contradict."""
     # `until_s` is a stream's end by this side's clock, `received_until_s` by the receiver's;
     # total("sent" or "received", back) is iperf3's own, or None; each side omits its own time
-    streams, rows = pd.DataFrame(streams).set_index("port", drop=False), pd.DataFrame(intervals)
-    of = rows[~rows.omitted].groupby("port")
-    ends_s, most, least, sums, told = (
-        figures.reindex(streams.index)
-        for figures in (of.end_s.max(), of.max(), of.min(), of.sum(), of.retransmits.count())
-    )
-    slack_s = (rows.end_s - rows.start_s).groupby(rows.port).max() / 5
-    follows_s = rows.groupby(["port", "omitted"]).end_s.shift(fill_value=0)
-    # iperf3 does not print a last interval of less than a tenth
-    left_s = (streams.until_s - ends_s).fillna(0)
-    fewer = (told > 0) & (left_s < 2e-6) & (sums.retransmits < streams.retransmits)
+    rows, own, ends_s = [], {row["port"]: [] for row in streams}, {}
+    for row in intervals:
+        group = row["port"], row["omitted"]
+        rows.append(row | {"gap_s": row["start_s"] - ends_s.get(group, 0)})
+        own[row["port"]].append(row)
+        ends_s[group] = row["end_s"]
+
+    def slack_s(r):
+        return max(one["end_s"] - one["start_s"] for one in own[r["port"]]) / 5
+
+    def counted(r, figure):
+        """The known ones of a stream's figures, of the intervals that count."""
+        figures = [one[figure] for one in own[r["port"]] if not one["omitted"]]
+        return [value for value in figures if value == value]
+
+    def most(r, figure):
+        return max(counted(r, figure), default=NAN)
+
+    def left_s(r):
+        # iperf3 does not print a last interval of less than a tenth
+        return r["until_s"] - most(r, "end_s")
+
+    def resent(r):
+        parts, end, whole = counted(r, "retransmits"), r["retransmits"], not left_s(r) >= 2e-6
+        return bool(parts) and (sum(parts) > end or (sum(parts) < end and whole and not omits))
+
     rules = [
-        (rows, "start_s", (rows.start_s - follows_s).abs() > rows.port.map(slack_s)),
-        (streams, "until_s", (left_s.abs() > slack_s.reindex(streams.index)) | ends_s.isna()),
-        (streams, "rtt_s", streams.rtt_min_s > streams.rtt_s),
-        (streams, "rtt_max_s", np.fmax(streams.rtt_s, most.rtt_s) > streams.rtt_max_s),
-        (streams, "rtt_min_s", least.rtt_s < streams.rtt_min_s),
-        (streams, "cwnd_bytes", most.cwnd_bytes > streams.cwnd_bytes),
-        (streams, "retransmits", (sums.retransmits > streams.retransmits) | (fewer & (not omits))),
-        (streams, "sent_bytes", sums.sent_bytes > streams.sent_bytes * (1 + 1e-6)),
-        (streams, "received_bytes", sums.received_bytes > streams.received_bytes * (1 + 1e-6)),
+        (rows, "start_s", lambda r: abs(r["gap_s"]) > slack_s(r)),
+        (streams, "until_s", lambda r: not counted(r, "end_s") or abs(left_s(r)) > slack_s(r)),
+        (streams, "rtt_s", lambda r: r["rtt_min_s"] > r["rtt_s"]),
+        (streams, "rtt_max_s", lambda r: r["rtt_s"] > r["rtt_max_s"]),
+        (streams, "rtt_max_s", lambda r: most(r, "rtt_s") > r["rtt_max_s"]),
+        (streams, "rtt_min_s", lambda r: min(counted(r, "rtt_s"), default=NAN) < r["rtt_min_s"]),
+        (streams, "cwnd_bytes", lambda r: most(r, "cwnd_bytes") > r["cwnd_bytes"]),
+        (streams, "retransmits", resent),
+    ]
+    rules += [
+        (streams, way, lambda r, way=way: sum(counted(r, way)) > r[way] * (1 + 1e-6))
+        for way in ("sent_bytes", "received_bytes")
     ]
     if not omits:
         # the sender may still write while it counts, and a datagram come between two counts
         rules += [
-            (streams, "received_bytes", streams.received_bytes > 1.01 * streams.sent_bytes + 2**20),
-            (streams, "packets", sums.packets > streams.packets + 1),
-            (streams, "lost_packets", streams.lost_packets < 0),
-            (rows, "lost_packets", rows.lost_packets > rows.packets),
-            (streams, "lost_packets", streams.lost_packets > streams.packets),
+            (
+                streams,
+                "received_bytes",
+                lambda r: r["received_bytes"] > 1.01 * r["sent_bytes"] + 2**20,
+            ),
+            (streams, "packets", lambda r: sum(counted(r, "packets")) > r["packets"] + 1),
+            (streams, "lost_packets", lambda r: r["lost_packets"] < 0),
+            (rows, "lost_packets", lambda r: r["lost_packets"] > r["packets"]),
+            (streams, "lost_packets", lambda r: r["lost_packets"] > r["packets"]),
         ]
     for table in (streams, rows):
-        rules.append((table, "end_s", table.end_s < table.start_s))
-        rules.append((table, "sent_bps", _off(table, "sent", table.start_s, table.end_s)))
-    rules.append((rows, "received_bps", _off(rows, "received", rows.start_s, rows.end_s)))
-    rules.append((streams, "received_bps", _off(streams, "received", 0, streams.received_until_s)))
+        rules.append((table, "end_s", lambda r: r["end_s"] < r["start_s"]))
+        rules.append((table, "sent_bps", lambda r: _off(r, "sent", r["start_s"], r["end_s"])))
+    rules += [
+        (rows, "received_bps", lambda r: _off(r, "received", r["start_s"], r["end_s"])),
+        (streams, "received_bps", lambda r: _off(r, "received", 0, r["received_until_s"])),
+    ]
     for table, figure, wrong in rules:
-        if wrong.any():
-            row = table[wrong].iloc[0]
-            where = f" from {row.start_s:g} to {row.end_s:g} s" if table is rows else ""
+        if row := next(filter(wrong, table), None):
+            where = f" from {row['start_s']:g} to {row['end_s']:g} s" if table is rows else ""
             yield (
-                f"{figure} = {row[figure]:.9g} of the stream with port {row.port}{where} does not"
-                " go with the other figures: it is taken as printed"
+                f"{figure} = {row[figure]:.9g} of the stream with port {row['port']}{where} does"
+                " not go with the other figures: it is taken as printed"
             )
-    for back, own in streams.groupby("back"):
+    for back in sorted({row["back"] for row in streams}):
         for way in ("sent", "received"):
-            printed, ours = number(total(way, back) or {}, "bytes", []), own[f"{way}_bytes"].sum()
+            figures = [row[f"{way}_bytes"] for row in streams if row["back"] == back]
+            ours = sum(value for value in figures if value == value)
+            printed = number(total(way, back) or {}, "bytes", [])
             if abs(printed - ours) > 1e-5 * ours + 1:
                 yield f"sum_{way} has {printed:.0f} bytes, its streams {ours:.0f}: theirs are taken"
 
 
-def _off(table, way, start_s, end_s):
-    """Where a rate is not 8 times its bytes by its time, of which old versions print six digits."""
-    bits, rate = 8 * table[f"{way}_bytes"], table[f"{way}_bps"]
-    return (bits - rate * (end_s - start_s)).abs() > 0.01 * bits + 2e-5 * rate * end_s + 8
+def _off(row, way, start_s, end_s):
+    """Is a rate not 8 times its bytes by its time, of which old versions print six digits?"""
+    bits, rate = 8 * row[f"{way}_bytes"], row[f"{way}_bps"]
+    return abs(bits - rate * (end_s - start_s)) > 0.01 * bits + 2e-5 * rate * end_s + 8

@@ -1,20 +1,18 @@
 """What ``iperf3 -J`` printed."""
 
 import math
-
-import pandas as pd
+from collections import deque
 
 from netlab.readers import _iperf3_document as document
 from netlab.readers._common import (
     LIMIT,
     NAN,
     StreamsOutput,
-    beside,
     given,
     number,
     one_of,
     read,
-    tidy,
+    table,
     word,
 )
 from netlab.readers._iperf3_agreement import contradictions, signed
@@ -129,16 +127,16 @@ def _output(text, doubts):
     if other := doc.get("server_output_json"):
         document.check(other, doubts)
         streams, intervals = _fill(streams, intervals, *_side(other, doubts))
-    ports = {port: n for n, port in enumerate(streams.port, 1)}
-    return Iperf3Output(
-        tidy(streams.assign(stream=streams.port.map(ports)), _STREAMS),
-        tidy(intervals.assign(stream=intervals.port.map(ports)), _INTERVALS),
-        _meta(doc, streams, doubts),
+    numbers = {row["port"]: {"stream": n} for n, row in enumerate(streams, 1)}
+    streams, intervals = (
+        table([row | numbers[row["port"]] for row in rows], columns)
+        for rows, columns in ((streams, _STREAMS), (intervals, _INTERVALS))
     )
+    return Iperf3Output(streams, intervals, _meta(doc, streams, doubts))
 
 
 def _side(doc, doubts):
-    """What one side measured, and the other side told it: (streams, intervals)."""
+    """What one side measured, and the other side told it: rows of (streams, intervals)."""
     client, test, end = "connecting_to" in doc["start"], doc["start"]["test_start"], doc["end"]
     told = {"sender", "receiver"} if client and "error" not in doc else set()
     totals = {(s.get("udp") or s["sender"])["socket"]: s for s in end["streams"]}
@@ -199,7 +197,7 @@ def _side(doc, doubts):
         streams.append(row)
     printed = total if test["protocol"] != "UDP" else lambda *_: None
     doubts += contradictions(streams, intervals, printed, omits)
-    return pd.DataFrame(streams), pd.DataFrame(intervals)
+    return streams, intervals
 
 
 def _figures(when, span, entries, doubts):
@@ -218,11 +216,24 @@ def _figures(when, span, entries, doubts):
 
 
 def _fill(streams, intervals, other_streams, other_intervals):
-    """The client's tables, with the server's figures where the client has none."""
-    streams, other = streams.set_index("port"), other_streams.set_index("port")
-    streams = streams.fillna(other.reindex(streams.index)).reset_index()
-    mine, others = beside(intervals, other_intervals, "port", "omitted")
-    return streams, mine.fillna(others).reset_index()
+    """The client's rows, with the server's figures where the client has none."""
+    others = {row["port"]: row for row in other_streams}
+    streams = [_filled(row, others.get(row["port"], {})) for row in streams]
+    of = {}
+    for row in other_intervals:
+        of.setdefault((row["port"], row["omitted"]), deque()).append(row)
+    filled = []
+    for row in intervals:
+        left = of.get((row["port"], row["omitted"]))
+        other = left.popleft() if left else {}
+        apart_s = [abs(row[end] - other.get(end, NAN)) for end in ("start_s", "end_s")]
+        same_time = max(apart_s) <= (row["end_s"] - row["start_s"]) / 10
+        filled.append(_filled(row, other) if same_time else row)
+    return streams, filled
+
+
+def _filled(row, other):
+    return row | {name: other[name] for name in other if row[name] != row[name]}
 
 
 def _meta(doc, streams, doubts):

@@ -98,7 +98,7 @@ class ThroughputTest(BetweenHosts):
 def counted(table):
     """Retransmits as whole numbers, where each is known: NaN is none."""
     known = len(table) and table.retransmits.notna().all()
-    return table.astype({"retransmits": int}) if known else table
+    return table.assign(retransmits=table.retransmits.astype(int)) if known else table
 
 
 def flow_row(streams, start_s, mss_bytes):
