@@ -239,7 +239,7 @@ def test_a_typed_set_is_graded_by_what_the_network_does(tmp_path):
     assert (marks["points"], marks["max_points"], marks["flags"]) == (8, 8, [])
 
 
-def test_the_own_check_says_at_once_whether_the_state_is_reached():
+def test_the_own_check_says_at_once_whether_the_state_is_reached(capsys):
     with nl.Network(PATH, seed=7) as net:
         assert "nothing has been typed" in repr(nl.check(net, state=SLOW))
         net.type("s1", "tc qdisc add dev s1-eth2 root netem delay 30ms rate 50mbit", show=str)
@@ -249,6 +249,7 @@ def test_the_own_check_says_at_once_whether_the_state_is_reached():
         fails = nl.course.prints("h1", "/usr/bin/python3 -c 'import nothing'", 0, 0.5)
         assert "No module named" in repr(nl.check(net, state=[fails]))
         assert (net.clock, len(net.history)) == (clock_s, steps)
+    assert capsys.readouterr().out == "", "what it types is not shown"
     assert "this is no network" in repr(nl.check(7, state=SLOW))
     with pytest.raises(nl.SpecificationError, match="a list, such as"):
         nl.check(History(net.history.network, [Step("h1", "true")]), state={})
