@@ -48,6 +48,8 @@ def check(topology):
     picture = Layout(topology)
     assert set(picture.nodes) == set(topology.node_names)
     assert len(picture.lines) == len(topology.links)
+    told = [link for _, _, link in picture.labels]
+    assert all(told.count(link) >= bool(words(link)) for link in topology.links)
     things = [*picture.nodes.items(), *((text, box) for box, text, _ in picture.labels)]
     for (one, box), (other, other_box) in combinations(things, 2):
         assert not overlap(box, other_box), f"{one} lies on {other}"

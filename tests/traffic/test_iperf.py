@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import netlab as nl
+from netlab.traffic.throughput import flow_row
 
 DATA = Path(__file__).parents[1] / "data" / "iperf"
 CARRIES = 1470 / 1512  # of a link's rate, in datagrams of 1470 bytes
@@ -40,6 +41,14 @@ def test_offered_and_received_over_a_link_that_is_too_slow(overloaded):
     (flow,) = overloaded.flows.itertuples()
     assert (flow.sent_bps, flow.received_bps) == (row.sent_bps, row.received_bps)
     assert flow.streams == 1 and flow.start_s == 1 and flow.end_s == pytest.approx(3, abs=0.01)
+
+
+def test_what_no_stream_knows_its_flow_does_not_know():
+    names = ["flow", "src", "dst", "congestion", "retransmits", "end_s", "rtt_s", "rtt_min_s"]
+    streams = pd.DataFrame([[1, "h1", "h2", None, math.nan, 2, math.nan, math.nan]], columns=names)
+    flow = flow_row(streams.assign(sent_bps=8e6, received_bps=math.nan), 0, math.nan)
+    assert flow["sent_bps"] == 8e6 and math.isnan(flow["received_bps"])
+    assert math.isnan(flow["retransmits"]) and math.isnan(flow["jain_index"])
 
 
 def test_intervals_have_both_sides(overloaded):
