@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 import netlab as nl
+from netlab.running.run import on_engine
 
 PATH = nl.wan("100mbit", "20ms", pairs=1)
 
@@ -18,6 +20,17 @@ def test_at_the_limit_the_programs_that_had_not_ended_are_named():
     assert caught.value.command in late
     named = [f"`{line}`" in str(caught.value) for line in (*ended, *late)]
     assert named == [False, False, True, True, True]
+
+
+def test_the_engines_clock_is_for_experiments_that_were_given_none():
+    machine = SimpleNamespace(clocks=("real",))
+    for given, clock in (
+        ({}, "real"),
+        ({"clock": "cpu"}, "cpu"),
+        ({"clock": "virtual"}, "virtual"),
+    ):
+        experiment = nl.Experiment(PATH, nl.Ping("h1", "h2"), **given)
+        assert on_engine(experiment, machine).clock == clock
 
 
 GREEDY = """
