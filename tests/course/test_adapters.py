@@ -465,6 +465,17 @@ def at_gradescope(archive, tmp_path, email="ada@example.org", notebooks=("ps0.ip
     return json.loads((home / "results" / "results.json").read_text())
 
 
+def test_at_gradescope_there_is_a_result_where_grading_is_ended(tmp_path, monkeypatch):
+    def ended(home):
+        raise SystemExit
+
+    monkeypatch.setattr(autograder, "grade", ended)
+    with pytest.raises(SystemExit):
+        autograder.run(tmp_path)
+    said = json.loads((tmp_path / "results" / "results.json").read_text())
+    assert autograder.UNFINISHED in said["output"]
+
+
 @pytest.mark.parametrize("link", ["ps0.ipynb", "folder/ps0.ipynb", "pipe"])
 def test_at_gradescope_a_link_is_no_notebook(link, archive, tmp_path):
     """It would be the teacher's own solution, which lies beside the submission there."""
