@@ -60,6 +60,7 @@ math[display="block"] { margin: 1em 0; }
   }
   .jp-InputArea-editor { --paper: var(--jp-cell-editor-background, #f5f5f5); }
   .jp-OutputArea-output { --paper: var(--jp-layout-color0, white); overflow-x: auto; }
+  .jp-OutputArea-output { padding-bottom: 12px; } /* room for the bar that scrolls it */
   .jp-OutputArea-output pre { white-space: pre; word-break: normal; overflow-wrap: normal; }
 }
 @media screen and (max-width: 600px) {

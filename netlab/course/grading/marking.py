@@ -281,11 +281,18 @@ def reason(answers, ended):
     if not lost:
         return "all automatic answers are right"
     parts = [f"{len(answers) - len(lost)} of {len(answers)} answers are right"]
-    for words, missing in (("not right", False), ("no answer", True)):
-        names = [one["name"] for one in lost if (one["verdict"] == "nothing") == missing]
+    for words in ("in part", "not right", "no answer"):
+        names = [one["name"] for one in lost if how_lost(one) == words]
         more = f" and {len(names) - MOST_NAMES} more" * (len(names) > MOST_NAMES)
         parts += [f"{words}: {', '.join(names[:MOST_NAMES])}{more}"] if names else []
     return printable("; ".join(parts) + (f". {ended}" if ended else ""))
+
+
+def how_lost(answer):
+    """What an answer that has not all points is."""
+    if answer["verdict"] == "nothing":
+        return "no answer"
+    return "in part" if answer["share"] > 0 else "not right"
 
 
 def identity(*parts):

@@ -56,8 +56,8 @@ def around_guests():
         return Finding("FAIL", "walls", str(error))
     holding = [name for name, trouble in found.items() if not trouble]
     text = "; ".join(walls.WHAT[name] for name in holding) or "none"
-    if missing := [f"no {name} ({trouble})" for name, trouble in found.items() if trouble]:
-        text += f"; {', '.join(missing)}"
+    if missing := [f"{name} ({trouble})" for name, trouble in found.items() if trouble]:
+        text += f"; not here: {', '.join(missing)}"
     if len(holding) < 2:
         text += ". A jail for programs of strangers needs two"
     return Finding("ok" if len(holding) > 1 else "note", "walls", text)
