@@ -1,6 +1,7 @@
 """Marks in other programs' formats: what `netlab course export` writes."""
 
 import json
+import math
 from pathlib import Path
 
 from netlab.course.texts import printable
@@ -45,12 +46,13 @@ def read(work, assignment, say=lambda text: None):
     path = Path(work, CLASS)
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
+        right = bool(found) and all(map(sound, found))
     except FileNotFoundError:
         why = f"no marks in it: give what `netlab course grade {assignment}` left when it ended"
         raise NetlabError(f"{work} has {why}") from None
-    except (OSError, ValueError):
-        found = []
-    if not found:
+    except (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
+        right = False
+    if not right:
         raise NetlabError(f"{path} has no marks: remove the file, and grade the class again")
     for one in found:
         if one["assignment"] != assignment:
@@ -60,6 +62,24 @@ def read(work, assignment, say=lambda text: None):
     if left_out > 0:
         say(f"{left_out} students' marks in {work} are of earlier gradings, and are left out")
     return sorted(found, key=lambda one: one["student"])
+
+
+def sound(marks):
+    """Whether marks have what every gradebook needs, in the right types."""
+    exercises, manual = marks["exercises"], marks["manual"]
+    points = [each[key] for each in [marks, *exercises] for key in ("points", "max_points")]
+    points += [each["max_points"] for each in manual]
+    texts = [marks["student"], marks["assignment"], marks["reason"]]
+    texts += [*marks["flags"], *marks["notices"], *marks["findings"]]
+    texts += [each["id"] for each in exercises]
+    texts += [each[key] for each in manual for key in ("id", "text")]
+    rows = [row for each in exercises for row in each["answers"]]
+    texts += [row[key] for row in rows for key in ("name", "verdict", "hint")]
+    return (
+        all(type(each) in (int, float) and math.isfinite(each) and each >= 0 for each in points)
+        and all(isinstance(each, str) for each in texts)
+        and math.isclose(sum(each["points"] for each in exercises), marks["points"])
+    )
 
 
 def for_each(marks, write, undo=lambda: None):
