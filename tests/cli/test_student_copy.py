@@ -1,11 +1,16 @@
 """`netlab student-copy` takes outputs and predictions out of notebooks, and leaves the rest."""
 
+import re
+import shutil
+from pathlib import Path
+
 import nbformat
 import pytest
 
 import netlab as nl
 from netlab.cli.student_copy import student_copy, unpredicted
 
+ROOT = Path(__file__).parents[2]
 MARK = "# <- your prediction"
 
 
@@ -36,12 +41,15 @@ def place(tmp_path, source=f"my_x = 5  {MARK}"):
     (home / "notebooks/images").mkdir(parents=True)
     (home / "data/records").mkdir(parents=True)
     (home / "notebooks/images/lab.png").write_bytes(b"PNG")
-    (home / "README.md").write_text("What notebooks need.")
+    (home / "README.md").write_text("How to run `make test`.")
+    (home / "notebooks/README.md").write_text("[a](a.ipynb#b), [b](b/README.md), [c](https://c.d)")
     (home / "data/published.csv").write_text("id,value\n")
     (home / "data/records/one.json.xz").write_bytes(b"xz")
     output = nbformat.v4.new_output("stream", text="5 is right")
     cells = [
-        nbformat.v4.new_markdown_cell("How many?"),
+        nbformat.v4.new_markdown_cell(
+            "How many [sent](../data/published.csv)? [See](../docs/a.md#b)"
+        ),
         nbformat.v4.new_code_cell(source, outputs=[output], execution_count=3),
     ]
     cells[1].metadata = {"papermill": {"status": "done"}, "execution": {}, "tags": ["mine"]}
@@ -62,22 +70,46 @@ def files_of(folder):
 
 
 OF_A_COURSE = ["README.md", "data/published.csv", "data/records/one.json.xz"]
-ALL = [*OF_A_COURSE, "notebooks/a.ipynb", "notebooks/images/lab.png"]
+OF_NOTEBOOKS = ["notebooks/README.md", "notebooks/a.ipynb", "notebooks/images/lab.png"]
+ALL = OF_A_COURSE + OF_NOTEBOOKS
 
 
 def test_a_copy_has_no_outputs_and_what_it_reads_beside_it(copy, tmp_path):
     path, folder = place(tmp_path), tmp_path / "students"
     before = path.read_bytes()
-    said = f"{folder}/notebooks/a.ipynb\n1 notebooks and 4 other files, 0.0 MB\n"
+    said = f"{folder}/notebooks/a.ipynb\n1 notebooks and 5 other files, 0.0 MB\n"
     assert copy(path, folder).out == said
     assert path.read_bytes() == before
     notebook = nbformat.read(folder / "notebooks/a.ipynb", as_version=4)
     question, cell = notebook.cells
-    assert question.source == "How many?" and cell.source == f"my_x = None  {MARK}"
+    assert question.source == "How many [sent](../data/published.csv)? See"
+    assert cell.source == f"my_x = None  {MARK}"
     assert (cell.outputs, cell.execution_count) == ([], None)
     assert notebook.metadata == {"language_info": {"name": "python"}}
     assert cell.metadata == {"tags": ["mine"]}
     assert files_of(folder) == ALL
+    listed = (folder / "notebooks/README.md").read_text()
+    assert listed == "[a](a.ipynb#b), b, [c](https://c.d)"
+    assert "make" not in (folder / "README.md").read_text()
+
+
+def test_in_a_copy_of_the_whole_course_every_link_leads_somewhere(tmp_path):
+    notebooks, folder = tmp_path / "course/notebooks", tmp_path / "students"
+    records = shutil.ignore_patterns("records")  # 4000 files, to which no page links
+    for name in ("notebooks", "docs", "data"):
+        shutil.copytree(ROOT / name, tmp_path / "course" / name, ignore=records)
+    *copies, _ = student_copy(sorted(notebooks.glob("*.ipynb")), folder)
+    pages = {path: path.read_text() for path in folder.rglob("*.md")}
+    for path in copies:
+        cells = nbformat.read(path, as_version=4).cells
+        pages[path] = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    links = [
+        (path, link)
+        for path, text in pages.items()
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
+    ]
+    assert len(pages) == len(copies) + 2 and len(links) > len(copies)
+    assert [(path, link) for path, link in links if not (path.parent / link).exists()] == []
 
 
 def test_a_file_in_which_somebody_worked_is_never_overwritten(copy, tmp_path):
