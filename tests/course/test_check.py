@@ -303,7 +303,7 @@ class Fails(Mine):
             8,
             (lambda value: 2 * value, "right", 1, "for this example"),
             (lambda value: value / 4, "wrong", 0.25, "you gave 1 byte: bits or bytes"),
-            (unwritten, "wrong", 0, "not written yet"),
+            (unwritten, "nothing", 0, "not written yet"),
             (lambda: 8, "wrong", 0, "TypeError: "),
             (lambda value: None, *NONE, "None"),
             (8, "wrong", 0, "this is a number, and the answer is a function"),
@@ -417,6 +417,15 @@ def test_functions_are_compared_case_by_case(function, more, share, hint):
     right = form(lambda bps, rtt_s: bps * rtt_s / 8, CASES)
     found = compare(form(function, CASES), right, {"unit": "byte"} | more)
     assert found.share == pytest.approx(share) and hint in found.hint
+
+
+def test_a_function_as_it_was_handed_out_is_no_answer():
+    right = form(lambda value: value, [1, 2])
+    half = lambda value: value if value > 1 else unwritten(value)  # noqa: E731
+    found = [compare(form(one, [1, 2]), right, {}) for one in (unwritten, half)]
+    assert [outcome(one) for one in found] == [("nothing", 0), ("wrong", 0.5)]
+    assert all("call 1: not written yet" in one.hint for one in found)
+    assert outcome(check(unwritten, call=[1])) == NONE
 
 
 REFUSED = {

@@ -51,6 +51,16 @@ def test_a_missing_answer_is_placed_by_its_heading(grade):
     assert marks["points"] == 0
 
 
+def test_a_function_as_it_was_handed_out_counts_as_no_answer(grade):
+    notebook = grade.assignment.release()
+    stub = "def bdp_bytes(rate_bps, rtt_s):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+    small.cell(notebook, "bdp")["source"] = stub
+    marks = grade(notebook)
+    rows = [answer for one in marks["exercises"] for answer in one["answers"]]
+    assert {row["verdict"] for row in rows} == {"nothing"} and marks["points"] == 0
+    assert "not written yet" in rows[1]["hint"] and "not right" not in marks["reason"]
+
+
 @pytest.mark.parametrize(
     ("kind", "long_s", "times"),
     [(NetlabError, 100.0, 2), (NetlabError, 0.0, 1), (LimitError, 100.0, 1), (OverTime, 100.0, 1)],

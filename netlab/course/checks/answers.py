@@ -4,7 +4,7 @@ import os
 from numbers import Real
 
 from netlab.course.checks import forms, numbers, states
-from netlab.course.checks.comparison import KINDS, NOTHING, another_kind, compare, named
+from netlab.course.checks.comparison import KINDS, another_kind, compare, missing, named
 from netlab.course.checks.descriptions import look_at_arguments
 from netlab.course.checks.figures import look_at_figure
 from netlab.course.checks.spelling import plain
@@ -136,9 +136,9 @@ def kind_allowed(allowed, unit=""):
 
 def look_at(given, unit):
     """Whether an answer that is compared with nothing can be one."""
+    if why := missing(given):
+        return Check("nothing", 0, why)
     match given:
-        case {"kind": "nothing"}:
-            return Check("nothing", 0, NOTHING)
         case {"kind": "figure"}:
             return look_at_figure(given)
         case {"kind": "error", "text": why}:

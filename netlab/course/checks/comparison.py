@@ -92,10 +92,10 @@ def compare_plainly(given, right, spec):
 
 def compare_kinds(given, right, spec):
     kind, wanted = given["kind"], right["kind"]
-    if kind == "nothing" and wanted != "nothing":
-        return Check("nothing", 0, NOTHING)
+    if kind != wanted and (why := missing(given)):
+        return Check("nothing", 0, why)
     if kind == "error":
-        return Check("wrong", 0, STUB if given["text"].startswith(UNWRITTEN) else given["text"])
+        return Check("wrong", 0, given["text"])
     if wanted == "nothing":
         return RIGHT if kind == wanted else Check("wrong", 0, "it should be None")
     if wanted in CHOICES and kind in (*CHOICES, "number"):
@@ -107,6 +107,13 @@ def compare_kinds(given, right, spec):
     if kind == wanted and kind in WHOLES:
         return WHOLES[kind](given, right, spec)
     return Check("wrong", 0, another_kind(given, wanted))
+
+
+def missing(given):
+    """Why this is no answer: no value, or a function as it was handed out; "" for all else."""
+    if given["kind"] == "error" and given["text"].startswith(UNWRITTEN):
+        return STUB
+    return NOTHING if given["kind"] == "nothing" else ""
 
 
 def compare_calls(given, right, spec):
@@ -232,7 +239,7 @@ def several(given, right, spec, what="", count=0):
         return Check("wrong", share, f"{size} items are more than there should be", good)
     first = parts[wrong[0]]
     why = first.hint
-    if first.verdict == "nothing":
+    if first.verdict == "nothing" and why != STUB:
         why = "it returns nothing" if what == "call" else "it is missing"
     place = f"{what} {wrong[0]}" if what else str(wrong[0])
     if what == "call" and wrong[0] <= len(spec.get("cases") or ()):
