@@ -1,3 +1,4 @@
+import itertools
 import json
 from pathlib import Path
 
@@ -6,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from netlab.cli.commands import app
-from netlab.course.sets import rubric, source
+from netlab.course.sets import regions, rubric, source
 from netlab.errors import NetlabError
 from tests.course import problem_set
 
@@ -52,6 +53,14 @@ def test_a_release_is_what_nbgrader_makes(assignment, tmp_path):
     checksums = {one["grade_id"]: one["checksum"] for one in about if one["grade_id"] != "ps0-name"}
     named = dict(said["cells"])
     assert named.pop("ps0-name") and (said["assignment"], named) == ("ps0", checksums)
+
+
+def test_a_checksum_is_nbgrader_s():
+    utils = pytest.importorskip("nbgrader.utils")
+    for grade, solution, locked in itertools.product((True, False), repeat=3):
+        about = dict(grade=grade, solution=solution, locked=locked, grade_id="one", points=2)
+        cell = nbformat.v4.new_code_cell("x = 1", metadata={"nbgrader": about})
+        assert regions.checksum("x = 1", "code", about) == utils.compute_checksum(cell), about
 
 
 def hidden_lines(path):
