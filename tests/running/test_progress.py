@@ -34,31 +34,21 @@ class Watched(nbclient.NotebookClient):
         return super().process_message(message, cell, cell_index)
 
 
-@pytest.fixture(scope="module")
-def executed(tmp_path_factory):
-    """Run cells in a kernel that all tests share; -> the outputs that are stored of each, and what
-    was seen of each.
-    """
-    client = Watched(nbformat.v4.new_notebook(), kernel_name="python3")
-    client.seen = {}
+@pytest.fixture
+def executed(monkeypatch, tmp_path):
+    """Run cells in a kernel; -> the outputs that are stored of each, and what was seen of each."""
+    monkeypatch.setenv("NETLAB_PROGRESS", "on")
+    monkeypatch.setenv("NETLAB_ENGINE", "guest")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
 
-    def execute(*sources):
-        cells = [nbformat.v4.new_code_cell(source) for source in sources]
-        first = len(client.nb.cells)
-        client.nb.cells += cells
-        for number, cell in enumerate(cells, first):
-            client.execute_cell(cell, number)
-        return [cell.outputs for cell in cells], [*client.seen.values()][first:]
+    def execute(*cells):
+        cells = [nbformat.v4.new_code_cell(source) for source in (SETUP, *cells)]
+        client = Watched(nbformat.v4.new_notebook(cells=cells), kernel_name="python3")
+        client.seen = {}
+        client.execute()
+        return [cell.outputs for cell in cells[1:]], [*client.seen.values()][1:]
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NETLAB_PROGRESS", "on")
-        patch.setenv("NETLAB_ENGINE", "guest")
-        patch.setenv("IPYTHONDIR", str(tmp_path_factory.mktemp("ipython")))
-        client.create_kernel_manager()
-        client.start_new_kernel()
-    with client.setup_kernel():
-        execute(SETUP)
-        yield execute
+    return execute
 
 
 def lines(seen):
