@@ -27,15 +27,17 @@ def save(whose, files):
     if not _kept[0]:
         return "", None
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{whose}-{os.urandom(4).hex()}"
-    place = cache_folder() / "evidence" / name
+    place, made = cache_folder() / "evidence" / name, False
     try:
         own_cache()
         in_files.prune(place.parent, NAME, newest=NEWEST - 1)
         place.mkdir(parents=True)
+        made = True
         for file, data in shortened(files).items():
             (place / file).write_bytes(data)
     except OSError as error:
-        in_files.remove_tree(place)
+        if made:
+            in_files.remove_tree(place)
         return f"It could not be kept in {place}: {error.strerror}", None
     return f"Everything it left is in {place}", place
 

@@ -6,7 +6,7 @@ import time
 import traceback
 
 from netlab.course import ids
-from netlab.course.checks.comparison import compare
+from netlab.course.checks.comparison import UNWRITTEN, compare
 from netlab.course.checks.verdicts import Check
 from netlab.course.grading.executed import execute
 from netlab.course.grading.networks import reached
@@ -200,7 +200,7 @@ class Marking:
             if error := self.executed.errors.get(cell):
                 which = "your own cell" if cell.startswith("#") else f"the cell {cell}"
                 which = f"{which} {self.places[cell]}".strip()
-                if error.startswith("NotImplementedError"):
+                if error.startswith(UNWRITTEN):
                     return f"{which} is as it was handed out"
                 return f"{which} failed: {error}"
         return ""
