@@ -31,9 +31,9 @@ engine-lock: setup ## renew netlab/engines/guest/engine.lock from the Debian mir
 
 demo: engine ## run the notebook on parallel streams live: prints a table, leaves out/02-parallel-streams.html
 	mkdir -p out
-	NETLAB_PROGRESS=off PLOTLY_RENDERER=plotly_mimetype+notebook $(bin)/papermill --progress-bar --cwd notebooks notebooks/02-parallel-streams.ipynb out/02-parallel-streams.ipynb
+	NETLAB_PROGRESS=off $(bin)/papermill --progress-bar --cwd notebooks notebooks/02-parallel-streams.ipynb out/02-parallel-streams.ipynb
 	cp -R notebooks/images out/
-	$(bin)/jupyter nbconvert --log-level WARN --embed-images --to html out/02-parallel-streams.ipynb
+	$(bin)/jupyter nbconvert --log-level WARN --to netlab.cli.pages.LivePage out/02-parallel-streams.ipynb
 	@$(bin)/netlab summary out/02-parallel-streams.ipynb
 	@echo; echo "The whole notebook, with its figures: out/02-parallel-streams.html"
 

@@ -11,8 +11,8 @@ _NAMES = {
     "course.checks.answers": "check",
     "course.checks.predictions": "you_said",
     "errors": (
-        "AlgorithmError CommandError EmulationError EngineError GuestError LimitError"
-        " MissingPackageError NetlabError ReadError ReadWarning SpecificationError"
+        "AlgorithmError CommandError EmulationError EngineError GuestError LimitError LinkWarning"
+        " MissingPackageError ModelWarning NetlabError ReadError ReadWarning SpecificationError"
     ),
     "experiment": "Experiment",
     "fairness": "jain_index",

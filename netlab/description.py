@@ -5,6 +5,7 @@ JSON, and whose errors name the field, the value and what is allowed.
 import functools
 import inspect
 import re
+from contextvars import ContextVar
 from difflib import get_close_matches
 from typing import Annotated, ClassVar
 
@@ -36,6 +37,7 @@ def unless_given(default=None, **allowed):
     return Field(default=default, exclude_if=lambda value: value == default, **allowed)
 
 
+of_json = ContextVar("of_json", default=False)  # is a description read from JSON?
 MOST_TOLD = 10  # problems of one description
 MOST_JSON = 2_000_000  # characters of one description
 COMMAND_BYTES = 131_071  # the longest argument that Linux passes to a program
@@ -85,8 +87,12 @@ class Description(BaseModel):
                 f"{cls.__name__}: this JSON has {len(text):,} characters, and {MOST_JSON:,} are"
                 " read: describe less at once"
             )
-        with readable_errors(cls.__name__):
-            return cls.model_validate_json(text)
+        token = of_json.set(True)
+        try:
+            with readable_errors(cls.__name__):
+                return cls.model_validate_json(text)
+        finally:
+            of_json.reset(token)
 
     def to_json(self):
         """As JSON text, with most default values, so that a record stays true when they change."""

@@ -11,7 +11,9 @@ NetlabError
  ├─ ReadError             a tool's output that cannot be read; the raw text is kept
  └─ MissingPackageError   a Python package that only a part of netlab needs is not installed
 
-``ReadWarning`` is no error: a tool's output was read, though it contradicts itself.
+Three are not errors. ``ReadWarning``: a tool's output was read, though it contradicts itself.
+``ModelWarning``: a model was given what is outside its domain. ``LinkWarning``: a link did not do
+what its description says.
 
 The pure functions (models, fairness, units) raise plain ``ValueError`` for a bad argument.
 ``SpecificationError`` and ``ReadError`` are ``ValueError`` too, so ``except ValueError`` catches
@@ -24,6 +26,8 @@ caused it, and the reader's lines that led to it, unless ``%xmode`` has set anot
 import contextlib
 import linecache
 import os
+import re
+import shlex
 import sys
 import sysconfig
 import traceback
@@ -32,6 +36,11 @@ from pathlib import Path
 _LIBRARIES = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
 _NOT_THE_READERS = tuple(f"{folder}{os.sep}" for folder in (Path(__file__).parent, *_LIBRARIES))
 _AT_EACH_END = 5  # lines of a long traceback that are shown
+
+
+def printable(text):
+    """A text with "?" for each character that could control a terminal; it keeps its lines."""
+    return "".join(one if one.isprintable() or one in "\n\t" else "?" for one in str(text))
 
 
 class NetlabError(Exception):
@@ -46,6 +55,10 @@ class NetlabError(Exception):
     ...     print(error)
     wan.rate = '10 gigabytes': '10 gigabytes' is not a rate: write a number ...
     """
+
+    def __str__(self):
+        """Its message, wherever that is shown; it may have what a stranger's program printed."""
+        return printable(super().__str__())
 
     def _render_traceback_(self):
         """What IPython shows."""
@@ -191,6 +204,31 @@ class ReadWarning(UserWarning):
     """
 
 
+class ModelWarning(UserWarning):
+    """A model was computed with an argument that is outside its domain, as of another unit.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from netlab.models import mathis_bps
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", ModelWarning)
+    ...     mathis_bps(1448, 80, loss=0.01)
+    Traceback (most recent call last):
+    netlab.errors.ModelWarning: mathis_bps: rtt_s = 80 is outside the model's domain, 0 to 3 ...
+    """
+
+
+class LinkWarning(UserWarning):
+    """A link did not do to the traffic what its description says; see `Result.warnings`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> warnings.simplefilter("error", LinkWarning)  # doctest: +SKIP
+    """
+
+
 class MissingPackageError(NetlabError, ImportError):
     """A Python package that only a part of netlab needs, such as Jupyter's, is not installed."""
 
@@ -204,7 +242,20 @@ def needs_notebooks(extra="notebooks", purpose="everything for notebooks"):
         package = error.name.partition(".")[0]
         if package == "netlab":
             raise
+        asked = " ".join(map(shlex.quote, packages_of(extra) or [package]))
         raise MissingPackageError(
-            f"{package} is not installed here, and this part of netlab needs it: `pip install"
-            f" '{DISTRIBUTION}[{extra}]'` installs {purpose}"
+            f"{package} is not installed here, and this part of netlab needs it. This installs"
+            f" {purpose}: `pip install {asked}`"
         ) from None
+
+
+def packages_of(extra):
+    """What an extra of this distribution asks for, such as "papermill>=2.6".
+
+    Their names, and not the extra's, work for a wheel and a checkout, published or not.
+    """
+    lines = []
+    with contextlib.suppress(ModuleNotFoundError):  # a folder that pip did not install
+        lines = [line.partition(";") for line in installed().requires or ()]
+    marked = re.compile(rf"""extra\s*==\s*["']{extra}["']""")
+    return [package.strip() for package, _, marker in lines if marked.search(marker)]

@@ -73,6 +73,12 @@ class Experiment(Description):
             )
         return self
 
+    def check_engine(self, about):
+        """Refuse, by a `SpecificationError`, what an engine lacks; `about` describes it."""
+        self.topology.check_engine(about)
+        for item in self.traffic:
+            item.check_engine(about)
+
     @property
     def algorithms(self):
         """The different congestion controls in Python, in the order of their traffic."""

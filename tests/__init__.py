@@ -2,6 +2,8 @@ import sys
 
 import pytest
 
+OF_ANOTHER = "stored numbers are of engine "  # how the reason of a skip begins
+
 
 def cases(values, group=None, quick=1):
     """Cases for `parametrize`, of which `make test` runs the first, or so many, and `make test-all`
@@ -21,6 +23,29 @@ def first_quick(values):
     return [
         pytest.param(*value, marks=[pytest.mark.long] * bool(n)) for n, value in enumerate(values)
     ]
+
+
+def of_this_engine(digest):
+    """Are numbers that an engine of this digest left those of the guest here?"""
+    from netlab.engines import pick, recorded  # `tests.without_unix` is imported before netlab is
+
+    return recorded.same_bytes(digest, pick("guest").digest)
+
+
+def compare_with_stored(digest):
+    """Skip what follows, a live run beside stored numbers, where these are another engine's."""
+    from netlab.engines import pick
+
+    if not of_this_engine(digest):
+        pytest.skip(f"{OF_ANOTHER}{digest}, this one is {pick('guest').digest}")
+
+
+def not_compared(reasons):
+    """A line that says how many of these reasons of skips are `compare_with_stored`'s, or ""."""
+    found = [one.partition(OF_ANOTHER)[2] for one in reasons if OF_ANOTHER in one]
+    stored, here = zip(*(one.split(", ") for one in found), strict=True) if found else ((), ())
+    told = ", ".join(sorted({*stored}))
+    return f"{len(found)} tests skipped: {OF_ANOTHER}{told}, {here[0]}" if found else ""
 
 
 def known(table, columns):

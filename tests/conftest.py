@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from netlab import Network, wan
+from tests import not_compared
 
 # importing it takes Unix away from the process that does, and doctests import all modules
 collect_ignore = ["without_unix.py"]
@@ -48,6 +49,9 @@ def pytest_report_header(config):
 def pytest_terminal_summary(terminalreporter, config):
     if terminalreporter.stats.keys() & {"failed", "error"}:
         terminalreporter.write_line(pytest_report_header(config))
+    skipped = terminalreporter.stats.get("skipped", ())
+    if line := not_compared(str(report.longrepr[2]) for report in skipped):
+        terminalreporter.write_line(line)
 
 
 def group_of(item):

@@ -2,7 +2,11 @@
 
 import configparser
 import inspect
+import os
 import re
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -133,3 +137,24 @@ def test_how_a_server_is_started_can_be_read():
     assert command == engine["command"] == "netlab engine serve --listen 0.0.0.0:7000"
     assert engine["ports"] == ["7000:7000"]
     assert engine["build"]["dockerfile_inline"].startswith("FROM python:3.")
+
+
+def test_readmes_own_lines_are_a_script_that_shows_a_figure(tmp_path):
+    (code,) = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    (tmp_path / "script.py").write_text(code)
+    (tmp_path / "browser.py").write_text(
+        "import os, sys, urllib.request as request\n"
+        "open('part', 'wb').write(request.urlopen(sys.argv[1]).read())\n"
+        "os.replace('part', 'page')\n"
+    )
+    # "&": beside the script, which serves the page once and waits for that
+    browser = f"{sys.executable} {tmp_path}/browser.py %s &"
+    environment = {**os.environ, "BROWSER": browser, "PLOTLY_RENDERER": ""}
+    command = [sys.executable, "script.py"]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=300)
+    page = tmp_path / "page"
+    for _ in range(600):  # the browser writes while the script ends
+        if page.exists():
+            break
+        time.sleep(0.1)
+    assert "stream 8" in page.read_text()

@@ -319,6 +319,10 @@ def test_harm_where_more_is_better_and_where_less_is():
     assert harm(0.02, 0.08, "less") == approx(0.75)
     assert harm(10, 12, "more") == approx(-0.2) and harm(4, 2, "less") == -1
     assert np.isnan(harm(NAN, 1, "more")) and np.isnan(harm(1, NAN, "less"))
+    # a delay without bound
+    assert harm(0.02, np.inf, "less") == 1 and harm(np.inf, np.inf, "less") == 0
+    assert harm(0, np.inf, "less") == 1 and harm([1, 1], [np.inf, 2], "less").tolist() == [1, 0.5]
+    assert harm(1, pd.Series([np.inf, 1, NAN]), "less").fillna(7).tolist() == [1, 0, 7]
     runs = pd.Series([5, 8, 0], index=["a", "b", "c"])
     pd.testing.assert_series_equal(harm(10, runs, "more"), 1 - runs / 10)
     assert harm([0, 0, 2], [0, 1, 4], "less").tolist() == [0, 1, 0.5]
@@ -400,6 +404,7 @@ REFUSED += [
     ),
     ((harm, 1, 1, "higher"), "better must be 'more' or 'less', not 'higher'"),
     ((harm, 0, 1, "more"), "solo must be above 0"),
+    ((harm, np.inf, 1, "more"), "solo must be above 0, and finite"),
     ((harm, "1mbit", 1, "more"), "solo must be numbers"),
     ((harm, 1, [-1], "less"), "contested must be numbers of at least 0"),
     ((harm, pd.Series([1, 2]), pd.Series([1, 2], [1, 2]), "more"), "the same index"),
@@ -411,3 +416,8 @@ def test_what_cannot_be_is_refused(call, message):
     function, *arguments = call
     with pytest.raises(ValueError, match=message):
         function(*arguments)
+
+
+def test_nobody_gets_nothing():
+    for allocation in (max_min({}, {}), alpha_fair({}, {}), alpha_fair({"L": 1e6}, {}, alpha=2)):
+        assert allocation.empty and allocation.name == "bps" and allocation.dtype == float

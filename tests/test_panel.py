@@ -10,6 +10,7 @@ import netlab as nl
 from netlab import explore
 from netlab.explore._figures_of_looks import Figures
 from netlab.explore._link_form import LinkForm
+from netlab.explore.panel import serves
 
 WAIT_S = 60
 
@@ -89,6 +90,26 @@ def test_the_fields_of_a_link(fields, words):
     assert words in form.line.value
 
 
+def test_a_slower_link_keeps_a_bucket_for_what_waits_until_its_disciplines_are_made_anew():
+    topology = nl.wan("50mbit", "20ms")
+    panel = SimpleNamespace(net=SimpleNamespace(topology=topology), states=[*topology.links])
+    form = LinkForm(panel, wide(topology))
+    form.fields["rate"].value = "10mbit"
+    assert "tbf rate 10mbit burst 25000 limit 75000" in form.line.value
+    panel.states[wide(topology)] = form._after
+    form.fields["rate"].value = "5mbit"
+    assert "tbf rate 5mbit burst 25000 limit 75000" in form.line.value
+    form.fields["delay"].value = ""
+    assert "tbf rate 5mbit burst 2500 limit 75000" in form.line.value
+
+
+def test_the_panel_tells_what_a_typed_line_does_to_a_link(panel):
+    panel.show("s1")
+    line = "tc qdisc change dev s1-eth2 parent 1: handle 2: tbf rate 9mbit burst 1000 limit 9000"
+    typed(panel, "s1", line)
+    assert "1000 bytes never passes a frame of 1514" in panel.status.value
+
+
 def wide(topology):
     return topology.links.index(topology.link_to("s1", "s2"))
 
@@ -114,6 +135,45 @@ def test_time_is_stepped_and_runs_until_it_is_paused(panel):
     stands = panel.net.clock
     assert panel.go.description == "Run" and f"{stands:.3f} s" in panel.clock.value
     assert "packets transmitted" in typed(panel, "h1", "^C") and not panel.terminals["h1"].busy
+
+
+def test_a_server_stays_until_ctrl_c_and_the_panel_says_so(panel):
+    panel.show("h2"), panel.show("h1")
+    assert "Server listening" in typed(panel, "h2", "iperf3 -s")
+    assert panel.net.clock < 10 and panel.terminals["h2"].busy
+    assert "Ctrl-C" in panel.status.value
+    assert "iperf Done." in typed(panel, "h1", "iperf3 -c 10.0.0.2 -t 1")
+    assert "interrupt" in typed(panel, "h2", "^C") and not panel.terminals["h2"].busy
+
+
+@pytest.mark.parametrize(
+    ("line", "stays"),
+    [
+        ("iperf3 -s", True),
+        ("sudo iperf -s -p 5002 -i 1", True),
+        ("python3 simpleperf.py --server -b 10.0.0.2", True),
+        ("/usr/bin/iperf3 --server", True),
+        ("iperf3 -s -1", False),
+        ("iperf3 -s -D", False),
+        ("iperf3 -c 10.0.0.2", False),
+        ("ls -s", False),
+        ("", False),
+    ],
+)
+def test_what_is_a_server(line, stays):
+    assert serves(line) == stays
+
+
+def test_figures_without_data_have_axes_from_0(panel):
+    panel.looking.value = True
+    panel.wait(WAIT_S)
+    for figure in panel._figures.figures:
+        assert figure.layout.yaxis.range == (0, 1) and figure.layout.xaxis.range[0] == 0
+    panel.show("h1")
+    typed(panel, "h1", "ping -c 3 -i 0.2 -s 1000 10.0.0.2")
+    panel.step(2), panel.wait(WAIT_S)
+    throughput = panel._figures.figures[0]
+    assert throughput.layout.yaxis.autorange and any(trace.visible for trace in throughput.data)
 
 
 def test_ctrl_c_ends_what_is_waited_for_and_the_panel_goes_on(panel):
@@ -200,3 +260,19 @@ def test_figures_of_a_network_of_routers_have_each_direction_once():
 def test_only_a_network_has_a_panel():
     with pytest.raises(nl.SpecificationError, match=r"panel\(3\): a netlab.Network that is up"):
         explore.panel(3)
+
+
+def test_a_connection_that_has_ended_leaves_the_figure_of_windows():
+    jobs = {}
+    start = lambda node, line: jobs.setdefault(node, SimpleNamespace())  # noqa: E731
+    figures = Figures(SimpleNamespace(topology=nl.wan(pairs=1), clock=0.0, start=start))
+    figures.begin()
+    said = "0 0 10.0.0.1:38068 10.0.0.2:5201 cubic cwnd:200\n"
+    jobs["h1"].heard(f"at 100.0\n{said}end\n")
+    figures.draw()
+    window = figures.figures[1]
+    assert list(window.data[0].y) == [200] and "h1:38068 200" in window.description
+    jobs["h1"].heard("at 140.0\nend\n")
+    figures.draw()
+    assert window.description.endswith("nothing yet")
+    assert [*window.layout.xaxis.range] == [10, 40] and window.layout.xaxis.autorange is False

@@ -3,7 +3,20 @@
 import numpy as np
 import pytest
 
-from netlab import Experiment, Iperf3, Nstat, Ping, run, sweep, wan
+from netlab import (
+    Experiment,
+    Host,
+    Iperf3,
+    Link,
+    Nstat,
+    Ping,
+    Switch,
+    Topology,
+    models,
+    run,
+    sweep,
+    wan,
+)
 from tests import cases
 
 ECN = {"net.ipv4.tcp_ecn": 1}
@@ -42,6 +55,25 @@ def test_codel_keeps_the_queue_near_its_target():
 
     assert 0.001 < queueing_s("codel target 5ms") < 0.015
     assert queueing_s("pfifo limit 1000") > 0.100
+
+
+LOSSY = {"delay": "10ms", "loss": "1%"}
+HOSTS, PLAIN = (Host("h1", "10.0.0.1/8"), Host("h2", "10.0.0.2/8")), Link("s1", "h2")
+OWN_CARD = {
+    "before a switch": [Link("h1", "s1", **LOSSY), PLAIN],
+    "a cable": [Link("h1", "h2", **LOSSY)],
+    "with a rate": [Link("h1", "s1", rate="1gbit", **LOSSY), PLAIN],
+}
+
+
+@pytest.mark.parametrize("links", OWN_CARD.values(), ids=[*OWN_CARD])
+def test_a_loss_takes_segments_on_the_senders_own_card(links):
+    switches = [Switch("s1")] * (len(links) > 1)
+    flow = Iperf3("h1", "h2", time=10, congestion="reno")
+    stream = run(Topology(HOSTS, switches, links), flow).streams.iloc[0]
+    assert stream.received_bps == pytest.approx(
+        models.mathis_bps(1448, 0.010, 0.01, c=1.22), rel=0.25
+    )
 
 
 def test_noise_delays_each_packet_that_arrives_by_up_to_its_value():

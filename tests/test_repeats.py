@@ -56,7 +56,7 @@ SURROUNDINGS = {
     "as before": {},
     "another locale, time zone and hash seed, no byte code, a low priority, an umask of 0": {
         "environment": LOCALE | PYTHON,
-        "prefix": ("nice", "-n", "15"),
+        "prefix": ("nice", "-n", "5"),
         "umask": 0,
     },
 }
@@ -71,14 +71,14 @@ def test_what_surrounds_a_run_changes_no_event(surroundings, before, tmp_path):
 @pytest.mark.long
 def test_load_changes_no_event(before, tmp_path):
     """Twice as many busy processes as there are CPUs, and one that allocates all the time. All have
-    the lowest priority, the run too, so that tests beside them find a machine that is not busy.
+    a lower priority than the tests beside them, which find a machine that is not busy.
     """
     programs = ["while True: pass"] * (2 * os.cpu_count())
     programs += ["while True: bytearray(200 << 20)"]
     last = ("nice", "-n", "19")
     busy = [subprocess.Popen([*last, sys.executable, "-c", program]) for program in programs]
     try:
-        again = in_another_process(tmp_path, "again", last)
+        again = in_another_process(tmp_path, "again", ("nice", "-n", "10"))
     finally:
         for process in busy:
             process.kill()

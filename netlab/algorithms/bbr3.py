@@ -10,7 +10,8 @@ from netlab.algorithms.base import CongestionControl
 class BBR3(CongestionControl):
     """BBR version 3: paces at the bandwidth that it measures, probes for more from time to time,
     and keeps in flight what such a probe has found to lose less than 2 %. Names are the draft's, in
-    segments where that has bytes. A class that derives from this one can change the constants.
+    segments where that has bytes. A class that derives from this one can change the constants. With
+    a `loss_thresh` of 1, a round trip that loses more than it had in flight divides by zero.
 
     Notes
     -----
@@ -23,6 +24,16 @@ class BBR3(CongestionControl):
     - Of the six ranges of losses that end Startup (5.3.1.3), an ACK that shows losses is one.
     - A connection is idle where an ACK leaves nothing in flight and the application was the limit.
     - The draft leaves marks by ECN open. Here a mark counts as a loss.
+    - After a round trip with losses, both short-term bounds start from the smaller of the bound and
+      of the newest bandwidth, or window; the draft takes the newest only where there is no bound
+      yet (5.5.10.3).
+    - The state for an undo is kept when a repair begins; in the draft, at the first loss of a round
+      trip (5.5.11.1), which may be earlier.
+    - Without SACK, the draft ends Startup, and calls what is in flight too much, at any loss
+      (5.3.1.3, 5.5.10.1). Here the same shares and counts hold as with SACK.
+    - The filter of bandwidth moves on only where a cycle has a sample (5.5.6).
+    - A restart from idle (5.4.1) neither begins the interval of `extra_acked` anew, nor ends a
+      ProbeRTT that is due to end; the next ACK does.
 
     References
     ----------

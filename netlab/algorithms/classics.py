@@ -198,8 +198,13 @@ class Cubic(CongestionControl):
     """CUBIC as Linux has it: the window grows by the cube of the time since the last loss, around
     the window of that loss, and no slower than an AIMD with the mean of Reno.
 
-    Slow start ends where round trips grow, or ACKs keep coming for half of one (HyStart). Linux
-    also takes an application's silences out of the time since the last loss.
+    Slow start ends where round trips grow, or ACKs keep coming for half of one (HyStart); in Linux
+    for a whole one, where ``fq`` paces the sender. So behind ``host_qdisc="fq"`` this class may
+    leave slow start earlier: at 200 Mbit/s over 20 ms, with a queue of one bandwidth-delay product,
+    it carried 176 where Linux carried 187 Mbit/s in the first 5 s, and lost 36 segments in place of
+    406. Without pacing, behind that queue, the two agree: rates to 0.1 Mbit/s, and mean RTTs, 33
+    to 36 ms, to 2 ms, at 10 to 200 Mbit/s. Linux also takes an application's silences out of the
+    time since the last loss.
 
     Parameters
     ----------

@@ -363,7 +363,8 @@ def main(file, seed, longest_s=LONGEST_S):
         parent.send(json.dumps(message).encode())
 
     for limit, most in ((resource.RLIMIT_AS, MOST_MEMORY_BYTES), (resource.RLIMIT_CORE, 0)):
-        resource.setrlimit(limit, (most, most))
+        lower = [one for one in resource.getrlimit(limit) if one != resource.RLIM_INFINITY]
+        resource.setrlimit(limit, 2 * (min([most, *lower]),))
     random.seed(int(seed))
     sys.setrecursionlimit(1000)
     faulthandler.enable(file=2)

@@ -23,9 +23,11 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from netlab.algorithms.base import CongestionControl, called, made_with
 from netlab.algorithms.unchanged import FUNCTIONS, first_line, refuse_changed
 from netlab.description import Description, short
+from netlab.errors import SpecificationError
 
 MOST_CHARACTERS = 100_000
 EVENTS = "start", "on_ack", "on_sample", "on_loss", "on_timeout"  # what the kernel asks
+OF_PYTHON = re.compile("netlab([0-9]+)")  # what the kernel calls those in Python
 # CPython 3.11 counts the depth of a parse once for all threads: two at a time end in a SystemError.
 PARSING = threading.Lock()
 WITH_SOURCE = type, types.FunctionType, functools._lru_cache_wrapper
@@ -123,6 +125,18 @@ def congestion_control(value):
         "the kernel's name of one, such as 'bbr', or a class that derives from"
         " netlab.CongestionControl"
     )
+
+
+def check_known(field: str, name: str, about: dict) -> None:
+    """Refuse, by a `SpecificationError`, a congestion control that an engine's kernel lacks."""
+    known = about.get("congestion", ())
+    if known and name not in known:
+        known = [one for one in known if not OF_PYTHON.fullmatch(one)]
+        close = difflib.get_close_matches(name, known, 1)
+        raise SpecificationError(
+            f"{field} = {name!r}: this engine's kernel has no such congestion control"
+            f"{f'; did you mean {close[0]!r}?' if close else ';'} It has {', '.join(known)}"
+        )
 
 
 Congestion = Annotated[str | Algorithm | None, BeforeValidator(congestion_control)]

@@ -3,6 +3,7 @@ replay, run, shell, simpleperf, student-copy, summary.
 """
 
 import errno
+import importlib.metadata
 import sys
 import warnings
 from pathlib import Path
@@ -19,7 +20,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Real Mininet and iperf3 experiments in virtual time.",
+    rich_markup_mode=None,  # typer 0.29's other help shows "<bool>" behind each flag
 )
 app.add_typer(engine_app, name="engine")
 app.add_typer(course_app, name="course")
@@ -52,10 +53,30 @@ def main():
         raise SystemExit(1) from None
 
 
+def _version(asked: bool):
+    if asked:
+        try:
+            number = importlib.metadata.version("netlab-tcp")
+        except importlib.metadata.PackageNotFoundError:
+            number = "(a folder that pip did not install)"
+        say(f"netlab {number}")
+        raise typer.Exit
+
+
+@app.callback()
+def netlab(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+):
+    """Real Mininet and iperf3 experiments in virtual time."""
+
+
 @app.command()
 def doctor():
-    """Try whether experiments run on this machine, and whether their numbers are the published
-    ones.
+    """Check whether experiments run on this machine.
+
+    A reference run says whether their numbers are the published ones.
     """
     from netlab.cli.doctor import findings
 
@@ -72,7 +93,9 @@ def run(
     output: Output,
     engine: Engine = None,
 ):
-    """Run an experiment and leave its raw output, tables, commands and provenance in a folder.
+    """Run an experiment and keep its results.
+
+    The folder then has its raw output, tables, commands and provenance.
 
     A congestion control in Python that the experiment carries runs in a jail, with the same
     results: `netlab doctor` says which walls stand around it. The command and its guest have 4 GB
@@ -112,8 +135,10 @@ def attach(
         str | None, typer.Option(help="Which network, by its variable or number.")
     ] = None,
 ):
-    """Open a terminal on a node of a network that is up in a notebook (after %load_ext netlab) or
-    in a `netlab shell`. Time stands still there while its bash waits for you; Ctrl-] leaves.
+    """Open a terminal on a node of a running network.
+
+    The network is up in a notebook (after %load_ext netlab) or in a `netlab shell`. Its time stands
+    still while its bash waits for you; Ctrl-] leaves.
     """
     from netlab.cli import attach as attaching
     from netlab.cli.doors import networks
@@ -138,8 +163,10 @@ def shell(
         Path | None, typer.Option(help="File for what was typed: `netlab replay` does it again.")
     ] = None,
 ):
-    """Open a network and type the labs' own commands at Mininet's prompt, without root: h1 ping
-    -c 4 h2, pingall, iperf, link s1 s2 down, source FILE. Standard input may be a file of lines.
+    """Open a network at Mininet's prompt, without root.
+
+    It takes the labs' own commands: h1 ping -c 4 h2, pingall, iperf, link s1 s2 down, source FILE.
+    Standard input may be a file of lines.
     """
     from netlab.cli import shell as prompt
 
@@ -152,8 +179,9 @@ def replay(
     script: Annotated[Path, typer.Argument(help="What --save wrote.", readable=False)],
     engine: Engine = None,
 ):
-    """Do again what was typed on a network, print it, and say whether it printed the same bytes
-    as when it was saved; if not, the exit status is 1.
+    """Repeat a saved session and compare its bytes.
+
+    The exit status is 1 if it printed other bytes than when it was saved.
     """
     from netlab.cli.shell import again
 
@@ -162,8 +190,10 @@ def replay(
 
 @app.command()
 def record(notebooks: Notebooks = None):
-    """Run notebooks live, store what their cells show, and keep what every experiment left in
-    data/records, for those who have no engine.
+    """Run notebooks live and store their results.
+
+    Each notebook gets what its cells show, and data/records what every experiment left, for those
+    who have no engine.
     """
     from netlab.cli.record_notebooks import record as record_all
 
@@ -188,8 +218,10 @@ def all_notebooks(answers=False):
 
 @app.command()
 def pictures(notebooks: Notebooks = None):
-    """Draw a picture beside each figure that notebooks store, for GitHub, pages and PDFs. Nothing
-    is run, and a figure that has its picture keeps it. `netlab record` does this by itself.
+    """Draw pictures of the figures that notebooks store.
+
+    GitHub, pages and PDFs show them. Nothing is run, and a figure that has its picture keeps it.
+    `netlab record` does this by itself.
     """
     from netlab.cli.pictures import renew
 
@@ -199,8 +231,9 @@ def pictures(notebooks: Notebooks = None):
 
 @app.command()
 def pages(notebooks: Notebooks = None, output: Output = Path("out")):
-    """Write notebooks, as they are stored, as HTML pages that need no network: to read, to hand
-    out, to print.
+    """Write notebooks, as they are stored, as HTML pages.
+
+    A page needs no network: it is there to read, to hand out, to print.
     """
     from netlab.cli.pages import pages as write
 
@@ -210,7 +243,10 @@ def pages(notebooks: Notebooks = None, output: Output = Path("out")):
 
 @app.command("student-copy")
 def student_copy(output: Output, notebooks: Notebooks = None):
-    """Copy notebooks without outputs and predictions, and the files that they read."""
+    """Copy notebooks without outputs and predictions.
+
+    The files that they read are copied, too.
+    """
     from netlab.cli.student_copy import student_copy as copy
 
     say(*copy(notebooks or all_notebooks(), output))
@@ -218,7 +254,7 @@ def student_copy(output: Output, notebooks: Notebooks = None):
 
 @app.command()
 def summary(notebook: Annotated[Path, typer.Argument(help="One that has run.", readable=False)]):
-    """Print what an executed notebook found: its cell that is tagged "summary"."""
+    """Print the cell "summary" of a notebook that ran."""
     from netlab.cli.notebook_file import summary as tables
 
     say(*"\n".join(tables(notebook)).split("\n"))
@@ -230,7 +266,7 @@ def summary(notebook: Annotated[Path, typer.Argument(help="One that has run.", r
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
 )
 def simpleperf(words: Annotated[list[str] | None, typer.Argument(metavar="OPTIONS")] = None):
-    """Measure the throughput to another host over TCP: `netlab simpleperf --help`."""
+    """Measure TCP throughput: see `netlab simpleperf --help`."""
     from netlab.simpleperf import simpleperf_main
 
     for word in words or []:
@@ -248,12 +284,20 @@ def fairness(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="What iperf3 -J wrote: one file, or those of tests that ran together.",
+            help="What iperf3 wrote, best with -J: one file, or those of tests that ran together.",
             readable=False,  # asked here, and not by typer: a refusal looks as all others do
         ),
     ],
 ):
-    """Print what each stream of iperf3's JSON files got, and how fair that is: Jain's index."""
-    from netlab.cli.fairness_report import report
+    """Print each stream's throughput, and Jain's index.
 
-    say(*report(files).split("\n"))
+    The files are what iperf3 printed.
+    """
+    from netlab.cli.fairness_report import report_and_errors
+
+    text, left_out = report_and_errors(files)
+    say(*text.split("\n"))
+    for error in left_out:
+        warn(error)
+    if left_out:
+        raise typer.Exit(1)

@@ -56,7 +56,10 @@ def release(
         ),
     ] = None,
 ):
-    """Write a problem set as students get it: without answers and hidden tests."""
+    """Write a problem set as students get it.
+
+    Answers and hidden tests are left out.
+    """
     chosen = secret_of(course, secret)
     digests = roster_of(course, chosen, roster)
     released = source.read(source.find(name, course)).release(chosen)
@@ -82,7 +85,7 @@ def solution(
     ] = None,
     secret: Secret = None,
 ):
-    """Write a problem set with every answer, and its rubric: for those who teach."""
+    """Write a problem set with every answer, and its rubric."""
     assignment = source.read(source.find(name, course))
     if student is None:
         notebook, page = source.text(assignment.solution()), rubric.page(assignment)
@@ -96,7 +99,7 @@ def solution(
 @course_app.command()
 def check(notebook: Annotated[Path, typer.Argument(help="Your notebook.", readable=False)]):
     """Check whether your notebook is ready to hand in. Nothing is run and nothing is marked."""
-    from netlab.course.handed_in.before import examine
+    from netlab.course.handed_in.before import examine, summary
 
     findings, student = examine(notebook)
     if student:
@@ -104,6 +107,8 @@ def check(notebook: Annotated[Path, typer.Argument(help="Your notebook.", readab
         say(f"the id in this notebook: {student}; {known}")
     for finding in findings:
         say(f"{finding.cell or 'notebook'}: {finding.flag}. {finding.text}")
+    if told := summary(notebook):
+        say(told)
     if not findings:
         say(f"{notebook.name}: ready to hand in")
     raise typer.Exit(bool(findings))
@@ -137,6 +142,14 @@ def grade(
         str | None,
         typer.Option(metavar="tcp://HOST:PORT", help="Grade on the workers of this Dask cluster."),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            metavar="ID",
+            help="Grade this student; give it again for others. All who have marks keep them.",
+        ),
+    ] = None,
     one_wall: Annotated[
         bool,
         typer.Option(
@@ -146,13 +159,16 @@ def grade(
         ),
     ] = False,
 ):
-    """Grade what a class handed in: each notebook is run in a jail, its answers are compared with
-    the solution's for that student.
+    """Grade what a class handed in.
+
+    Each notebook is run in a jail, and its answers are compared with the solution's for that
+    student.
     """
     needs_linux()
     from netlab.course.grading import report
     from netlab.course.grading.batch import Batch
-    from netlab.course.grading.work import as_written, write_out
+    from netlab.course.grading.work import as_written, held, newest, write_out
+    from netlab.course.handed_in.class_folder import several
     from netlab.engines.guest import walls
 
     if one_wall:
@@ -161,11 +177,15 @@ def grade(
     work = work or output.parent / f"{name}-marks"
     files.check(output, "--output", as_written(work))
     path, chosen = source.find(name, course), secret_of(course, secret)
-    batch = Batch(path, submitted, work, chosen, jobs, scheduler)
+    batch = Batch(path, submitted, work, chosen, jobs, scheduler, only or ())
     marks = batch.grade()
-    write_out(work, output, report.table(marks))
-    page = report.feedback(marks, work, batch.assignment)
-    say(f"{len(marks)} students' marks: {output}")
+    with held(work):  # another may have begun, or ended, since
+        marks = newest(work, marks)
+        write_out(work, output, report.table(marks))
+        page = report.feedback(marks, work, batch.assignment)
+    say(*batch.notes, f"{len(marks)} students' marks: {output}")
+    if batch.kept_for:
+        say(f"not graded now, and as they were: {several(batch.kept_for)}")
     say(f"all on a page, and one for each student: {page}")
 
 
@@ -189,7 +209,7 @@ def export(
     ],
     course: Course = None,
 ):
-    """Write marks as nbgrader, Gradescope, Otter Grader, Classroom 50 or a table have them."""
+    """Write marks for another gradebook, or as a table."""
     said = []
     written = adapters.export(to.value, name, work, output, course, said.append)
     say(f"{written} students' marks, in {output}", *said)
@@ -208,7 +228,7 @@ def autograder(
     course: Course = None,
     secret: Secret = None,
 ):
-    """Write the zip file from which Gradescope builds the autograder of a problem set."""
+    """Write the zip file of Gradescope's autograder."""
     from netlab.course.adapters.autograder import build
 
     chosen = secret_of(course, secret)
@@ -228,8 +248,10 @@ def demo(
         bool, typer.Option("--show/--no-show", help="Open the page of all marks in a browser.")
     ] = True,
 ):
-    """Grade a class of invented students: some are right, some are not, some cheat. Prints what
-    each handed in, what that is worth, and what the grader gave.
+    """Grade a class of invented students.
+
+    Some are right, some are not, some cheat. Prints what each handed in, what that is worth, and
+    what the grader gave.
     """
     needs_linux()
     from netlab.course import invented

@@ -25,7 +25,10 @@ def build(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Build even if there is one.")] = False,
 ):
-    """Build the engine (about five minutes, once); does nothing when there is one."""
+    """Build the engine, once: about five minutes.
+
+    Does nothing where there is one.
+    """
     from netlab.engines.cache import cache_folder
     from netlab.engines.guest import build as building
     from netlab.engines.guest import transfer
@@ -41,10 +44,11 @@ def build(
 @engine_app.command()
 def info():
     """What the engine in use is made of, and its digest."""
-    from netlab.engines.guest import transfer
+    from netlab.engines.guest import store, transfer
 
     engine = transfer.current()
     about = {"digest": engine.digest, "cache": engine.folder} | engine.about
+    about |= {"timer ticks": f"{store.ticks_per_s()} per second"}
     for key, value in about.items():
         say(f"{key:<12} {', '.join(value) if isinstance(value, list) else value}")
 
@@ -60,7 +64,10 @@ def export(file: Path):
 
 @engine_app.command()
 def wheel(folder: Annotated[Path, typer.Argument(help="Where to write it.")]):
-    """Write the engine as a wheel, netlab_engine, which pip installs beside netlab."""
+    """Write the engine as a wheel, netlab_engine.
+
+    pip installs it beside netlab.
+    """
     from netlab.engines.guest import transfer
 
     file = transfer.write_wheel(folder)
@@ -69,8 +76,10 @@ def wheel(folder: Annotated[Path, typer.Argument(help="Where to write it.")]):
 
 @engine_app.command("vm")
 def machine(folder: Annotated[Path | None, typer.Argument(help="Where to write a wheel.")] = None):
-    """Make the disk of a machine in QEMU that has the engine in use, for engine="vm"; with a
-    folder, also a wheel of it, netlab_vm, for machines that are no x86-64 Linux.
+    """Make a disk with the engine, for QEMU.
+
+    For engine="vm"; with a folder, also a wheel of it, netlab_vm, for machines other than x86-64
+    Linux.
     """
     from netlab.engines.vm import disk
 
@@ -83,8 +92,10 @@ def machine(folder: Annotated[Path | None, typer.Argument(help="Where to write a
 
 @engine_app.command("import")
 def import_engine(file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]):
-    """Import an engine that was exported elsewhere, after a short test run: its files and its
-    numbers must be those of its digest. Import from people you trust: an engine is a program.
+    """Import an engine that was exported elsewhere.
+
+    A short test run comes first: its files and its numbers must be those of its digest. Import from
+    people you trust: an engine is a program.
     """
     from netlab.cli.doctor import refuse_other_numbers
     from netlab.engines.guest import transfer
@@ -96,8 +107,10 @@ def import_engine(file: Annotated[Path, typer.Argument(exists=True, dir_okay=Fal
 def sources(
     folder: Annotated[Path, typer.Argument(help="Where to put them.")] = Path("engine-sources"),
 ):
-    """Fetch the exact sources of everything in the engine, from Debian's mirror or its snapshot
-    archive, and add netlab's own changes to the kernel.
+    """Fetch the sources of everything in the engine.
+
+    They come from Debian's mirror or its snapshot archive; netlab's own changes to the kernel are
+    added.
     """
     from netlab.engines.guest import materials
 
@@ -111,8 +124,10 @@ def lock(
         str | None, typer.Option(help="Series of the kernel; that of the lock, if not given.")
     ] = None,
 ):
-    """Renew engine.lock: the packages of rootfs.txt and the newest kernel of a series, as the
-    mirror has them today. For whoever changes the engine; everybody else builds what it says.
+    """Renew engine.lock, the list of what an engine is made of.
+
+    It takes the packages of rootfs.txt and the newest kernel of a series, as the mirror has them
+    today. This is for changing the engine; everybody else builds what the list says.
     """
     from netlab.engines.guest import packages, renewal
 
@@ -133,8 +148,9 @@ def serve(
     each: Annotated[int, typer.Option(help="Networks of one address at once.", min=1)] = 2,
     longest: Annotated[float, typer.Option(help="Seconds that a network may be up.", min=1)] = 3600,
 ):
-    """Run experiments for netlab on another machine: over standard input and output for the one
-    who starts it, as ssh does.
+    """Run experiments for netlab on another machine.
+
+    Over standard input and output, for the one who starts it, as ssh does.
     """
     from netlab.engines import listen as listening
     from netlab.engines import serve

@@ -6,6 +6,7 @@ import pandas as pd
 
 from netlab.errors import NetlabError
 from netlab.fairness import jain_index, shares
+from netlab.fairness.evolution import TOGETHER, common_time_s
 from netlab.plots._words import plural, unit_prefix
 from netlab.readers import read_iperf3
 
@@ -25,17 +26,32 @@ BOTH_WAYS = "sent both ways (--bidir); the two directions do not compete for the
 
 
 def report(files):
-    """A text about these reports of iperf3: one, or those of tests that ran together.
+    """The text of `report_and_errors`, which says how many files are left out of it."""
+    return report_and_errors(files)[0]
+
+
+def report_and_errors(files):
+    """A text about these reports of iperf3: one, or those of tests that ran together; and an error
+    for each file that is left out of it.
 
     Raises
     ------
     NetlabError
-        A file is not the report of a whole test, or is named twice; or no data went through.
+        No file is the report of a whole test, or one is named twice; or no data went through.
     """
     twice = pd.Series([os.path.realpath(file) for file in files]).duplicated()
     if twice.any():
         raise NetlabError(f"{files[twice.idxmax()]}: named twice; name each test's file once")
-    tests = pd.DataFrame([read(file) for file in files])
+    tests, left_out = [], []
+    for file in files:
+        try:
+            tests.append(read(file))
+        except NetlabError as error:
+            left_out.append(error)
+    if not tests:
+        raise NetlabError("\n".join(map(str, left_out)))
+    tests, same = each_once(tests)
+    tests = pd.DataFrame(tests)
     streams = pd.concat(list(tests.streams), ignore_index=True)
     if not streams.bps.any():
         raise NetlabError(
@@ -43,13 +59,14 @@ def report(files):
             " test again."
         )
     indices = {}
-    if len(files) > 1:
-        indices[f"{len(files)} files"] = jain_index(streams.groupby("file").bps.sum())
-    if len(files) == 1 or len(streams) > len(files):
+    if len(tests) > 1:
+        indices[f"{len(tests)} files"] = jain_index(streams.groupby("file").bps.sum())
+    if len(tests) == 1 or len(streams) > len(tests):
         indices[plural(len(streams), "stream")] = jain_index(streams.bps)
     width = max(map(len, indices)) + 1
     heads = [
-        f"{one.file}: iperf3 {one.version}, {one.protocol}, {plural(len(one.streams), 'stream')}"
+        f"{one.file}: iperf3{f' {one.version}' if isinstance(one.version, str) else ''},"
+        f" {one.protocol}, {plural(len(one.streams), 'stream')}"
         for one in tests.itertuples()
     ]
     fair = [f"Jain's index of {of + ':':<{width}} {index:.5f}" for of, index in indices.items()]
@@ -57,19 +74,75 @@ def report(files):
     received = streams.received_bps.notna()
     notes.append(COUNTED[int(received.any()) + int(received.all())])
     notes += [f"Note: {file} {BOTH_WAYS}" for file in tests.file[tests.bidirectional]]
-    return "\n".join([*heads, "", *table(streams), "", *fair, *apart(tests), "", *notes])
+    notes += [
+        f"Note: {one.file} is text, in which iperf3 rounds: throughputs are within"
+        f" {one.rounding:.2%} of these."
+        for one in tests.itertuples()
+        if one.rounding
+    ]
+    warnings = [*same, *apart(tests)]
+    if left_out:
+        warnings.append(
+            f"Warning: these figures are without {len(left_out)} of {len(files)} files, which"
+            " cannot be read."
+        )
+    text = "\n".join([*heads, "", *table(streams), "", *fair, *warnings, "", *notes])
+    return text, left_out
+
+
+def each_once(tests):
+    """The tests, and a note on each file that is about the same test as one before it."""
+    kept, notes = [], []
+    for test in tests:
+        if twin := next((one for one in kept if is_one_test(one, test)), None):
+            notes.append(
+                f"Note: {test['file']} and {twin['file']} are reports of one test (their cookies"
+                f" are equal): it counts once, as {twin['file']} has it."
+            )
+        else:
+            kept.append(test)
+    return kept, notes
+
+
+def is_one_test(one, other):
+    """Are these reports, perhaps of its two sides, of one test? (Equal cookies may be blots.)"""
+    names = "cookie", "client_ports"
+    alike = one.get("cookie") and all(one[name] == other.get(name) for name in names)
+    if not alike or not abs(one["started_unix_s"] - other["started_unix_s"]) <= one["runs_s"] + 1:
+        return False
+    got, also_got = one["received_bytes"], other["received_bytes"]
+    return not abs(got - also_got) > 0.05 * got
 
 
 def apart(tests):
-    """A warning about tests that were over before others began: they shared nothing."""
+    """A warning about tests that did not run together: they shared nothing, or not all the time."""
+    if len(tests) < 2:
+        return
     starts = tests.set_index("file").started_unix_s
-    ends = starts + [t.omit_s + t.streams.end_s.max() for t in tests.itertuples()]
-    s = starts.max() - ends.min()
-    if s >= 0:
+    if silent := [str(file) for file in starts.index[starts.isna()]]:
+        files = ", ".join(silent)
+        yield f"Note: no time is in {files}: did all of these tests run together?"
+        return
+    # up to 3.18, iperf3 prints the second in which it started
+    slack_s = float((starts % 1 == 0).any())
+    starts = starts + tests.set_index("file").omit_s
+    ends = starts + tests.set_index("file").runs_s
+    together_s, whole_s = common_time_s(starts, ends)
+    if together_s <= min(slack_s, (ends - starts).min() / 2):
+        s = max(0, -together_s)
+        after = f"{s:.0f} s" if s >= 1 else "less than a second"
         yield (
-            f"Warning: these tests did not compete. {starts.idxmax()} began {s:.0f} s after"
-            f" {ends.idxmin()} had ended, so this index says how alike two tests were, and not how"
-            " fairly a link was shared. Run them at the same time."
+            "Warning: these tests did not run together: they did not compete."
+            f" {starts.idxmax()} began {after} after {ends.idxmin()} had ended, so this index says"
+            " how alike two tests were, and not how fairly a link was shared. Run them at the same"
+            " time."
+        )
+    elif together_s + slack_s < TOGETHER * (whole_s - slack_s):
+        yield (
+            "Warning: these tests did not run together all the time, but for"
+            f" {together_s:.3g} of {whole_s:.3g} s. Each throughput is the mean of a test's own"
+            " time: their sum may be more than a link carries, and this index is not that of flows"
+            " that share it. Run them at the same time."
         )
 
 
@@ -90,7 +163,8 @@ def read(file):
             f"{file}: not every stream has a throughput here. Give the client's report, and not the"
             " server's."
         )
-    return out.meta | {"file": str(file), "streams": out.streams.assign(file=str(file), bps=bps)}
+    streams = out.streams.assign(file=str(file), bps=bps)
+    return out.meta | {"file": str(file), "streams": streams, "runs_s": streams.end_s.max()}
 
 
 def table(streams):

@@ -2,7 +2,9 @@
 Mininet's prompt.
 """
 
+import ast
 import contextlib
+import re
 
 from netlab.cli.prompt import Prompt
 from netlab.errors import SpecificationError, needs_notebooks
@@ -62,8 +64,38 @@ def at_prompt(net, cell):
                 break
 
 
+def first(lines):
+    """Of a cell's lines, those from `%%on` on, where only comments and blank lines are above: a
+    magic is a cell's first line, and an answer of a set begins with "# YOUR CODE HERE". A
+    SyntaxError where other code is above.
+    """
+    at = next((at for at, line in enumerate(lines) if re.match(r"%%on\s", line)), 0)
+    if not at or lines[0].startswith("%%"):
+        return lines
+    above = [line.strip() for line in lines[:at]]
+    if code := [line for line in above if line and not line.startswith("#")]:
+        if is_python(lines):  # in a text of several lines
+            return lines
+        raise SyntaxError(
+            f"{lines[at].strip()} must be the first line of its cell, and above it is {code[-1]!r}:"
+            " delete that, or move it to a cell of its own"
+        )
+    return lines[at:]
+
+
+def is_python(lines):
+    """Is this a cell in Python, but for line magics?"""
+    try:
+        ast.parse(re.sub(r"(?m)^([ \t]*)[%!](?!%).*$", r"\1pass", "".join(lines)))
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
 def register(shell):
     """Give IPython the magic."""
+    if first not in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.append(first)
     shell.register_magic_function(
         lambda line, cell: on(shell, line, cell), magic_kind="cell", magic_name="on"
     )

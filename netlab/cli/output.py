@@ -2,13 +2,14 @@
 
 import typer
 
+from netlab import errors
 from netlab.engines.files import check, write
 from netlab.errors import NetlabError
 
 
 def printable(line):
-    """The line with "?" for each character that could control a terminal."""
-    return "".join(c if c.isprintable() or c == "\t" else "?" for c in str(line))
+    """The line with "?" for each character that could control a terminal, or begin another."""
+    return errors.printable(line).replace("\n", "?")
 
 
 def say(*lines):
@@ -25,8 +26,7 @@ def show(piece):
 
 def warn(text, colour="yellow"):
     """Print what netlab refuses, or warns of."""
-    text = "\n".join(map(printable, str(text).split("\n")))
-    typer.secho(f"netlab: {text}", err=True, fg=colour)
+    typer.secho(f"netlab: {errors.printable(text)}", err=True, fg=colour)
 
 
 def write_all(folder, files, move="name another folder, or move that file away"):

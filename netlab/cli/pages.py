@@ -22,6 +22,7 @@ with needs_notebooks():
         IPythonRenderer,
         MarkdownWithMath,
     )
+    from plotly.io import to_html
 
 # The browser's wall: no script, and nothing from elsewhere, not even the name of a link's host. A
 # policy in a page cannot forbid <meta http-equiv="refresh">: no <meta> of a notebook gets here.
@@ -180,6 +181,31 @@ class PageExporter(HTMLExporter):
             path=context.get("resources", {}).get("metadata", {}).get("path", ""),
         )
         return MarkdownWithMath(renderer=renderer).render(source)
+
+
+class LivePage(PageExporter):
+    """A notebook of your own to a page whose figures move, without scripts from elsewhere;
+    `jupyter nbconvert --to netlab.cli.pages.LivePage`.
+    """
+
+    def __init__(self, **options):
+        blocks = ("html_head_js", "html_head_js_mathjax", "html_head_js_mermaidjs")
+        empty = "".join(f"{{%- block {block} -%}}{{%- endblock -%}}" for block in blocks)
+        page = DictLoader({NO_FILE: f"{{%- extends 'lab/index.html.j2' -%}}{empty}"})
+        super().__init__(
+            extra_loaders=[page], template_file=NO_FILE, extra_template_basedirs=[], **options
+        )
+
+    def from_notebook_node(self, nb, resources=None, **options):
+        for number, output in enumerate(pictures.figures(nb)):
+            output.data["text/html"] = to_html(
+                output.data[pictures.FIGURE],
+                full_html=False,
+                include_plotlyjs=number == 0,
+                include_mathjax=False,
+                validate=False,
+            )
+        return super().from_notebook_node(nb, resources, **options)
 
 
 def harmless(page, warn):

@@ -15,6 +15,7 @@ from netlab.readers._common import read_file
 from netlab.running.typed import one_line
 
 IPERF_S = 5  # that `iperf` sends; Mininet's [virtual s]
+LISTENS_S = 0.5  # by then iperf's server listens [virtual s]
 HELP = """\
 <node> <command> types on the bash of a node, which stays: variables, folders
 and jobs last. Addresses take the place of names: h2 ping -c 4 h3
@@ -150,6 +151,7 @@ class Prompt(Cmd):
         self.show(f"*** Iperf: testing TCP bandwidth between {client} and {server} \n")
         listening = self.net.start(server, "iperf -p 5001 -s")
         try:
+            self.net.sleep(LISTENS_S)
             said = self._run(client, f"iperf -p 5001 -t {IPERF_S} -c {self.address[server]}")
         finally:
             listening.stop()

@@ -10,13 +10,18 @@ from netlab import Network, portfolio, read_miniedit, replay, wan
 from netlab.cli.doors import open_door
 from netlab.cli.output import show
 from netlab.cli.prompt import Prompt
-from netlab.engines.files import begins_as, check, write
+from netlab.engines.files import check, write
 from netlab.errors import CommandError, NetlabError, SpecificationError
 from netlab.readers._common import read_file
 from netlab.running.history import MOST_BYTES, History
 from netlab.topology.picture import alt_text
 
-SCRIPT = begins_as(lambda head: head.startswith(b'{"topology": '))  # which --save may replace
+
+def is_script(file):
+    """Is this what --save wrote, which it may replace?"""
+    with contextlib.suppress(SpecificationError, UnicodeDecodeError):
+        return History.wrote(file.read(MOST_BYTES + 1).decode())
+    return False
 
 
 class Shell(Prompt):
@@ -61,7 +66,7 @@ def topology(name, **options):
 def shell(network, save=None, **options):
     """Open a network (`options` are those of `Network`) and take lines at its prompt."""
     if save:
-        check(save, "--save", SCRIPT)
+        check(save, "--save", is_script)
     with Network(network, **options) as net:
         show(f"*** {alt_text(network)}\n*** Clock: {net.clock_kind}\n")
         show("*** help lists commands; exit or Ctrl-D leaves, and ends the network\n")
@@ -72,7 +77,7 @@ def shell(network, save=None, **options):
             Shell(net, show).loop()
         finally:
             if save:
-                write(save, net.history.to_text(), "--save", ours=SCRIPT)
+                write(save, net.history.to_text(), "--save", ours=is_script)
     if save:
         show(f"*** `netlab replay {save}` does it again\n")
 

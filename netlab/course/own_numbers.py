@@ -2,6 +2,7 @@
 grades can draw them again.
 """
 
+import contextlib
 import getpass
 import hashlib
 import json
@@ -14,12 +15,18 @@ from types import SimpleNamespace
 from netlab.course import ids
 from netlab.course.texts import in_a_cell
 from netlab.errors import SpecificationError
+from netlab.readers._common import read_file
 
 PARAMETERS = Path(__file__).with_name("parameters.toml")
 COURSE = "course.json"  # in the working folder: {"secret": "...", "roster": ["...", ...]}
 CONTENTS = "secret", "roster"
 SECRET = "netlab"  # of who has no course.json
 NO_SUCH_ID = "this course has no such id; write yours, as your course knows you, in the first cell"
+OTHER_NUMBERS = (
+    "this notebook was handed out with other ranges of numbers than the netlab here has, so they"
+    " are not yours: install the netlab that your course gave you, and run all cells"
+)
+LARGEST_BYTES = 20_000_000  # of a notebook that is looked into
 
 
 class Parameters(SimpleNamespace):
@@ -80,7 +87,8 @@ def mine(assignment, student=None):
     Warns
     -----
     UserWarning
-        The course's roster does not have this id.
+        The course's roster does not have this id, or the set's notebook, in the working folder, was
+        handed out with other ranges of numbers than this netlab has.
 
     Examples
     --------
@@ -92,6 +100,8 @@ def mine(assignment, student=None):
     if stranger(found.student):
         text = f"student = {found.student!a}: {NO_SUCH_ID}. If that is a slip, these numbers are"
         warnings.warn(f"{text} not yours", stacklevel=2)
+    if handed_out(assignment) not in (None, numbers_mark(assignment)):
+        warnings.warn(f"{assignment}: {OTHER_NUMBERS}", stacklevel=2)
     return found
 
 
@@ -168,6 +178,24 @@ def course(folder):
     else:
         why = "a damaged roster"
     raise SpecificationError(f"{file} has {why}; ask your course for its course.json")
+
+
+def numbers_mark(assignment):
+    """Fingerprint of what the numbers of a problem set are drawn from, for the notebooks that are
+    handed out; "" for a set without numbers.
+    """
+    rules = tomllib.loads(PARAMETERS.read_text(encoding="utf-8")).get(assignment)
+    told = json.dumps(["netlab numbers", assignment, rules], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:8] if rules else ""
+
+
+def handed_out(assignment, folder="."):
+    """The fingerprint in the notebook of a set, in a folder; None where there is none."""
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
+        notebook = json.loads(read_file(Path(folder, f"{assignment}.ipynb"), LARGEST_BYTES))
+        mark = notebook["metadata"]["netlab"]["numbers"]
+        return mark if isinstance(mark, str) else None
+    return None
 
 
 def mark_of(secret):

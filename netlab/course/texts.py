@@ -17,6 +17,24 @@ COMPUTES += "\N{SMALL HYPHEN-MINUS}\N{SMALL COMMERCIAL AT}\N{MINUS SIGN}"
 FORMULA = re.compile(rf"""(^|[;,"'\uff0c\uff1b])(\s*)(?=[{COMPUTES}])""")
 
 
+CELL = re.compile(
+    r"<ipython-input-[^<>]{1,40}>, | \(<string>\)$"
+)  # a cell's text, as IPython names it
+ZEROS = "leading zeros in decimal integer literals are not permitted"
+POINT = "for a number with a comma, write 0.05 and not 0,05, 1050 and not 1,050"
+
+
+def of_python(said):
+    """Python's words on an error, for people.
+
+    Examples
+    --------
+    >>> of_python("SyntaxError: invalid syntax (<ipython-input-1-b518796e2a28>, line 4)")
+    'SyntaxError: invalid syntax (line 4)'
+    """
+    return CELL.sub("", said) + f"; {POINT}" * (ZEROS in said)
+
+
 def printable(text, most=LONGEST):
     """A text of one line without anything that a terminal would obey, shortened."""
     text = " ".join(without_controls(text[: 4 * most]).split())

@@ -61,13 +61,20 @@ NOT_ROOT = (
     ' engine="mininet" (or NETLAB_ENGINE=mininet)'
 )
 
+AS_ROOT = (
+    "it would run what is in this file as root, with all of this machine within reach. Read the"
+    ' file, and then name it: --engine mininet, engine="mininet"'
+)
 
-def pick(engine=None):
+
+def pick(engine=None, strange=False):
     """The engine of this name or address; None: $NETLAB_ENGINE, or the first that works. An
-    `Engine` is taken as it is.
+    `Engine` is taken as it is. `strange`: for what somebody else wrote, which Mininet would run as
+    root, so it is taken only where it is named.
 
-    Where the guest does not work, a line says so. A SpecificationError for an unknown name; an
-    EngineError, which says how to get one, where it does not work here.
+    Where the guest does not work, or this machine cannot run it, a line says so.
+    A SpecificationError for an unknown name; an EngineError, which says how to get one, where it
+    does not work here.
     """
     if isinstance(engine, Engine) and not isinstance(engine, type):
         return engine
@@ -90,7 +97,12 @@ def pick(engine=None):
         try:
             if name == "mininet" and getattr(os, "geteuid", int)() != 0:
                 raise EngineError(NOT_ROOT)
+            if name == "mininet" and strange:
+                raise EngineError(AS_ROOT)
             chosen = new()
+            # an image may have been built on a machine that runs guests, and started on another
+            if name == "guest" and (refusal := chosen.refusal()):
+                raise EngineError(refusal)
         except EngineError as error:
             refused.append(f"{name}: {error}")
             continue
@@ -107,7 +119,7 @@ def pick_jailed(engine=None):
     """As `pick`, for what a stranger wrote: Python that it carries runs in a jail, with the same
     bytes. An engine that is given, and not named, is taken as it is.
     """
-    chosen = pick(engine)
+    chosen = pick(engine, strange=True)
     address = getattr(chosen, "address", "")
     if chosen is engine or address == "vm":  # which is a jail by itself
         return chosen

@@ -12,6 +12,7 @@ standard input and output.
 """
 
 import codecs
+import contextlib
 import ctypes
 import fcntl
 import itertools
@@ -27,13 +28,15 @@ import time
 
 PIECE = 60_000
 TICK_NS = 50_000_000  # between two looks for an interrupt while something runs
-GRACE_NS = 1_000_000_000  # between ^C and SIGKILL
+GRACE_NS = 1_000_000_000  # between ^C and SIGKILL, and between SIGKILL and the end
+CGROUPS, MNT_DETACH = b"/sys/fs/cgroup", 2
 MARK = "--netlab--"  # between the outputs of set-up commands
 # What programs may do, as root: all that concerns networks, users and files, and nothing that
-# concerns the machine (mount, enter another host, look into another process, power off).
+# concerns the machine (mount, enter another host, look into another process, go before others,
+# power off).
 CAPABILITIES = [
     *("net_admin", "net_raw", "net_bind_service", "net_broadcast"),
-    *("chown", "dac_override", "fowner", "fsetid", "kill", "setgid", "setuid", "sys_nice"),
+    *("chown", "dac_override", "fowner", "fsetid", "kill", "setgid", "setuid"),
 ]
 
 
@@ -83,9 +86,10 @@ class Batch:
                 self.lines = ["link set lo up"]
                 # the host's namespaces live as long as this, which waits for an end of its input
                 self.shell = subprocess.Popen(
-                    ["mnexec", "-n", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                    ["mnexec", "-np", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
                 )
                 self.pid = self.shell.pid
+                self.shell.stdout.readline()  # its number: it has its namespaces now
 
             def cmd(self, *words, **options):
                 if words != ("ifconfig lo up",):
@@ -125,12 +129,58 @@ class Batch:
             raise RuntimeError(f"ip -batch said: {done.stdout}")
 
 
+class Group:
+    """All programs that run on hosts, and all their children: one control group, ended as one.
+
+    Its file system is no longer mounted: only this process has a descriptor of it.
+    """
+
+    def __init__(self):
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.mount(b"cgroup", CGROUPS, b"cgroup2", 0, None):
+            raise OSError(ctypes.get_errno(), "no control groups")
+        self.folder = os.open(CGROUPS, os.O_RDONLY | os.O_DIRECTORY)
+        if libc.umount2(CGROUPS, MNT_DETACH):
+            raise OSError(ctypes.get_errno(), "the control groups stay in sight")
+        os.mkdir("programs", dir_fd=self.folder)
+
+    def open(self, name, mode):
+        flags = os.O_RDONLY if mode == "r" else os.O_WRONLY
+        return open(os.open(name, flags, dir_fd=self.folder), mode)
+
+    def enter(self, name="programs"):
+        """Move this process to a group; its later children will be there, too."""
+        with self.open(f"{name}/cgroup.procs", "w") as file:
+            file.write("0")
+
+    def end(self):
+        """End all of them; this process leaves the group meanwhile."""
+        self.enter(".")
+        end = time.monotonic_ns() + GRACE_NS
+        with self.open("programs/cgroup.kill", "w") as file:
+            file.write("1")
+        while True:
+            with self.open("programs/cgroup.events", "r") as file:
+                if "populated 0" in file.read():
+                    break
+            if time.monotonic_ns() > end:
+                raise RuntimeError("programs that were left running do not end")
+            # the group's kill passes over threads whose first one has ended
+            with self.open("programs/cgroup.procs", "r") as file:
+                for number in file.read().split():
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(int(number), signal.SIGKILL)
+            time.sleep(0.001)
+        self.enter()
+
+
 class GuestLine(Batch):
     """The line to the parent of a guest. Messages travel in pieces, each behind ``+`` (more
     follows) or ``.`` (the last).
     """
 
     epoch_ns = 0  # the guest's clock begins with it
+    group = Group
     confined = ("setpriv", "--bounding-set", ",+".join(("-all", *CAPABILITIES)))
 
     def __init__(self):
@@ -172,6 +222,7 @@ class PipeLine:
     """The line to a parent on the same machine: a JSON text per line, ``{"bell"}`` among them."""
 
     confined = ()  # programs are this machine's own, and run with all its rights
+    group = None
 
     def node_classes(self):
         from mininet.link import Link
@@ -284,6 +335,7 @@ class Agent:
 
     def __init__(self, line):
         self.line, self.net, self.jobs, self.open = line, None, {}, []
+        self.group = None
 
     def serve(self):
         try:
@@ -329,6 +381,9 @@ class Agent:
             if done.returncode:
                 printed = done.stdout.split(MARK + "\n")
                 return {"failed": [name, commands[len(printed) - 2], printed[-1]]}
+        if self.line.group:  # what holds the hosts' namespaces stays outside of it
+            self.group = self.line.group()
+            self.group.enter()
         return {}
 
     def do_start(self, host, command):
@@ -348,6 +403,14 @@ class Agent:
         if job.status is None:
             job.signal(b"I")
         return self.finish([job], GRACE_NS, b"K")
+
+    def do_end_all(self):
+        """End every program that was started, and all its children."""
+        if self.group is None:
+            raise RuntimeError("only a guest can end all that was started in it")
+        self.group.end()
+        self.pump()
+        return {}
 
     def do_sleep(self, seconds):
         return {"rung": self.run_time(time.monotonic_ns() + int(float(seconds) * 1e9))}

@@ -6,7 +6,7 @@ kernel: virtual time stands still.
 
 import contextlib
 import json
-import os
+import math
 import select
 import signal
 import socket
@@ -46,10 +46,24 @@ def message(data):
     return found
 
 
+def ready(sources, what, until):
+    """Those of these sockets or descriptors that can be read or written (`what`) by then."""
+    waiting = select.poll()
+    try:
+        for one in sources:
+            waiting.register(one, what)
+        left_s = until - time.monotonic()
+        found = dict(waiting.poll(None if left_s == math.inf else max(0, 1000 * left_s)))
+    except (OSError, ValueError) as error:  # closed by another thread
+        raise LineDown from error
+    return [one for one in sources if (one if isinstance(one, int) else one.fileno()) in found]
+
+
 class Line:
     """How questions are asked, what Ctrl-C does, and `wall_limit_s` for all answers together. [s]
 
-    A line has ``send(message)``, ``receive(until)`` (None where no whole message has come by then),
+    A line has ``send(message, until)`` (False where not all of it could be sent by then; called
+    again, it goes on), ``receive(until)`` (None where no whole message has come by then),
     ``send_key(key)`` (heard while something runs), ``drop_keys()``, ``hang_up()`` and ``end()``.
     """
 
@@ -69,7 +83,7 @@ class Line:
         """
         if self.interrupted:
             raise Interrupted
-        pressed, failure = 0, None
+        pressed, failure, sent = 0, None, False
 
         def press(*_):
             nonlocal pressed
@@ -85,7 +99,6 @@ class Line:
         asked = time.monotonic()
         deadline, next_look = asked + self.wall_limit_s - self.wall_s, asked + LOOK_S
         try:
-            self.send(question)
             while True:
                 if self.interrupted:
                     raise LineDown
@@ -98,7 +111,11 @@ class Line:
                 if now >= next_look:
                     look()
                     next_look = time.monotonic() + LOOK_S
-                event = self.receive(min(deadline, next_look))
+                until = min(deadline, next_look)
+                if not sent:
+                    sent = self.send(question, until)
+                    continue
+                event = self.receive(until)
                 if event is None:
                     continue
                 if event.pop("done", False):
@@ -148,10 +165,11 @@ class OverLine:
 
 
 class GuestLine(Line):
-    """The line to a guest's /dev/netlab: a socket for messages, a pipe for keys (Ctrl-C, SIGKILL).
+    """The line to a guest's /dev/netlab: a socket for messages, one for keys (Ctrl-C, SIGKILL).
 
-    The guest gets `guest_socket` and `guest_keys`. This side keeps the latter open, to take back a
-    key. What the guest's `hooks` tell is heard before a later message.
+    The guest gets `guest_socket` and `guest_keys`; `started` closes the first here. What the
+    guest's `hooks` tell is heard before a later message. No call waits for a guest longer than it
+    is told.
     """
 
     def __init__(self, wall_limit_s, hooks):
@@ -160,37 +178,43 @@ class GuestLine(Line):
         self.socket, self.guest_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (self.socket, self.guest_socket):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-        self.guest_keys, self.keys = os.pipe()
-        for end in (self.guest_keys, self.keys):
-            os.set_blocking(end, False)
+        self.keys, self.guest_keys = socket.socketpair()
         self.begun = bytearray()  # the pieces so far of a message that has not come whole
+        self.unsent = []  # the pieces that are left of a question
 
-    def send(self, message):
-        data = json.dumps(message).encode()
-        last = (len(data) - 1) // PIECE * PIECE
-        try:
-            for first in range(0, last, PIECE):
-                self.socket.send(b"+" + data[first : first + PIECE])
-            self.socket.send(b"." + data[last:])
-        except OSError as error:
-            raise LineDown from error
+    def started(self):
+        """The guest has its end of the line: close ours of it."""
+        self.guest_socket.close()
+
+    def send(self, message, until):
+        if not self.unsent:
+            data = json.dumps(message).encode()
+            pieces = [data[first : first + PIECE] for first in range(0, len(data), PIECE)]
+            self.unsent = [b"+" + piece for piece in pieces[:-1]] + [b"." + pieces[-1]]
+        while self.unsent and ready([self.socket], select.POLLOUT, until):
+            try:
+                self.socket.send(self.unsent[0], socket.MSG_DONTWAIT)
+                del self.unsent[0]
+            except BlockingIOError:
+                """It could be written, but not so much."""
+            except OSError as error:
+                raise LineDown from error
+        return not self.unsent
 
     def receive(self, until):
         while True:
-            left = until - time.monotonic()
-            if left <= 0:
+            if time.monotonic() >= until:
                 return None
-            try:
-                ready = select.select([*self.hooks.sockets, self.socket], [], [], left)[0]
-            except (OSError, ValueError) as error:  # closed by another thread
-                raise LineDown from error
-            if not ready:
+            came = ready([*self.hooks.sockets, self.socket], select.POLLIN, until)
+            if not came:
                 return None
-            if ready[0] is not self.socket:
-                self.hooks.serve(ready[0])
+            if came[0] is not self.socket:
+                self.hooks.serve(came[0])
                 continue
             try:
-                piece = self.socket.recv(65536)
+                piece = self.socket.recv(65536, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                continue
             except OSError as error:
                 raise LineDown from error
             if not piece:
@@ -203,20 +227,19 @@ class GuestLine(Line):
                 return message(data)
 
     def send_key(self, key):
-        with self.lock, contextlib.suppress(BlockingIOError):  # it has thousands already
+        with self.lock, contextlib.suppress(OSError):  # it has thousands already, or has gone
             if not self.closed:
-                os.write(self.keys, key.encode())
+                self.keys.send(key.encode(), socket.MSG_DONTWAIT)
 
     def drop_keys(self):
         """Take back a key that came too late: the agent would read it in the next question."""
         with contextlib.suppress(OSError):  # there is none
-            os.read(self.guest_keys, 64)
+            self.guest_keys.recv(64, socket.MSG_DONTWAIT)
 
     def hang_up(self):
         with contextlib.suppress(OSError):  # the guest has gone
             self.socket.shutdown(socket.SHUT_RDWR)
 
     def end(self):
-        self.socket.close()
-        os.close(self.guest_keys)
-        os.close(self.keys)
+        for end in (self.socket, self.guest_socket, self.keys, self.guest_keys):
+            end.close()

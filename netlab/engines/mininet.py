@@ -89,7 +89,7 @@ class MininetConnection(OverLine):
     """A running agent; a `Connection`."""
 
     def __init__(self, python, wall_limit_s):
-        self.switches = []
+        self.switches, self.added = [], []  # names of switches, and of what lines add beside them
         self.folder = Path(tempfile.mkdtemp(prefix="netlab-mininet-"))
         try:
             # a copy: beside the original is a module mininet, which is not the one to import
@@ -103,7 +103,7 @@ class MininetConnection(OverLine):
         if self.line.closed and not self.line.interrupted:
             raise EngineError(CLOSED)
         if question["op"] == "up":
-            self.switches = question["switches"]
+            self._will_add(question["switches"], question["setup"])
         try:
             return self.line.ask(question, on_event)
         except Interrupted:
@@ -115,6 +115,21 @@ class MininetConnection(OverLine):
             failure = f"the agent that runs Mininet died{f': {error}' if str(error) else ''}"
         self.close()
         raise EngineError(f"{failure}\n{self.line.last}")
+
+    def _will_add(self, switches, setup):
+        """Remember what is added on this machine, of which `close` removes what is left."""
+        added = [
+            command.split()[3]
+            for node, command in setup
+            if node in switches and command.startswith("ip link add ")
+        ]
+        if taken := [name for name in added if os.path.exists(f"/sys/class/net/{name}")]:
+            self.close()
+            raise EngineError(
+                f"this machine has an interface {taken[0]} already, which this network would add:"
+                " remove it (`sudo ip link del`), or give the switches other names"
+            )
+        self.switches, self.added = switches, added
 
     def watch(self, watches):
         return False  # this machine's kernel does not tell by itself
@@ -130,10 +145,12 @@ class MininetConnection(OverLine):
             return
         self.line.close()
         status = self.line.program.returncode
+        gone = list(self.added)  # Mininet does not know of them
         if status < 0 or status > 128:  # killed: the hosts went with it, the switches did not
-            for name in os.listdir("/sys/class/net"):
-                if name.partition("-eth")[0] in self.switches:
-                    subprocess.run(as_root("ip", "link", "del", name), capture_output=True)
+            names = os.listdir("/sys/class/net")
+            gone += [name for name in names if name.partition("-eth")[0] in self.switches]
+        for name in dict.fromkeys(gone):
+            subprocess.run(as_root("ip", "link", "del", name), capture_output=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

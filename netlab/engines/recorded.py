@@ -166,8 +166,21 @@ def tell(provenances, engine, asked):
         )
         print(
             f"recorded: {plural(len(recalled))} of earlier runs on {engines} "
-            f"({virtual_s:.0f} virtual s, which took {wall_s:.0f} s){why}"
+            f"({virtual_s:.0f} virtual s, which took {wall_s:.0f} s){why or not_of_here(recalled)}"
         )
+
+
+def not_of_here(provenances):
+    """A clause where results are of another engine than the guest here, if there is one."""
+    try:
+        from netlab.engines.guest import store  # starts processes
+
+        here = store.current().digest
+    except (ImportError, EngineError):
+        return ""
+    if all(same_bytes(one["engine_digest"], here) for one in provenances):
+        return ""
+    return f"; the guest here is {here}, which gives other numbers"
 
 
 class RecordedEngine:

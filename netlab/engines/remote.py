@@ -31,11 +31,14 @@ from netlab.engines.agent_line import CLOSED, Interrupted, LineDown, OutOfTime, 
 from netlab.engines.host_speed import SLOWEST, wall_s
 from netlab.engines.protocol import ignore
 from netlab.engines.remote_line import HELLO_S, open_line
+from netlab.errors import printable
 
 PROTOCOL = 1
 ABOUT = ("kernel", "iperf3", "mininet", "congestion")
 # what reading a message raises that is not as it should be
 NONSENSE = LookupError, TypeError, ValueError, AttributeError
+# the attributes that errors may have beside their message
+FIELDS = {"console": str, "command": str, "output": str, "status": int, "raw": str}
 MOST_KEPT = 10  # files of an error
 CLOSE_S = 30  # that the other end may take to end a network
 LATER_S = 60  # the other end's own limit comes first
@@ -47,14 +50,15 @@ def raised(told):
         kind = getattr(errors, str(told["kind"]), None)
         known = isinstance(kind, type) and issubclass(kind, errors.NetlabError)
         error = (kind if known else errors.EngineError)(str(told["text"]))
-        vars(error).update(told["fields"])
+        for name, what in FIELDS.items():
+            if name in vars(error) and isinstance(value := told["fields"].get(name), what):
+                setattr(error, name, value)
         if kept := told.get("kept"):
             files = [*kept["files"].items()][:MOST_KEPT]
             plain = {file: str(text) for file, text in files if re.fullmatch(r"[\w-]+", file)}
             _, error.evidence = evidence.save("remote", plain)
-            error.args = (
-                str(error).replace(kept["place"], str(error.evidence or "the other end")),
-            )
+            place = str(error.evidence or "the other end")
+            error.args = (str(error).replace(str(kept["place"]) or place, place),)
         return error
     except NONSENSE:
         return errors.EngineError(f"the other end has failed, and sent no error: {told!a:.500}")
@@ -167,8 +171,9 @@ class RemoteEngine:
             hello["token"] = os.environ.get("NETLAB_TOKEN", "")
         told = self.ask(line, {"hello": hello})
         try:
-            digest, about = str(told["digest"]), {**told["about"]}
-            name, clocks = str(told["name"]), tuple(map(str, told["clocks"]))
+            digest, about = printable(told["digest"]), {**told["about"]}
+            about |= {key: printable(one) for key, one in about.items() if isinstance(one, str)}
+            name, clocks = printable(told["name"]), tuple(map(printable, told["clocks"]))
             at_once, _ = int(told["at_once"]), (clocks[0], *(about[key] for key in ABOUT))
             about["slower"] = min(max(1.0, float(about.get("slower", 1))), SLOWEST)
         except NONSENSE:

@@ -11,14 +11,30 @@ import subprocess
 import tempfile
 import threading
 import time
+import weakref
 
 from netlab.engines.agent_line import LOOK_S, Line, LineDown, TooMuch, message
-from netlab.errors import EngineError
+from netlab.errors import EngineError, printable
 
 HELLO_S = 60  # that the other end may take to say who it is
 CLOSING_S = 10  # that a program may take to end
 MOST_BYTES = 256 << 20  # of one message; the longest are windows
 MOST_WAITING = 1000  # messages that have come and were not taken
+
+
+_lines = weakref.WeakSet()
+
+
+def let_go():
+    """In a fork: let its parent's lines end with its parent."""
+    for line in _lines:
+        with contextlib.suppress(OSError, ValueError), open(os.devnull, "wb") as nothing:
+            # closed, its number could become another file's
+            os.dup2(nothing.fileno(), line.writer.fileno(), inheritable=False)
+
+
+if os.name == "posix":
+    os.register_at_fork(after_in_child=let_go)
 
 
 class StreamLine(Line):
@@ -29,6 +45,8 @@ class StreamLine(Line):
     def __init__(self, reader, writer):
         super().__init__(math.inf)
         self.begun = False  # the other end has said who it is
+        self.writer = writer
+        _lines.add(self)
         self.came, self.answers = queue.Queue(MOST_WAITING), queue.SimpleQueue()
         self.to_send = queue.SimpleQueue()
         for target in (self._read, self._write):
@@ -66,8 +84,9 @@ class StreamLine(Line):
         with contextlib.suppress(OSError):
             writer.close()
 
-    def send(self, message):
+    def send(self, message, until=None):
         self.to_send.put(json.dumps(message).encode() + b"\n")
+        return True
 
     def receive(self, until):
         try:
@@ -78,9 +97,7 @@ class StreamLine(Line):
             self._keep(found)
             raise found
         if "printed" in found:
-            print(
-                str(found["printed"]).replace("\x1b", "\N{SYMBOL FOR ESCAPE}"), end="", flush=True
-            )
+            print(printable(found["printed"]), end="", flush=True)
             return None
         event = found.get("event", found)
         if not isinstance(event, dict):

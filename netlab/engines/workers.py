@@ -34,6 +34,11 @@ def at_limit(said):
     return last == TOO_LARGE or last.startswith(LATE.partition("{")[0])
 
 
+def limits_of(pair):
+    """The limits that there are, of a soft and a hard one."""
+    return [one for one in pair if one != resource.RLIM_INFINITY]
+
+
 @contextlib.contextmanager
 def limited_memory():
     """Limit this process and its children to 4 GB of address space; a LimitError beyond it.
@@ -43,8 +48,8 @@ def limited_memory():
         yield
         return
     before = resource.getrlimit(resource.RLIMIT_AS)
-    most = [one for one in before if one != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_AS, (min([MOST_MEMORY_BYTES, *most]), before[1]))
+    most = min([MOST_MEMORY_BYTES, *limits_of(before)])
+    resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
     try:
         yield
     except MemoryError:
@@ -104,8 +109,9 @@ class Workers:
         )
         self.processes.add(process)
         with contextlib.suppress(ProcessLookupError):  # it has ended
-            limits = MOST_MEMORY_BYTES, MOST_MEMORY_BYTES
-            resource.prlimit(process.pid, resource.RLIMIT_AS, limits)
+            own = resource.prlimit(process.pid, resource.RLIMIT_AS)  # perhaps it has less already
+            most = min([MOST_MEMORY_BYTES, *limits_of(own)])
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (most, most))
         return process
 
     def _end(self, process):

@@ -21,6 +21,9 @@ WINDOWS = "ss -tniOH state established"
 _LOOK = re.compile(r"^at (\d+[.,]\d+)\n(.*?)^end$", re.M | re.S)
 _CARD = re.compile(r"^ *(\S+): *(\d+)(?: +\d+){7} +(\d+)", re.M)
 _WINDOW = re.compile(r"^\d+ +\d+ +\S+:(\d+) +\S+:\d+ .*?\bcwnd:(\d+)", re.M)
+# Axes before and after something was seen; plotly's own begin at -1
+EMPTY = {"xaxis.autorange": False, "yaxis.autorange": False, "yaxis.range": [0, 1]}
+FULL = {"xaxis.autorange": True, "yaxis.autorange": True}
 TITLES = "throughput [Mbit/s]", "window [segment]", "queue [kB]"
 
 
@@ -30,7 +33,7 @@ class Figures:
     def __init__(self, net):
         self.net, self.jobs, self.zero_s, self.printed = net, {}, None, 0
         self.values = [{}, {}, {}]  # of each figure: name -> [time, value] pairs
-        self._before, self._heard, topology = {}, {}, net.topology
+        self._before, self._heard, self._latest_s, topology = {}, {}, 0, net.topology
         hosts = [host.name for host in topology.hosts]
         inner = [one.name for one in (*topology.switches[:1], *topology.routers)]
         self.commands = dict.fromkeys(inner, COUNTERS) | dict.fromkeys(hosts, WINDOWS)
@@ -52,6 +55,7 @@ class Figures:
         look = dict(height=270, margin=dict(l=60, r=15, t=15, b=20), font_size=13)
         figure = Figure(apply_style(fig, **axes, **look, legend_font_size=12), title)
         figure.layout.width = None
+        figure.layout.update(EMPTY | {"xaxis.range": [0, KEPT_S]})
         figure._config = figure._config | dict(displayModeBar=False)
         return figure
 
@@ -81,6 +85,11 @@ class Figures:
                 end = look.end()
                 self._take(node, float(look[1].replace(",", ".")), look[2])
             heard[:] = [text[end:]]
+        for values in self.values:  # a connection that has ended leaves as time goes on
+            for name, points in [*values.items()]:
+                values[name] = [one for one in points if one[0] >= self._latest_s - KEPT_S]
+                if not values[name]:
+                    del values[name]
         for figure, values in zip(self.figures, self.values, strict=True):
             self._show(figure, values)
 
@@ -88,6 +97,7 @@ class Figures:
         if self.zero_s is None:
             self.zero_s = time_s - self.net.clock
         time_s -= self.zero_s
+        self._latest_s = max(self._latest_s, time_s)
         if self.commands[node] == WINDOWS:
             for port, window in _WINDOW.findall(text):
                 self._add(1, f"{node}:{port}", time_s, int(window))
@@ -106,10 +116,7 @@ class Figures:
                 self._add(2, name, time_s, one["backlog"] / 1e3)
 
     def _add(self, figure, name, time_s, value):
-        points = self.values[figure].setdefault(name, [])
-        points.append((time_s, value))
-        while points[0][0] < time_s - KEPT_S:
-            del points[0]
+        self.values[figure].setdefault(name, []).append((time_s, value))
 
     def _show(self, figure, values):
         """The traces with the highest values, but for those that are near nothing."""
@@ -125,6 +132,8 @@ class Figures:
             name=shown + [""] * len(empty),
             visible=[True] * len(data) + [False] * len(empty),
         )
-        figure.plotly_update(update, trace_indexes=list(range(SLOTS)))
+        end_s = max(self._latest_s, KEPT_S)
+        axes = FULL if shown else EMPTY | {"xaxis.range": [end_s - KEPT_S, end_s]}
+        figure.plotly_update(update, axes, trace_indexes=list(range(SLOTS)))
         said = ", ".join(f"{name} {values[name][-1][1]:.3g}" for name in shown)
         figure.description = f"{figure.layout.yaxis.title.text}: {said or 'nothing yet'}"

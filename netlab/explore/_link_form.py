@@ -9,7 +9,7 @@ from netlab.errors import NetlabError, SpecificationError
 from netlab.explore import _explorer
 from netlab.explore._explorer import TEXT
 from netlab.topology.picture import svg
-from netlab.topology.retyping import retyped
+from netlab.topology.retyping import holding, retyped
 
 ROW = dict(flex_flow="row wrap", align_items="center", width="100%")
 # to be read on dark pages, too
@@ -54,7 +54,7 @@ class LinkForm(widgets.VBox):
         """The link as the fields have it; a SpecificationError where it cannot be."""
         rate, delay, loss, queue, discipline = (one.value.strip() for one in self.fields.values())
         packets = re.fullmatch(r"(\d{1,9}) ?p(?:ackets?)?", queue)
-        return self.panel.states[self.number].but(
+        return self.own.but(
             rate=rate or None, delay=delay or None, loss=loss or "0%", qdisc=discipline or None,
             queue_packets=int(packets[1]) if packets and not discipline else None,
             limit=queue if queue and rate and not packets and not discipline else None,
@@ -66,7 +66,8 @@ class LinkForm(widgets.VBox):
         states, topology = [*self.panel.states], self.panel.net.topology
         before = states[self.number]
         try:
-            self._after = states[self.number] = self.wanted()
+            self._after = holding(topology, self.own, before, self.wanted())
+            states[self.number] = self._after
             topology.but(links=states)
             self._lines = retyped(topology, self.own, before, self._after)
         except SpecificationError as error:
@@ -76,7 +77,7 @@ class LinkForm(widgets.VBox):
             said = "What waits there is lost, as the disciplines are made anew." * (
                 " del " in shown
             )
-            if self._after.counts_packets and topology.offloading:
+            if self._after.counts_packets and not topology.meets_segments(self.own):
                 said += " Hosts hand over up to 64 KB at once (offload): so much is lost at once."
         code = f'<pre style="white-space: pre-wrap">{html.escape(shown)}</pre>'
         self.line.value = f'{code}<div style="{look}">{said}</div>'
@@ -88,7 +89,7 @@ class LinkForm(widgets.VBox):
 
     def _change(self, lines, after):
         for node, line in lines.items():
-            typed = self.panel._type(node, line, False)
+            typed = self.panel._type(node, line)
             if typed.status:
                 raise NetlabError(f"{node} refused `{line}`: {typed.output.strip()}")
         self.panel.states[self.number] = after

@@ -7,6 +7,7 @@ import netlab as nl
 from netlab import models, units
 from netlab.explore._explorer import Explorer
 from netlab.explore._parts import add_points, checked, joined, real, steps, styled, whole
+from netlab.models.argument_checks import model
 from netlab.plots._style import COLOURS
 from netlab.plots._words import plural, short_number, with_unit
 from netlab.running.rows import rows
@@ -65,6 +66,7 @@ class Mathis(Explorer):
         if lossless := len(measured) - (measured.loss_rate > 0).sum():
             self._say(f"{plural(lossless, 'run')} without loss not shown")
 
+    @model(apart=["loss"])  # the curves go on where timeouts matter
     def draw(self):
         mss, rtt, streams = self.mss.value, self.rtt.value, self.streams.value
         rate, window, c = self.rate.value, self.window.value, self.constant.value

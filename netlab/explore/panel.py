@@ -21,6 +21,7 @@ from netlab.topology.picture import svg
 SLICE_S = 0.25  # of the wall between two looks at the buttons, while time runs
 SHOW_S = 0.15  # of the wall between two drawings of what is printed
 MOST_SHOWN = 20_000  # characters of a terminal
+TOOL = re.compile(r"(.*/)?(iperf3?|simpleperf(\.py)?)")
 SPEEDS = [("0.1", 0.1), ("1", 1), ("10", 10), ("as fast as it can", None)]
 
 
@@ -116,9 +117,11 @@ class Panel(widgets.VBox):
         self.refresh()
 
     def type(self, host, line, stays=False):
-        """Type a line on a node: as its terminal's line does."""
+        """Type a line on a node: as its terminal's line does. A server stays by itself."""
         if line == "^C" and self._typing == host:
             self.net.ctrl_c()
+        elif serves(line):
+            self._do(lambda: self._serve(host, line))
         else:
             self._do(lambda: self._type(host, line, stays or (self._running and line != "^C")))
 
@@ -186,12 +189,21 @@ class Panel(widgets.VBox):
         elif isinstance(line := message.get("line"), str):
             self.type(host, line, bool(message.get("stays")))
 
-    def _type(self, host, line, stays):
+    def _type(self, host, line, stays=False):
         self._typing = None if stays else host
         try:
             return self.net.type(host, line, stays=stays, show=self._heard)
         finally:
             self._typing = None
+
+    def _serve(self, host, line):
+        """Type the line of a server, which stays; -> what to tell of it."""
+        self._type(host, line, stays=True)
+        if self.net.consoles[host].foreground:
+            return (
+                f"`{line}` runs on {host} until you press Ctrl-C there. Time stands still until"
+                " you type on another node, or step or run it."
+            )
 
     def _heard(self, out):
         if time.monotonic() - self._shown_s > SHOW_S:
@@ -236,9 +248,10 @@ class Panel(widgets.VBox):
     def _work(self):
         while act := self._next():
             try:
-                act()
+                done = act()
                 if act != self._slice:
-                    self.say("")
+                    doubts = " ".join(getattr(done, "doubts", ()))
+                    self.say(done if isinstance(done, str) else doubts, WRONG if doubts else TEXT)
             except KeyboardInterrupt:
                 self.say("Ended by Ctrl-C.")
             except Exception as error:
@@ -255,6 +268,17 @@ class Panel(widgets.VBox):
         left_s = SLICE_S - (time.monotonic() - began) if speed else 0
         # other threads have their turn, too
         self._wake.wait(max(left_s, 0.01))
+
+
+def serves(line):
+    """Is this the line of a server, which ends by Ctrl-C alone?"""
+    words = line.removeprefix("sudo ").split()
+    once = {"-1", "--one-off", "-D", "--daemon"}
+    return (
+        any(map(TOOL.fullmatch, words[:2]))
+        and not {"-s", "--server"}.isdisjoint(words)
+        and once.isdisjoint(words)
+    )
 
 
 def _button(text, icon, act, *arguments):

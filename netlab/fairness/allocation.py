@@ -103,6 +103,8 @@ def alpha_fair(capacities, routes, alpha=1.0):
     _checked(capacities, routes)
     if not isinstance(alpha, Real) or not 0.25 <= alpha <= 8:
         raise ValueError(f"alpha must be a number from 0.25 to 8, not {alpha!r}")
+    if not routes:
+        return _by_flow(routes, [])
     passed = [link for link in capacities if any(link in links for links in routes.values())]
     full = np.array([capacities[link] for link in passed if capacities[link] < inf])
     crosses = np.array(

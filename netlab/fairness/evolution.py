@@ -1,5 +1,6 @@
 """Shares and Jain's index over time."""
 
+import warnings
 from itertools import pairwise
 from math import inf
 
@@ -11,6 +12,23 @@ from netlab.fairness.indices import jain_index, positive
 _INTERVAL_COLUMNS = ["flow", "stream", "start_s", "end_s", "sent_bps", "received_bps", "omitted"]
 
 
+TOGETHER = 0.9  # tests ran together if all of them ran for this share of the time that any ran
+
+
+def common_time_s(starts_s, ends_s):
+    """How long all tests ran at once, below 0 for a gap, and how long any of them ran. [s]"""
+    return min(ends_s) - max(starts_s), max(ends_s) - min(starts_s)
+
+
+def apart(starts_s, ends_s, before):
+    """A remark, behind `before`, about tests that did not run together; "" where they did."""
+    together_s, whole_s = common_time_s(starts_s, ends_s)
+    if not together_s < TOGETHER * whole_s:
+        return ""
+    together_s = max(0, together_s)
+    return f"{before}they did not run together: all only for {together_s:.3g} of {whole_s:.3g} s"
+
+
 def over_time(intervals, window_s, by="flow"):
     """Throughput of each flow, or stream, in each window of time.
 
@@ -18,7 +36,8 @@ def over_time(intervals, window_s, by="flow"):
     start to the earliest last end; a last window that lacks more than 1 % is left out. The rate is
     taken as constant within an interval, and a window counts the part of the interval that it
     overlaps; a flow without an interval in a window has 0 there. A sender counts what it hands to
-    its kernel, which comes in bursts: choose windows of several intervals and round trips.
+    its kernel, which comes in bursts: choose windows of several intervals and round trips. Over UDP
+    a sender counts what is lost, too: where it alone counted, this warns.
 
     Parameters
     ----------
@@ -58,6 +77,12 @@ def over_time(intervals, window_s, by="flow"):
         which = f"flow {row.flow}, stream {row.stream}, from {row.start_s:g} s to {row.end_s:g} s"
         raise ValueError(
             f"intervals must have a received_bps or sent_bps of at least 0: {which} has {row.bps:g}"
+        )
+    if "packets" in rows and (udp := rows.packets.notna() & rows.received_bps.isna()).any():
+        warnings.warn(
+            f"flow {rows.flow[udp].iloc[0]} is UDP, and of its intervals only what was sent is"
+            " known, lost datagrams included: Iperf3(get_server_output=True) tells what arrived",
+            stacklevel=2,
         )
     each = rows.groupby(keys)
     if each.ngroups < intervals.groupby(keys).ngroups or not each.ngroups:

@@ -11,7 +11,8 @@ def harm(solo, contested, better):
     ----------
     solo, contested : float, array or Series
         What was measured of the flow alone, and beside the others, in the same unit: of throughput
-        above 0 alone, else at least 0. NaN gives NaN. Two Series are matched by their index.
+        above 0 and finite alone, else at least 0; infinity is a delay without bound. NaN gives NaN.
+        Two Series are matched by their index.
     better : {"more", "less"}
         Which is better: more, as of throughput, or less, as of delay, loss or completion time.
 
@@ -24,7 +25,7 @@ def harm(solo, contested, better):
     Notes
     -----
     With x alone and y beside others, :math:`(x - y) / x` where more is better, :math:`(y - x) / y`
-    where less is. If both are 0 where less is better, there is no harm.
+    where less is. If both are 0, or both infinite, where less is better, there is no harm.
 
     Unlike Jain's index, harm says who suffers, compares a flow with what it could have, and also
     counts delay and loss. Two flows that share a link evenly do each other a harm of 1/2. So a new
@@ -49,14 +50,16 @@ def harm(solo, contested, better):
     x, y = _measured("solo", solo), _measured("contested", contested)
     if isinstance(x, pd.Series) and isinstance(y, pd.Series) and not x.index.equals(y.index):
         raise ValueError("solo and contested must have the same index: select the same runs")
-    if better == "more" and (np.asarray(x) == 0).any():
-        raise ValueError("solo must be above 0 where more is better: alone it got nothing")
+    if better == "more" and (np.isinf(np.asarray(x)) | (np.asarray(x) == 0)).any():
+        raise ValueError("solo must be above 0, and finite, where more is better")
     with np.errstate(divide="ignore", invalid="ignore"):
         found = (x - y) / x if better == "more" else (y - x) / y
-    if np.ndim(found) == 0:
-        return 0.0 if x == y == 0 else float(found)
-    found[(x == 0) & (y == 0)] = 0.0
-    return found
+    endless = (better == "less") & np.isinf(y)
+    if isinstance(found, pd.Series):
+        found = found.where(~endless, 1.0).where(x != y, 0.0)
+    else:
+        found = np.where(x == y, 0, np.where(endless, 1, found))
+    return float(found) if np.ndim(found) == 0 else found
 
 
 def _measured(name, value):

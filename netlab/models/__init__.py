@@ -2,10 +2,14 @@
 
 Every function takes scalars, arrays or Series and broadcasts them as numpy does. Scalars give a
 float, a Series gives a Series. NaN means *missing*, and gives NaN. An argument that is outside its
-range, or not a number, raises ``ValueError``. A throughput is that of all streams together. The
-unit of a result ends the first sentence. Arguments of one name mean the same in all functions:
-`mathis_bps` explains ``mss_bytes``, ``rtt_s``, ``loss``, ``c`` and ``streams``, `aimd_bps`
-``beta``, `buffer_limited_bps` ``window_bytes`` and `goodput_bps` ``rate_bps``.
+range, or not a number, raises ``ValueError``. One that a formula takes, but that is outside the
+domain in which the model holds, makes one `ModelWarning` for the call: an RTT above 3 s, a timeout
+above 120 s, an MSS below 88 or above 65,535 bytes, a loss above `MATHIS_MOST_LOSS` (0.5 in
+`padhye_bps` and `padhye_simple_bps`), a window above 0 but below 88 bytes. Often it is another
+unit. A throughput is that of all streams together. The unit of a result ends the first sentence.
+Arguments of one name mean the same in all functions: `mathis_bps` explains ``mss_bytes``,
+``rtt_s``, ``loss``, ``c`` and ``streams``, `aimd_bps` ``beta``, `buffer_limited_bps`
+``window_bytes`` and `goodput_bps` ``rate_bps``.
 
 - Loss, the buffers and the link each limit a connection: `mathis_bps`, `buffer_limited_bps`,
   `goodput_bps`. `limited_bps` is the lowest of these limits, `limiting` names it.

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from netlab.models.argument_checks import holds_a_segment, unwrapped, within
+from netlab.models.argument_checks import holds_a_segment, model, unwrapped, within
 from netlab.models.loss import MATHIS_C, mathis_bps
 
 
+@model
 def bandwidth_delay_product_bytes(rate_bps, rtt_s):
     """Data in flight that keeps a path full. [byte]
 
@@ -31,6 +32,7 @@ def bandwidth_delay_product_bytes(rate_bps, rtt_s):
     return unwrapped(within("rate_bps", rate_bps, above=0) * within("rtt_s", rtt_s, least=0) / 8)
 
 
+@model
 def buffer_limited_bps(window_bytes, rtt_s, streams=1):
     """Throughput of connections that are limited by their windows. [bit/s]
 
@@ -56,6 +58,7 @@ def buffer_limited_bps(window_bytes, rtt_s, streams=1):
     return unwrapped(8 * within("streams", streams, least=1, whole=True) * window / rtt)
 
 
+@model
 def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
     """Payload that a link carries when it is full of full segments. [bit/s]
 
@@ -85,6 +88,7 @@ def goodput_bps(rate_bps, mss_bytes=1448, frame_bytes=1514):
     return unwrapped(rate * mss / frame)
 
 
+@model
 def sawtooth_utilisation(queue_bytes, rate_bps, rtt_s, beta=0.5):
     """Share of its bottleneck's rate that one connection uses, if only the full queue loses. [1]
 
@@ -127,6 +131,7 @@ def sawtooth_utilisation(queue_bytes, rate_bps, rtt_s, beta=0.5):
     return unwrapped((top**2 - low**2) / (2 * (1 - low) + top**2 - 1))
 
 
+@model
 def limited_bps(
     mss_bytes, rtt_s, loss=0, rate_bps=np.inf, window_bytes=np.inf, c=MATHIS_C["periodic"],
     streams=1, frame_bytes=None,
@@ -162,6 +167,7 @@ def limited_bps(
     return unwrapped(least)
 
 
+@model
 def limiting(
     mss_bytes, rtt_s, loss=0, rate_bps=np.inf, window_bytes=np.inf, c=MATHIS_C["periodic"],
     streams=1, frame_bytes=None,
@@ -195,6 +201,7 @@ def _least(mss_bytes, rtt_s, loss, rate_bps, window_bytes, c, streams, frame_byt
     return np.minimum(np.minimum(link, window), lossy), (link, window, lossy)
 
 
+@model
 def streams_needed(bps, mss_bytes, rtt_s, loss=0, window_bytes=np.inf, c=1.0):
     """Lowest number of streams, a whole one, that reaches a rate; loss and windows limit them. [1]
 

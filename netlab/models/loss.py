@@ -4,7 +4,13 @@ from types import MappingProxyType
 
 import numpy as np
 
-from netlab.models.argument_checks import holds_a_segment, loss_arguments, unwrapped, within
+from netlab.models.argument_checks import (
+    holds_a_segment,
+    loss_arguments,
+    model,
+    unwrapped,
+    within,
+)
 
 MATHIS_C = MappingProxyType({
     "labs": 1.0,
@@ -16,6 +22,7 @@ MATHIS_C = MappingProxyType({
 Without "delayed ACKs" every segment is acknowledged. The labs set C to 1."""
 
 
+@model
 def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
     """Throughput that random or periodic loss allows, after Mathis et al. [bit/s]
 
@@ -26,7 +33,8 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
     rtt_s : float or array
         Round-trip time, queueing included, above 0. [s]
     loss : float or array
-        Share of segments lost, from 0 to 1; 0 gives infinity, as loss is no limit then. [1]
+        Share of segments lost, from 0 to 1; 0 gives infinity, as loss is no limit then. Above
+        `MATHIS_MOST_LOSS`, 4 %, it is outside the domain, with a `ModelWarning`. [1]
     c : float or array
         Constant of the loss pattern and the ACK policy, above 0; see `MATHIS_C`. [1]
     streams : int or array
@@ -59,6 +67,7 @@ def mathis_bps(mss_bytes, rtt_s, loss, c=1.0, streams=1):
         return unwrapped(k * within("c", c, above=0) * 8 * mss / (rtt * np.sqrt(p)))
 
 
+@model
 def affordable_loss(bps, mss_bytes, rtt_s, c=1.0, streams=1):
     """Highest loss rate, at most 1, at which `mathis_bps` still reaches a rate. [1]
 
@@ -86,10 +95,12 @@ def affordable_loss(bps, mss_bytes, rtt_s, c=1.0, streams=1):
     >>> (1 / affordable_loss(1e9, 1448, 0.080, streams=[1, 8])).round(-3).astype(int)
     array([47694000,   745000])
     """
-    if_all_is_lost = mathis_bps(mss_bytes, rtt_s, 1, c, streams)
+    mss, rtt, _, k = loss_arguments(mss_bytes, rtt_s, 0, streams)
+    if_all_is_lost = k * within("c", c, above=0) * 8 * mss / rtt
     return unwrapped(np.minimum(1, (if_all_is_lost / within("bps", bps, above=0)) ** 2))
 
 
+@model
 def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
     """Throughput that periodic loss allows an AIMD sender: Mathis et al. for any sawtooth. [bit/s]
 
@@ -124,6 +135,7 @@ def aimd_bps(mss_bytes, rtt_s, loss, alpha=1.0, beta=0.5, streams=1):
         return unwrapped(k * 8 * mss / rtt * np.sqrt(a * (1 + b) / (2 * (1 - b) * p)))
 
 
+@model
 def cubic_bps(mss_bytes, rtt_s, loss, beta=0.7, c=0.4, streams=1):
     """Throughput that periodic loss allows CUBIC, the default of Linux. [bit/s]
 
@@ -167,6 +179,7 @@ def cubic_bps(mss_bytes, rtt_s, loss, beta=0.7, c=0.4, streams=1):
         return unwrapped(k * 8 * mss / rtt * np.maximum(window, np.sqrt(3 / (2 * p))))
 
 
+@model
 def padhye_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, streams=1):
     """Send rate of Reno under loss, timeouts included: the full model of Padhye et al. [bit/s]
 
@@ -174,7 +187,8 @@ def padhye_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, stre
     ----------
     mss_bytes, rtt_s, streams : as in `mathis_bps` [byte, s, 1]
     loss : float or array
-        Probability that a segment is lost if the one before it was not, from 0 to 1. [1]
+        Probability that a segment is lost if the one before it was not, from 0 to 1; above 0.5 with
+        a `ModelWarning`. [1]
     rto_s : float or array
         Length of the first timeout in a series, above 0. Linux: about the RTT plus 0.2 s. [s]
     b : float or array
@@ -234,6 +248,7 @@ def padhye_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, stre
         )
 
 
+@model
 def padhye_simple_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.inf, streams=1):
     """Send rate as in `padhye_bps`, with the same parameters, as most textbooks give it. [bit/s]
 
@@ -263,7 +278,7 @@ def padhye_simple_bps(mss_bytes, rtt_s, loss, rto_s=0.2, b=1, window_bytes=np.in
 
 
 def _arguments(mss_bytes, rtt_s, loss, rto_s, b, window_bytes, streams):
-    mss, rtt, p, k = loss_arguments(mss_bytes, rtt_s, loss, streams)
+    mss, rtt, p, k = loss_arguments(mss_bytes, rtt_s, loss, streams, most_loss=0.5)
     rto, acknowledged = within("rto_s", rto_s, above=0), within("b", b, least=1)
     window = within("window_bytes", window_bytes, above=0, finite=False)
     holds_a_segment("window_bytes", window, mss)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from netlab.models.argument_checks import MATHIS_MOST_LOSS, model
 from netlab.models.limits import goodput_bps
 from netlab.models.loss import MATHIS_C, cubic_bps, mathis_bps, padhye_bps
 from netlab.models.parallel import parallel_bps
@@ -45,6 +46,7 @@ class Model:
     predict: Callable
     most_loss: float = 1.0
 
+    @model(apart=["loss"])  # for which there is `most_loss`
     def __call__(self, frame):
         try:
             return self.predict(frame)
@@ -52,13 +54,6 @@ class Model:
             raise ValueError(
                 f"{self.label} needs the column {error}, not among {', '.join(map(str, frame))}"
             ) from None
-
-
-MATHIS_MOST_LOSS = 8 / (3 * 8**2)
-"""The highest loss rate at which Mathis's model holds: 4 %. [1]
-
-There the top of the sawtooth, :math:`\\sqrt{8/(3p)}`, is 8 segments. With more loss, half a window
-is less than the four segments that a sender needs to notice a loss without a timeout."""
 
 
 def _model(label, one_bps, most_loss=MATHIS_MOST_LOSS):

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from netlab.models.argument_checks import unwrapped, within
+from netlab.models.argument_checks import model, unwrapped, within
 from netlab.models.loss import mathis_bps
 
 
+@model
 def parallel_bps(single_bps, streams, link_bps):
     """Throughput of equal streams that share one link. [bit/s]
 
@@ -32,6 +33,7 @@ def parallel_bps(single_bps, streams, link_bps):
     return unwrapped(np.minimum(within("streams", streams, least=1, whole=True) * single, link))
 
 
+@model
 def hacker_bps(mss_bytes, rtt_s, loss, c=1.0):
     """Throughput under loss of connections that differ, after Hacker et al.: a sum of `mathis_bps`.
 
@@ -67,6 +69,7 @@ def hacker_bps(mss_bytes, rtt_s, loss, c=1.0):
     return unwrapped(each.sum(axis=-1))
 
 
+@model
 def altman_bps(link_bps, flows, beta=0.5):
     """Mean throughput of flows that fill a link without a queue, after Altman et al. [bit/s]
 
@@ -102,6 +105,7 @@ def altman_bps(link_bps, flows, beta=0.5):
     return unwrapped(link * (1 - 1 / (1 + n * (1 + b) / (1 - b))))
 
 
+@model(apart=["rtt_s"])  # only their ratios matter
 def rtt_shares(rtt_s, streams=1, exponent=1.0):
     """How flows with different RTTs share one bottleneck.
 
@@ -147,6 +151,7 @@ def rtt_shares(rtt_s, streams=1, exponent=1.0):
     return unwrapped(weights / np.broadcast_to(total, np.shape(weights)))
 
 
+@model
 def bbr_share(queue_bytes, rate_bps, rtt_s, flows=1, packet_bytes=1514):
     """Share of a link that BBR's first version takes from Reno or CUBIC, after Ware et al. [1]
 

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pandas as pd
 
-from netlab.models.argument_checks import scalar, unwrapped, within
+from netlab.models.argument_checks import model, scalar, unwrapped, within
 
 
+@model
 def slow_start_s(window_bytes, mss_bytes, rtt_s, initial_segments=10, streams=1):
     """Time until slow start has reached a window; 0 where the first window is as large. [s]
 
@@ -41,6 +42,7 @@ def slow_start_s(window_bytes, mss_bytes, rtt_s, initial_segments=10, streams=1)
     return unwrapped(rtt * np.maximum(0, np.log2(window / first)))
 
 
+@model
 def transfer_s(size_bytes, rate_bps, mss_bytes, rtt_s, initial_segments=10, streams=1):
     """Time to fetch a file, from the first SYN to the last byte, after Kurose and Ross. [s]
 
@@ -96,6 +98,7 @@ def _first(mss_bytes, initial_segments, streams):
     return within("initial_segments", initial_segments, least=1, whole=True) * segment, segment
 
 
+@model
 def slow_start_trace(
     mss_bytes, rtt_s, duration_s, initial_segments=10, threshold_bytes=None, limit_bytes=None
 ):
@@ -145,6 +148,7 @@ def slow_start_trace(
     return _trace(rtt, duration, min(start, limit), following)
 
 
+@model
 def aimd_trace(
     mss_bytes, rtt_s, duration_s, loss_times_s=(), start_bytes=None, limit_bytes=None,
     increase=1.0, decrease=0.5,

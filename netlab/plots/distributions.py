@@ -62,7 +62,7 @@ def distribution(table, x, y, marks=None, unit=None, labels=None, marked="publis
     unit = unit_of(y) if unit is None else unit
     scale, shown = unit_prefix(unit, max(map(abs, [*runs[y], *marks.values()])))
     runs = runs.assign(value=runs[y] / scale, place=runs[x].map(places).astype(int))
-    runs = runs.sort_values("value")
+    runs = runs.sort_values("value", kind="stable")  # equal values keep their order on every CPU
     published = np.array(list(marks.values()), dtype=float) / scale
     near = np.ptp([*runs.value, *published]) / 36
     lanes = runs.groupby("place").value.transform(_lanes, near=near)

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from netlab.fairness import jain_index
+from netlab.fairness.evolution import apart
 from netlab.models import goodput_bps
 from netlab.plots._style import COLOURS, FAINT, INK, apply_style, each, from_0
 from netlab.plots._words import check_frame, plural, short_number, unit_prefix, with_unit
@@ -104,6 +105,8 @@ def streams(result):
         f", {plural(len(rows), 'stream')}, {with_unit(rows.bps.sum(), 'bit/s')} together,"
         f" {counted_by(rows)}"
     )
+    if {"start_s", "end_s"} <= {*result.flows}:
+        subtitle += apart(result.flows.start_s, result.flows.end_s, "; ")
     named = rows.iloc[:: len(rows) // 33 + 1]
     xaxis = dict(title="stream", tickvals=named.place, ticktext=named.stream.astype(str))
     axes = dict(xaxis=xaxis, yaxis=from_0(f"throughput [{unit}]"))
@@ -166,7 +169,9 @@ def flows_and_streams(rows, names):
 def counted_by(rows):
     if rows.received.all():
         return "counted by the receiver"
-    return "counted by the " + ("receiver, else by the " if rows.received.any() else "") + "sender"
+    lost = "packets" in rows and rows.packets[~rows.received].notna().any()
+    by = "counted by the " + ("receiver, else by the " if rows.received.any() else "") + "sender"
+    return by + (", what UDP lost included" if lost else "")
 
 
 def flow_names(result):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from netlab.errors import ReadError, ReadWarning
+from netlab.errors import ReadError, ReadWarning, printable
 
 NAN = math.nan
 # What to do about a text that no tool printed like this.
@@ -27,12 +27,15 @@ _TOLD, _LONGEST = 3, 600  # doubts in a warning, and characters of each, or of a
 _ANY_FAULT = LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError
 
 
-def read(source, tool, parse):
-    """`parse(text, doubts)` of a source; its doubts become one warning, its errors a ReadError."""
+def read(source, tool, parse, looks=False):
+    """`parse(text, doubts)` of a source; its doubts become one warning, its errors a ReadError.
+
+    A text that is there twice is read once, unless it has `looks`, of which two may be equal.
+    """
     text, doubts = read_text(source), []
     where = "" if source is text else f"{source}: "
     try:
-        out = parse(text, doubts)
+        out = parse(text if looks else _once(text, doubts), doubts)
     except ReadError as error:
         raise ReadError(f"{where}{_short(error)}", text) from error.__cause__
     except _ANY_FAULT as error:
@@ -53,12 +56,23 @@ def read(source, tool, parse):
     return out
 
 
+def _once(text, doubts):
+    """A text, or its first half where the second has the same lines."""
+    lines = [*filter(str.strip, text.splitlines(keepends=True))]
+    half, odd = divmod(len(lines), 2)
+    pairs = zip(lines, lines[half:], strict=False)
+    if odd or not half or any(one.strip() != other.strip() for one, other in pairs):
+        return text
+    doubts.append("the same text stands here twice: it counts once")
+    return "".join(lines[:half])
+
+
 def _short(said, most=_LONGEST):
     """A message, shortened in its middle, without control characters."""
     said = str(said)
     if len(said) > most:
         said = f"{said[: most // 2]} ... {said[-most // 2 :]}"
-    return "".join(one if one.isprintable() or one == "\n" else "?" for one in said)
+    return printable(said)
 
 
 def read_text(source):
@@ -85,8 +99,12 @@ class StreamsOutput:
         protocol = f"{self.meta['protocol']}, " if "protocol" in self.meta else ""
         return (
             f"{type(self).__name__}({protocol}the {self.meta['role']}'s: {len(self.streams)}"
-            f" streams, {len(self.intervals)} intervals)"
+            f" streams, {len(self.intervals)} intervals{self._told()})"
         )
+
+    def _told(self):
+        """What a kind of output adds to its `repr`."""
+        return ""
 
 
 class Printed(str):

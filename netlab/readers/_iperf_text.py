@@ -6,7 +6,8 @@ from netlab.errors import ReadError
 from netlab.readers._common import AGAIN, NAN
 
 _N = r"([0-9]{1,18}(?:\.[0-9]{1,6})?)"
-_ID = r"^\[ *\*?([0-9]{1,5})\] "
+# a star marks what goes from the server to the client (-R, --full-duplex)
+_ID = r"^\[ *(\*?[0-9]{1,5})\] "
 _ROLE = re.compile(r"^(Client connecting to|Server listening on) .*?(TCP|UDP) port ([0-9]{1,5})")
 _CONNECTED = re.compile(
     rf"{_ID}local ([0-9A-Za-z.:*_-]+)(?:%\S+)? port ([0-9]{{1,5}}) connected"
@@ -27,12 +28,24 @@ _SENDING = re.compile(
     rf"^(?:Send|Receiv)ing ([0-9]{{1,6}}) byte datagrams(?:, IPG target: {_N} us)?"
 )
 _BUFFER = re.compile(rf"^(?:TCP window|UDP buffer) size: +{_N} ([KMGT]?)Byte")
+_CSV = re.compile(r"\s*(?:time(?:stamp)?,.*\n\s*)?(?:[0-9]{14}|[-+:.0-9]{20,30}),", re.I)
 _CONGESTION = re.compile(r"^TCP congestion control (?:default|using|set to \S+ using) (\S+)", re.M)
+# where a run begins, and what iperf prints in place of one
+RUN = re.compile(  # iperf3's server listens on a number, and iperf's on "TCP port"
+    r"^(?:-{20,80}\r?\n)?(?:Client connecting to |Server listening on (?![0-9]))", re.M
+)
+FAILED = re.compile(r"^error: .*\s*", re.M)
 _PROBLEM = re.compile(r"failed|refused|unreachable|No route|not known", re.I)
 # of the end of a test that was all right
 _HARMLESS = re.compile(r"WARNING: (?:ack of last datagram failed|did not receive ack)|shutdown")
-_BINARY = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
-_DECIMAL = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+BINARY = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3, "T": 1024**4}
+DECIMAL = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+
+
+def measured(printed, unit=1):
+    """A printed number in SI units, and half of its last digit."""
+    printed = printed.replace(",", ".")
+    return float(printed) * unit, 0.5 * 10.0 ** -len(printed.partition(".")[2]) * unit
 
 
 def whose(text):
@@ -48,9 +61,12 @@ def whose(text):
         what, protocol, port = roles.pop()
         return what.split()[0].lower(), protocol, int(port)
     if re.search(r"^(?:Connecting to host|Server listening on [0-9])", text, re.M):
-        raise ReadError("This is iperf3's text. Run it with -J, and use read_iperf3.")
-    if re.match(r"\s*(?:[0-9]{14}|[-+:.0-9]{20,30}),", text):
-        raise ReadError("This is what iperf -y prints. Run it without -y.")
+        raise ReadError("This is iperf3's text. Use read_iperf3.")
+    if _CSV.match(text):
+        raise ReadError(
+            "This is iperf 2's CSV, what iperf -y C prints, which does not say whose side it is."
+            " Run it without -y."
+        )
     if own := re.search(r"^iperf: .*|^.*\bfailed: .*", text, re.M):
         raise ReadError(f"iperf says: {own[0].strip(' :.')[:200]}. Mend that, and run it again.")
     raise ReadError(
@@ -64,10 +80,10 @@ def runs(text):
     spans, last = [], {}
     for number, line in enumerate(text.splitlines()):
         if found := _CONNECTED.match(line):
-            last[found[1]] = len(spans)
+            last[found[1].strip("*")] = len(spans)
             spans.append([number, number])
-        elif (found := _OF_STREAM.match(line)) and found[1] in last:
-            spans[last[found[1]]][1] = number
+        elif (found := _OF_STREAM.match(line)) and (one := found[1].strip("*")) in last:
+            spans[last[one]][1] = number
     starts, end = [], -1
     for first, ends in spans:
         if first > end:
@@ -78,7 +94,7 @@ def runs(text):
 
 def lines(text, role, doubts):
     """The streams, each with its lines in order; and what the text says of all of them."""
-    streams, by_id, ports, header = [], {}, set(), ""
+    streams, by_id, ports, header, tries = [], {}, set(), "", False
     notes = dict.fromkeys(("datagram_bytes", "ipg_s", "offered_bps", "buffer_bytes"), NAN)
     notes |= {"congestion": None, "version": None}
     notes["acknowledged"] = "WARNING: did not receive ack of last datagram" not in text
@@ -91,16 +107,24 @@ def lines(text, role, doubts):
     for line in map(str.rstrip, text.splitlines()):
         late = heard and "UDP fin failed" in line
         if _PROBLEM.search(line) and not (late or _HARMLESS.search(line)):
+            several = FAILED.match(line) or len(RUN.findall(text)) > 1
+            if several and any(map(_RESULT.match, text.splitlines())):
+                raise ReadError(
+                    f"These are several runs, and of one iperf says: {line[:200].strip()}."
+                    " `split_outputs` gives the text of each of the others."
+                )
             raise ReadError(f"iperf says: {line[:200].strip()}. Mend that, and run it again.")
         if found := _SENDING.match(line):
             notes["datagram_bytes"] = float(found[1])
             if found[2] and (gap_s := float(found[2]) / 1e6):
                 notes |= {"ipg_s": gap_s, "offered_bps": 8 * float(found[1]) / gap_s}
         elif found := _BUFFER.match(line):
-            notes["buffer_bytes"] = float(found[1]) * _BINARY[found[2]]
+            notes["buffer_bytes"] = float(found[1]) * BINARY[found[2]]
         elif found := _CONNECTED.match(line):
-            streams.append(_connected(found, role) | {"silent": silent})
-            by_id[found[1]] = streams[-1]
+            one, full_duplex = found[1].strip("*"), "full-duplex" in found[6]
+            for back in (False, True)[: 1 + full_duplex]:
+                streams.append(_connected(found, role, back) | {"silent": silent})
+                by_id["*" * back + one] = by_id["*" + one] = streams[-1]
             ports.add(found[5 if role == "client" else 3])
             if (told := re.search(r"\(peer (\S+?)\)", found[6])) and not notes["version"]:
                 notes["version"] = told[1]
@@ -110,33 +134,37 @@ def lines(text, role, doubts):
                     " test both ways (-d, -r). Give one side's alone, of one direction."
                 )
         elif line.startswith("[ ID]"):
-            header = line
+            # of both directions, each has its own header before its lines, if it changes
+            header, tries = line, tries or "Rtry" in line
         elif found := _RESULT.match(line):
-            if figures := _figures(found, header, doubts):
+            if figures := _figures(found, header, tries, doubts):
                 _of(by_id, found)["last"].append(figures)
         elif (found := _LATE.match(line)) and (before := _of(by_id, found)["last"]):
             before[-1]["out_of_order"] = float(found[4])
         elif found := _SENT.match(line):
-            _of(by_id, found)["sent"] = float(found[2])
+            own, back = _of(by_id, found), by_id["*" + found[1].strip("*")]
+            (own if own["sends"] else back)["sent"] = float(found[2])
         elif found := _REPORT.match(line):
             stream = _of(by_id, found)
             stream["told"] = stream["last"] = []
         elif _UNREADABLE.match(line):
             doubts.append(f"{line[:80]!r} is no line of iperf's: it is left out")
-        elif line.startswith("[FD"):
+        elif line.startswith("[FD") and not any(one["reverse"] for one in streams):
             raise ReadError("This ran both ways at once. Test one direction at a time.")
     return streams, notes
 
 
-def _connected(found, role):
-    """A stream without results: its ends, and which of them sends."""
+def _connected(found, role, back):
+    """A stream without results: its ends, and which of them sends. `back`: of both directions, the
+    server's.
+    """
     here, there = (found[2], found[3]), (found[4], found[5])
     client, server = (here, there) if role == "client" else (there, here)
     if max(int(client[1]), int(server[1])) > 65535:
         raise ReadError(f"Ports go to 65535: {found[0][:100]!r}. {AGAIN}")
-    reverse, lines = "reverse" in found[6], []
+    reverse, lines, both = back or "reverse" in found[6], [], "full-duplex" in found[6]
     src, dst = (server[0], client[0]) if reverse else (client[0], server[0])
-    ends = {"port": float(client[1]), "src": src, "dst": dst, "reverse": reverse}
+    ends = {"port": float(client[1]), "src": src, "dst": dst, "reverse": reverse, "both": both}
     sends = (role == "client") != reverse
     # `told` are the lines of the server's report, `last` is the list that the next line is of
     return ends | {"sends": sends, "own": lines, "told": None, "last": lines, "sent": NAN}
@@ -152,16 +180,15 @@ def _of(by_id, found):
     return by_id[found[1]]
 
 
-def _figures(found, header, doubts):
+def _figures(found, header, tries, doubts):
     """One line of results in SI units; None, if it is none."""
-    start_s, end_s, size_unit, rest = float(found[2]), float(found[3]), _BINARY[found[5]], found[9]
-    rate_unit = _DECIMAL[found[7]] if found[8] == "bits" else 8 * _BINARY[found[7]]
-    size, rate, udp = float(found[4]) * size_unit, float(found[6]) * rate_unit, None
-    # half of the last digit of each printed number
-    off_s, off_bytes, off_bps = (
-        sum(0.5 * 10.0 ** -len(found[n].partition(".")[2]) for n in numbers) * unit
-        for numbers, unit in (((2, 3), 1), ((4,), size_unit), ((6,), rate_unit))
+    start_s, end_s, size_unit, rest = float(found[2]), float(found[3]), BINARY[found[5]], found[9]
+    rate_unit = DECIMAL[found[7]] if found[8] == "bits" else 8 * BINARY[found[7]]
+    (size, off_bytes), (rate, off_bps) = (
+        measured(found[4], size_unit),
+        measured(found[6], rate_unit),
     )
+    off_s, udp = measured(found[2])[1] + measured(found[3])[1], None
     if rest:
         udp = _RECEIVED.match(rest)
     if end_s < start_s or ("Jitter" in header and rest and not udp):
@@ -180,6 +207,6 @@ def _figures(found, header, doubts):
             lost = NAN
         row |= {"jitter_s": float(udp[1] or NAN) / 1e3, "lost_packets": lost, "packets": total}
         row |= {"loss": lost / total if total else NAN, "percent": udp[4]}
-    elif "Rtry" in header and (tcp := re.match(r"[0-9]+/[0-9]+ +([0-9]{1,12})\b", rest or "")):
+    elif tries and (tcp := re.match(r"[0-9]+/[0-9]+ +([0-9]{1,12})\b", rest or "")):
         row["retransmits"] = float(tcp[1])
     return row

@@ -1,6 +1,7 @@
 """What iperf (version 2) printed: the client's text, or the server's."""
 
 import math
+import re
 
 import pandas as pd
 
@@ -21,16 +22,17 @@ class IperfOutput(StreamsOutput):
     Attributes
     ----------
     streams : DataFrame
-        One row per stream, with the columns of `Iperf3Output`, but without ``congestion``, windows
-        and round-trip times; besides ``port`` (the client's, which both sides' texts have) and
-        ``out_of_order``. ``packets`` are counted by the receiver, or else by the sender;
-        ``retransmits`` are known with ``-e``.
+        One row per stream and direction (those back, of ``--full-duplex``, come last), with the
+        columns of `Iperf3Output`, but without ``congestion``, windows and round-trip times; besides
+        ``port`` (the client's, which both sides' texts have) and ``out_of_order``. ``packets`` are
+        counted by the receiver, or else by the sender; ``retransmits`` are known with ``-e``.
     intervals : DataFrame
         One row per stream and report of ``-i``: the same names, without the bytes.
     meta : dict
-        ``role`` ("client" or "server": whose text it is), ``protocol``, ``reverse``, ``streams``,
-        ``server`` and ``port`` (the server's), ``datagram_bytes``, ``ipg_s`` (the gap between two
-        datagrams that the client aims at), ``offered_bps`` (the rate of that gap),
+        ``role`` ("client" or "server": whose text it is), ``protocol``, ``reverse``,
+        ``bidirectional`` (``--full-duplex``), ``streams`` (per direction), ``server`` and ``port``
+        (the server's), ``datagram_bytes``, ``ipg_s`` (the gap between two datagrams that the client
+        aims at), ``offered_bps`` (the rate of that gap),
         ``buffer_bytes``, ``congestion``, ``version`` (of the *other* side, where known),
         ``acknowledged`` (False: one side has not heard from the other) and ``interrupted`` (the
         server was stopped before the client had ended). What is not told is NaN, or None for texts.
@@ -47,7 +49,8 @@ class IperfOutput(StreamsOutput):
 
 def read_iperf(source):
     """Read what ``iperf`` printed, of any version from 2.0.5 to 2.2.1: the client's text or the
-    server's, TCP or UDP, with or without ``-i``, ``-P``, ``-e``, ``-f`` and ``-R``.
+    server's, TCP or UDP, with or without ``-i``, ``-P``, ``-e``, ``-f``, ``-R`` and
+    ``--full-duplex``.
 
     Notes
     -----
@@ -93,21 +96,30 @@ def _output(text, doubts):
             f"these are {count} runs, one after another, and no parallel streams: `split_outputs`"
             " gives the text of each"
         )
+    if not streams and re.search(r"^\[SUM.* sec ", text, re.M):
+        raise ReadError(
+            "This has sums of streams, [SUM], and no streams, as with --sum-only. Run it without"
+            " --sum-only."
+        )
     if not streams:
         raise ReadError(
             f"This {role} measured nothing: no line says that the two sides connected. Give all"
             " that it printed, and look whether the other side ran."
         )
     rows, intervals = [], []
+    streams.sort(key=lambda stream: stream["reverse"])
     for number, stream in enumerate(streams, 1):
         ends = {"stream": number} | {name: stream[name] for name in ("port", "src", "dst")}
         whole, parts = _whole(stream, protocol, doubts)
+        _check_datagrams(stream, whole, notes["datagram_bytes"], doubts)
         rows.append(ends | whole)
         intervals += [ends | part for part in parts]
     first = streams[0]
-    if any(stream["reverse"] != first["reverse"] for stream in streams):
+    both = first["reverse"] != streams[-1]["reverse"]
+    if both and not all(stream["both"] for stream in streams):
         raise ReadError("Streams go both ways here (-d, -r). Test one direction at a time.")
-    meta = {"role": role, "protocol": protocol, "reverse": first["reverse"], "streams": len(rows)}
+    meta = {"role": role, "protocol": protocol, "reverse": first["reverse"], "bidirectional": both}
+    meta["streams"] = len(rows) // (1 + both)
     meta |= {"server": first["src" if first["reverse"] else "dst"], "port": port, **notes}
     intervals = pd.DataFrame(intervals, columns=None if intervals else _INTERVALS)
     return IperfOutput(tidy(pd.DataFrame(rows), _STREAMS), tidy(intervals, _INTERVALS), meta)
@@ -140,6 +152,14 @@ def _whole(stream, protocol, doubts):
             doubts.append(f"{who} does not say how many datagrams it sent: packets is NaN")
         if told:
             row |= _heard(told[-1], stream, doubts)
+            each_bytes = total["bytes"] / (stream["sent"] or NAN)
+            counted = row["packets"] - row["lost_packets"]
+            if row["received_bytes"] + told[-1]["off_bytes"] < 0.9 * each_bytes * counted:
+                doubts.append(
+                    f"the server told {who} of {row['lost_packets']:.0f} lost datagrams, and of"
+                    f" fewer bytes than the {counted:.0f} others have: what was lost is NaN"
+                )
+                row |= {"lost_packets": NAN, "loss": NAN}
         elif told is not None:
             doubts.append(f"{who} has no line in its server's report: what it received is NaN")
     return row, [_sided(part, stream["sends"]) for part in parts]
@@ -187,6 +207,22 @@ def _heard(told, stream, doubts):
     if not stream["silent"]:
         _check_percent(told, doubts)
     return {name: value for name, value in row.items() if name not in ("start_s", "end_s")}
+
+
+def _check_datagrams(stream, whole, each_bytes, doubts):
+    """Doubt bytes that are not those of the datagrams that were sent, and jitter above the time."""
+    who, of_datagrams = f"the stream from port {stream['port']:.0f}", each_bytes * stream["sent"]
+    off_bytes = stream["own"][-1]["off_bytes"] + 0.02 * of_datagrams + 12 * each_bytes
+    if stream["sends"] and abs(whole["sent_bytes"] - of_datagrams) > off_bytes:
+        doubts.append(
+            f"{who} sent {stream['sent']:.0f} datagrams of {each_bytes:.0f} bytes, which are not"
+            f" the {whole['sent_bytes']:.4g} bytes that it says: they are taken as printed"
+        )
+    if whole.get("jitter_s", NAN) > whole["end_s"] / 8:
+        doubts.append(
+            f"jitter_s = {whole['jitter_s']:.9g} of {who} is more than packets in order can have"
+            f" within {whole['end_s']:g} s: it is taken as printed"
+        )
 
 
 def _check_parts(parts, total, who, doubts):

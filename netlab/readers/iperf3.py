@@ -1,9 +1,11 @@
-"""What ``iperf3 -J`` printed."""
+"""What iperf3 printed: its JSON (``-J``), or its text."""
 
 import math
 from collections import deque
 
+from netlab.readers import _iperf3_datagrams as datagrams
 from netlab.readers import _iperf3_document as document
+from netlab.readers import _iperf3_text as printed
 from netlab.readers._common import (
     LIMIT,
     NAN,
@@ -79,8 +81,10 @@ class Iperf3Output(StreamsOutput):
         it), ``block_bytes``, ``mss_bytes``, ``sndbuf_bytes``, ``rcvbuf_bytes``, ``congestion`` (of
         the first stream), ``sent_bytes``, ``received_bytes`` (all streams), ``server``, ``port``,
         ``started_unix_s``, ``title``, ``client_cpu``, ``server_cpu`` (1 = one core),
-        ``interrupted`` and ``error`` (what iperf3 wrote of the interruption). Texts that are not
-        there are None.
+        ``interrupted`` and ``error`` (what iperf3 wrote of the interruption), ``cookie`` and
+        ``client_ports`` (alike in both sides' reports of a test, and in no other test's), and
+        ``rounding`` (how far a rate of ``streams`` may be from the one that iperf3 rounded in its
+        text, as a part of it; 0 of JSON). Texts that are not there are None.
 
     Examples
     --------
@@ -91,10 +95,15 @@ class Iperf3Output(StreamsOutput):
     ('reno', 1448.0)
     """
 
+    def _told(self):
+        rounding = self.meta["rounding"]
+        return f"; from text, rates within {100 * rounding:.2g} %" if rounding else ""
+
 
 def read_iperf3(source):
-    """Read the report that ``iperf3 -J`` or ``--json-stream`` wrote, of any version from 3.0 on,
-    client's or server's. Text around its JSON is left out with a warning.
+    """Read what iperf3 printed, of any version from 3.0 on, client's or server's: the report of
+    ``-J`` or ``--json-stream``, or its plain text. Text around JSON is left out with a warning, and
+    a report that stands twice (as 3.16 and 3.17 may print it) is read once.
 
     Notes
     -----
@@ -106,7 +115,15 @@ def read_iperf3(source):
 
     Over UDP no version prints a received rate per stream. It is the file's total if there is one
     stream in that direction (3.11 on), else the sum of the receiver's intervals if the file has
-    them, else NaN.
+    them, else what was sent less what was lost, of which all streams together have no more than
+    the file's total. A client of 3.20 or 3.21 is told of no losses by older servers: where none is
+    said to be lost, and much less arrived, ``loss`` is NaN.
+
+    Plain text says less. iperf3 prints three digits, which ``meta["rounding"]`` bounds, and with
+    ``-f`` fewer. Its MBytes are :math:`1024^2` bytes and its Mbits :math:`10^6` bits. Round-trip
+    times and the largest window are not in it, and most of ``meta`` only with ``-V``: they are NaN.
+    Over UDP it has each stream's received rate (3.2 on), which JSON lacks. Lines may be copied with
+    prompts, numbers or time stamps; what is missing or contradicts is named in the warning.
 
     A run that was interrupted on this side (Ctrl-C) is read, with ``meta["interrupted"]`` True. If
     the *other* side stopped, iperf3 divides all bytes by the end of the last whole interval: such a
@@ -122,17 +139,26 @@ def read_iperf3(source):
 
 
 def _output(text, doubts):
-    doc = document.parse(text, doubts)
-    streams, intervals = _side(doc, doubts)
-    if other := doc.get("server_output_json"):
-        document.check(other, doubts)
-        streams, intervals = _fill(streams, intervals, *_side(other, doubts))
+    if in_words := printed.is_text(text):
+        streams, intervals, meta, told = printed.side(text, doubts)
+        other = told.startswith("{") and document.parse(told, doubts)
+    else:
+        doc = document.parse(text, doubts)
+        (streams, intervals), told = _side(doc, doubts), ""
+        if other := doc.get("server_output_json"):
+            document.check(other, doubts)
+    if other or told:
+        others = _side(other, doubts) if other else printed.side(told, doubts, inner=True)[:2]
+        streams, intervals = _fill(streams, intervals, *others, doubts)
+    if not in_words and doc["start"]["test_start"]["protocol"] == "UDP":
+        datagrams.arrived(streams, doc, doubts)
     numbers = {row["port"]: {"stream": n} for n, row in enumerate(streams, 1)}
     streams, intervals = (
         table([row | numbers[row["port"]] for row in rows], columns)
         for rows, columns in ((streams, _STREAMS), (intervals, _INTERVALS))
     )
-    return Iperf3Output(streams, intervals, _meta(doc, streams, doubts))
+    meta = (meta if in_words else _meta(doc, streams, doubts)) | {"client_ports": sorted(numbers)}
+    return Iperf3Output(streams, intervals, meta)
 
 
 def _side(doc, doubts):
@@ -142,10 +168,6 @@ def _side(doc, doubts):
     totals = {(s.get("udp") or s["sender"])["socket"]: s for s in end["streams"]}
     both_ways = document.both_ways(doc)
     omits = given(test, "omit") > 0
-
-    def total(way, back):  # before 3.10, both directions have one name
-        reverse = f"sum_{way}_bidir_reverse"
-        return end.get(reverse if both_ways and (back or reverse not in end) else f"sum_{way}")
 
     streams, intervals, sockets = [], [], {}
     for c in doc["start"]["connected"]:
@@ -184,7 +206,7 @@ def _side(doc, doubts):
         row["until_s"] = row["end_s"] if own_end else NAN
         row["received_until_s"] = NAN if udp else number(ends["receiver"], "end", doubts)
         if udp and "receiver" in known:
-            whole = total("received", row["back"])
+            whole = document.total(doc, "received", row["back"])
             if whole and len(totals) == 1 + both_ways:
                 row["received_bps"] = number(whole, "bits_per_second", doubts)
                 row["received_bytes"] = number(whole, "bytes", doubts)
@@ -195,7 +217,10 @@ def _side(doc, doubts):
                 bits = 8 * row["received_bytes"]
                 row["received_bps"] = bits / seconds if seconds > 0 else NAN
         streams.append(row)
-    printed = total if test["protocol"] != "UDP" else lambda *_: None
+
+    def printed(*way):
+        return document.total(doc, *way) if test["protocol"] != "UDP" else None
+
     doubts += contradictions(streams, intervals, printed, omits)
     return streams, intervals
 
@@ -215,10 +240,11 @@ def _figures(when, span, entries, doubts):
     return row
 
 
-def _fill(streams, intervals, other_streams, other_intervals):
+def _fill(streams, intervals, other_streams, other_intervals, doubts):
     """The client's rows, with the server's figures where the client has none."""
     others = {row["port"]: row for row in other_streams}
     streams = [_filled(row, others.get(row["port"], {})) for row in streams]
+    streams = [datagrams.corrected(row, others.get(row["port"], {}), doubts) for row in streams]
     of = {}
     for row in other_intervals:
         of.setdefault((row["port"], row["omitted"]), deque()).append(row)
@@ -254,6 +280,7 @@ def _meta(doc, streams, doubts):
     return {
         "version": word(start, "version").removeprefix("iperf "),
         "role": "client" if client else "server",
+        "rounding": 0.0,
         "protocol": one_of(test, "protocol", "TCP", "UDP", "SCTP"),
         "reverse": bool(one_of(test, "reverse", 0, 1)),
         "bidirectional": document.both_ways(doc),
@@ -277,4 +304,5 @@ def _meta(doc, streams, doubts):
         "server_cpu": cpu[1 if client else 0],
         "interrupted": "error" in doc,
         "error": word(doc, "error") if "error" in doc else None,
+        "cookie": word(start, "cookie") if "cookie" in start else None,
     }

@@ -5,7 +5,8 @@ qdisc show`` printed, once, or repeatedly after lines ``at SECONDS``.
 import io
 import json
 import re
-from itertools import pairwise
+from ipaddress import ip_address
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 import pandas as pd
@@ -18,6 +19,7 @@ VALUES = ["cwnd", "ssthresh", "in_flight", "mss_bytes", "srtt_s", "state", "time
 WINDOWS = ["time_s", *ENDS, *VALUES]
 QUEUES = ["time_s", "interface", "handle", "packets", "backlog_bytes", "drops"]
 STATES = "open", "disorder", "cwr", "recovery", "loss"
+_STATE = re.compile(r"[A-Z][A-Z0-9-]{3,12}")
 # "0 1448 10.0.0.1:40312 10.0.0.2:5201 reno wscale:9,9 rto:224 rtt:20.1/0.2 mss:1448 cwnd:10 ..."
 _END = re.compile(r"(\S{1,200}):([0-9]{1,5})")
 _WHOLE = re.compile(r"([0-9]{1,20})")
@@ -62,14 +64,15 @@ def read_windows(source):
     >>> int(read_windows("tests/data/ss/iproute2-reno-2.txt").windows.cwnd.max())
     161
     """
-    return read(source, "trace of windows", _windows)
+    return read(source, "trace of windows", _windows, looks=True)
 
 
 def read_ss(source):
-    """Read what ``ss -tniO`` printed: a `WindowsOutput`.
+    """Read what ``ss -tniO`` printed, or ``ss -tni`` in two lines: a `WindowsOutput`.
 
-    ``time_s`` counts from the first line ``at``, and is NaN without one. ss prints no ``state``
-    and ``timeout``: they are NaN.
+    Other options, such as ``-o``, ``-m``, ``-p`` and ``-e``, may be there, too. ``time_s`` counts
+    from the first line ``at``, and is NaN without one. ss prints no ``state`` and ``timeout``: they
+    are NaN.
 
     Examples
     --------
@@ -77,7 +80,7 @@ def read_ss(source):
     >>> out.windows[["cwnd", "srtt_s"]].values.tolist()
     [[24.0, 0.020378]]
     """
-    return read(source, "ss", _ss)
+    return read(source, "ss", _ss, looks=True)
 
 
 def read_queues(source):
@@ -88,7 +91,7 @@ def read_queues(source):
     >>> int(read_queues("tests/data/tc/iproute2-tbf-netem.txt").queues.packets.max())
     168
     """
-    return read(source, "trace of queues", _queues)
+    return read(source, "trace of queues", _queues, looks=True)
 
 
 def read_tc(source):
@@ -100,7 +103,7 @@ def read_tc(source):
     >>> out.queues[["packets", "backlog_bytes", "drops"]].values.tolist()
     [[2, 3028, 1]]
     """
-    return read(source, "tc", _tc)
+    return read(source, "tc", _tc, looks=True)
 
 
 def _traced(text, texts, counts, **other_names):
@@ -138,20 +141,55 @@ def _queues(text, doubts):
 
 
 def _ss(text, doubts):
-    rows = []
-    for time_s, line in looks(text):
-        words = line.split()
-        ends = [_END.fullmatch(word) for word in words]
-        first = next((n for n, pair in enumerate(pairwise(ends)) if all(pair)), None)
-        if first is None:
-            continue
-        (source, sport), (to, dport) = (end.groups() for end in ends[first : first + 2])
-        values = _of_connection(words[first + 2 :])
-        if values[0] == values[0]:
-            rows.append([time_s, source, int(sport), to, int(dport), *values])
+    rows, connections = [], _connections(text)
+    for time_s, ends, words in connections:
+        values = _of_connection(words)
+        if ends and values[0] == values[0]:
+            rows.append([time_s, *ends, *values])
+        elif not ends and values[0] == values[0] and not any(one.endswith(":*") for one in words):
+            doubts.append(f"{' '.join(words)[:80]!r} has no numbers of ports (ss -n): left out")
     if not rows and not re.search(r"(?m)^at [0-9]", text):
+        if any(ends for _, ends, _ in connections):
+            raise ReadError("These connections have no windows: run ss with -i, as in ss -tniO.")
         raise ReadError(f"No line of it is a TCP connection as ss -tniO prints it. {AGAIN}")
     return WindowsOutput(pd.DataFrame(rows, columns=WINDOWS))
+
+
+def _connections(text):
+    """A list of (time, ends, words) of what ss printed; without -O, a connection has two lines."""
+    found = []
+    for time_s, line in looks(text):
+        ends, words = _ends(line.split())
+        if ends or any(map(_STATE.fullmatch, words[:2])) or "Recv-Q" in words:
+            found.append((time_s, ends, words))
+        elif found and (found[-1][0] == time_s or time_s != time_s):
+            found[-1][2].extend(words)
+    return found
+
+
+def _ends(words):
+    """Both ends of a connection, and the words behind them; None, where these are not there."""
+    pairs = [_END.fullmatch(word) for word in words]
+    for n, (one, other) in enumerate(pairwise(pairs)):
+        # -i has counters such as "ato:40 mss:1448"
+        queues = n > 1 and all(map(_WHOLE.fullmatch, words[n - 2 : n]))
+        if one and other and (queues or (_is_address(one[1]) and _is_address(other[1]))):
+            ends = ((_plain(end[1]), int(end[2])) for end in (one, other))
+            return [*chain(*ends)], words[n + 2 :]
+    return None, words
+
+
+def _plain(host):
+    """An address without brackets, and without the interface that it is bound to."""
+    host = host.replace("[", "").replace("]", "")
+    return host if host.startswith("fe80:") else host.partition("%")[0]
+
+
+def _is_address(host):
+    try:
+        return bool(ip_address(_plain(host)))
+    except ValueError:
+        return False
 
 
 def _of_connection(words):
@@ -171,6 +209,8 @@ def _of_connection(words):
 
 
 def _tc(text, doubts):
+    if re.match(r"\s*(?:at \S+\s+)?qdisc ", text):
+        raise ReadError("This is tc's text, without -j: run tc -s -j qdisc show.")
     rows = []
     for time_s, line in looks(text):
         for one in json.loads(line):

@@ -1,6 +1,7 @@
 """What nstat printed: the counters of a host's kernel."""
 
 import json
+import re
 import reprlib
 from dataclasses import dataclass
 
@@ -89,9 +90,9 @@ def _output(text, doubts):
         counts = json.loads(text, object_pairs_hook=last_of(doubts))["kernel"]
         items = list(counts.items())
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise ReadError(
-            "This is not what `nstat -a -z -j` prints: give all of its JSON text."
-        ) from None
+        plain = re.match(r"\s*#\w|(?:Ip|Icmp|Tcp|Udp)\w+\s+[0-9]", text)
+        what = "it is nstat's text. Run nstat with -j" if plain else "give all of its JSON text"
+        raise ReadError(f"This is not what `nstat -a -z -j` prints: {what}.") from None
     for name, count in items:
         if type(count) is not int or not 0 <= count <= LIMIT:
             raise ReadError(

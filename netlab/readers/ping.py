@@ -43,7 +43,8 @@ class PingOutput:
         ping was quiet (``-q``). After 65535, where ping begins anew, ``seq`` goes on.
     meta : dict
         ``transmitted``, ``received``, ``duplicates``, ``loss`` (a fraction), ``rtt_min_s``,
-        ``rtt_avg_s``, ``rtt_max_s``, ``rtt_mdev_s`` [s], ``dst``, ``duration_s`` [s].
+        ``rtt_avg_s``, ``rtt_max_s``, ``rtt_mdev_s`` [s], ``dst``, ``duration_s`` [s]. ping's mean
+        has the first answer in it, which ARP may have made twice as late as the others.
 
     Examples
     --------

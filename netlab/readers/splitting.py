@@ -2,28 +2,31 @@
 
 import json
 import re
+import warnings
 from itertools import pairwise
 
-from netlab.errors import ReadError
+from netlab.errors import ReadError, ReadWarning
 from netlab.readers import _iperf3_document as iperf3
+from netlab.readers import _iperf3_lines as iperf3_lines
+from netlab.readers import _iperf3_text as iperf3_text
 from netlab.readers import _iperf_text as iperf
 from netlab.readers._common import read_text
 
 _PING = re.compile(r"^PING(?:6\(| ).*bytes", re.M)
-_IPERF = re.compile(r"^(?:-{20,80}\r?\n)?(?:Client connecting to|Server listening on) ", re.M)
 _OWN = {"end", "error", "event"}  # of each report, or event, some
 _EVENT = re.compile(r'^\{\s*"event"\s*:\s*"start"', re.M)
 
 
 def split_outputs(source):
-    """Split a file with several runs of iperf3 (JSON, a list of it, or ``--json-stream``), iperf or
-    ping, one after another; ReadError where there is none.
+    """Split a file with several runs of iperf3 (text, JSON, a list of it, or ``--json-stream``),
+    iperf or ping, one after another; ReadError where there is none.
 
     Returns
     -------
     list of str
         What `read_iperf3`, `read_iperf` or `read_ping` reads, in order; what stands between the
-        runs is left out of iperf3's.
+        runs is left out of iperf3's JSON, and so is, with a warning, a report that stands there
+        twice.
 
     Examples
     --------
@@ -34,10 +37,19 @@ def split_outputs(source):
     2
     """
     text = read_text(source)
-    if iperf3.REPORT.search(text):
-        parts = _at(text, _EVENT) or _documents(text)
+    if iperf3.REPORT.search(text) and not iperf3_text.is_text(text):
+        parts = _once_each(_at(text, _EVENT) or _documents(text))
     else:
-        parts = _at(text, _PING) or [run for part in _at(text, _IPERF) for run in _runs(part)]
+        heads = [found.start() for head in (_PING, iperf.RUN) for found in head.finditer(text)]
+        parts = _parts(text, sorted([*heads, *iperf3_lines.starts(text)]))
+        parts = [
+            run for part in parts for run in (_runs(part) if iperf.RUN.match(part) else [part])
+        ]
+        if failed := parts and iperf.FAILED.findall(text):
+            warnings.warn(f"a run that failed is left out: {failed[0].strip()!r}", ReadWarning, 2)
+            parts = [iperf.FAILED.sub("", run) for run in parts]
+    if not parts and iperf3_lines.recognised(text):
+        parts = [text]
     if not parts:
         raise ReadError(
             "There is no output of iperf3, iperf or ping in this text. Give all that they printed.",
@@ -46,9 +58,39 @@ def split_outputs(source):
     return parts
 
 
+def _once_each(reports):
+    """Reports without those of a test that is there already."""
+    parts, known = [], set()
+    for report in reports:
+        test = iperf3.identity(_start(report))
+        parts += [report] if test is None or test not in known else []
+        known.add(test)
+    if len(parts) < len(reports):
+        warnings.warn(
+            f"{len(reports) - len(parts)} of {len(reports)} reports are of a test that another one"
+            " is of (their cookies are the same), and are left out",
+            ReadWarning,
+            stacklevel=3,
+        )
+    return parts
+
+
+def _start(report):
+    """The first object of JSON in a text, with its ``start`` as all reports have it."""
+    try:
+        doc = json.JSONDecoder().raw_decode(report)[0]
+    except (ValueError, RecursionError):
+        return None
+    return {"start": doc.get("data")} if doc.get("event") == "start" else doc
+
+
 def _at(text, head):
     """The parts of a text that begin like this."""
     starts = [found.start() for found in head.finditer(text)]
+    return _parts(text, starts)
+
+
+def _parts(text, starts):
     return [text[a:b] for a, b in pairwise([*starts, len(text)])]
 
 

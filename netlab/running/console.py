@@ -138,8 +138,8 @@ class Console:
             raise CommandError(
                 f"`{line}` on {self.host} did not end within {limit_s:g} virtual seconds, and was"
                 " ended. If it ends by Ctrl-C alone, as a server or ping do, let it stay (`%%on"
-                f" {self.host} --stay`, or `--for 4`); if it waits for input, `netlab attach` has"
-                f" keys. {ending(typed.output)}",
+                f' {self.host} --stay`, or `--for 4`; on a panel, "leave it running"); if it waits'
+                f" for input, `netlab attach` has keys. {ending(typed.output)}",
                 line,
                 typed.text,
                 typed.status,

@@ -10,6 +10,7 @@ from netlab.readers import read_ping
 RTT_MARGIN_S = {"virtual": 0.001, "cpu": 0.010, "real": 0.010}
 RTT_SHORT_S = 0.0001  # what it may fall short of it
 ATTEMPTS = 10  # how often one path is pinged at most
+PING_BYTES = 98  # a frame of ping's: 56 bytes, and the headers of ICMP, IP and Ethernet
 PROBES = 20  # echo requests of one ping where the path loses some
 ARP_REQUESTS = 3  # the kernel sends so many, a second apart, before it gives up
 IMPROBABLE = 1e-4  # a network is refused where a correct one would rarely be as silent
@@ -35,7 +36,9 @@ def check_delays(topology, run, margin_s):
             del unchecked[0]
             continue
         start, end, path = across
-        expected_s = topology.rtt_s(start.name, end.name)
+        there, back = ([start.name, end.name][::step] for step in (1, -1))
+        lines = [*topology.emulated(*there), *topology.emulated(*back)]
+        expected_s = topology.rtt_s(*there) + sum(one.transmission_s(PING_BYTES) for one in lines)
         noise_s = sum(topology.noises_s.get(node.name, 0) for node in (start, end))
         ping = f"ping -I {start.ip}" if loops and start in topology.routers else "ping"
         check_path(start, end, path, expected_s, run, margin_s + noise_s, ping)

@@ -21,6 +21,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from netlab import units
 from netlab.description import short
 from netlab.errors import SpecificationError
 from netlab.running.typed import Typed
@@ -50,7 +51,7 @@ class Step:
         quoted = not self.line.replace("\t", "").isprintable() or "  #: " in self.line
         how = ["quoted"] if quoted else []
         if getattr(self.done, "ended_after_s", None) is not None:
-            how.append(f"^C after {self.done.ended_after_s:.10g} s")
+            how.append(f"^C after {units.digits(round(self.done.ended_after_s, 6))} s")
         elif getattr(self.done, "stays", False):
             how.append("stays")
         elif getattr(self.done, "refused", False):
@@ -129,8 +130,16 @@ class History:
     def to_text(self):
         """The script; see `from_text`."""
         data = self.transcript.encode(errors="backslashreplace")
-        printed = f"#: printed {len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}\n"
-        return f"{json.dumps(self.network)}\n{self}{printed}"
+        return self._script(len(data), hashlib.sha256(data).hexdigest())
+
+    def _script(self, length, digest):
+        return f"{json.dumps(self.network)}\n{self}#: printed {length} bytes, sha256 {digest}\n"
+
+    @classmethod
+    def wrote(cls, text):
+        """Is a text as `to_text` writes it? A SpecificationError where it is no script."""
+        found = cls.from_text(text)
+        return found.printed is not None and text == found._script(*found.printed)
 
     def save(self, path):
         """Write the script to a file."""

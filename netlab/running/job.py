@@ -82,7 +82,7 @@ class Job:
         """What it has printed, by the reader of its tool: for ping, a `netlab.readers.PingOutput`.
 
         A SpecificationError where no reader knows the tool, a ReadError where it printed something
-        else: iperf3 needs ``-J``, nstat ``-a -z -j``, ss ``-tniO``, and tc ``-s -j qdisc``.
+        else: nstat needs ``-a -z -j``, ss ``-tniO``, and tc ``-s -j qdisc``.
         """
         return read_printed(self.command, self.text)
 

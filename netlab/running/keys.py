@@ -13,12 +13,12 @@ TERM = Path(__file__).with_name("xterm-256color")  # as tic writes it; a guest h
 TERMS = "/run/netlab/terminfo"
 EDIT = rf"""history -d -1
 if [ $1 = -o ]; then
-  export TERMINFO={TERMS} TERM={TERM.name} PAGER=less
+  export TERMINFO={TERMS} TERM={TERM.name}
   PS0='\e]133;C\a'
   stty rows $2 cols $3
   bind 'set enable-bracketed-paste on'
 else
-  export TERM=dumb PAGER=cat
+  export TERM=dumb
   unset TERMINFO PS0
   stty rows 50 cols 200
 fi

@@ -6,20 +6,23 @@ import time
 import warnings
 import weakref
 
-from netlab import engines
+from netlab import engines, units
 from netlab.algorithms.source import as_algorithm
 from netlab.engines.host_speed import wall_s
-from netlab.errors import SpecificationError
+from netlab.errors import EmulationError, LinkWarning, SpecificationError
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
 from netlab.running.history import History
 from netlab.running.job import Job, Plain, check_command, check_seconds, plain
 from netlab.running.session import Session, alone
 from netlab.running.shown import as_html
+from netlab.running.stalled import stalled
 from netlab.running.stop import stoppable
 from netlab.running.terminals import Terminals
 from netlab.running.typed import looks_s
+from netlab.running.typed_tc import doubts
 from netlab.topology import Topology
 
+LET_GO_S = 10  # that another thread may take to hear that a network is closed
 _numbers = itertools.count(1)
 _up = weakref.WeakValueDictionary()  # networks of this process, as they were opened
 
@@ -89,6 +92,7 @@ class Network(Terminals):
                 f"clock = {clock!r}: the {self.engine.name} engine has"
                 f" {', '.join(self.engine.clocks)}"
             )
+        topology.check_engine(self.engine.about)
         try:
             algorithms = [as_algorithm(one) for one in algorithms]
         except ValueError as error:
@@ -112,7 +116,10 @@ class Network(Terminals):
             setup = list(topology.setup())
             self.commands += [f"{node} {command}" for node, command in setup]
             self._session.set_up(topology, setup)
-            check_delays(topology, self._session.output, RTT_MARGIN_S[clock])
+            try:
+                check_delays(topology, self._session.output, RTT_MARGIN_S[clock])
+            except EmulationError as error:
+                raise EmulationError("\n".join([str(error), *self.stalled()])) from None
         except BaseException:
             self._agent.close()
             raise
@@ -211,6 +218,9 @@ class Network(Terminals):
             job.ended_after_s = limit_s if ended_by == "limit" else looks_s(self.clock - began_s)
         if ended_by == "limit":
             raise job.ended_at(limit_s)
+        found = doubts(command, self.commands[:-1], self.topology.offloading)
+        for text in found if job.status == 0 else ():
+            warnings.warn(text, LinkWarning, stacklevel=3)
         return job
 
     @alone
@@ -247,7 +257,7 @@ class Network(Terminals):
     def sleep(self, seconds):
         """Let time pass, at most a million virtual seconds; Ctrl-C ends it: KeyboardInterrupt."""
         seconds = check_seconds("seconds", seconds, most=1_000_000, zero=True)
-        self.commands.append(f"sh sleep {seconds:g}")
+        self.commands.append(f"sh sleep {units.pause(seconds)}")
         began_s = self.clock
         try:
             self._session.sleep(f"{seconds:016.6f}")
@@ -255,7 +265,20 @@ class Network(Terminals):
             seconds = looks_s(self.clock - began_s)
             raise
         finally:
-            self.history.slept(f"sleep {seconds:.10g}")
+            self.history.slept(f"sleep {units.digits(round(seconds, 6))}")
+
+    def end_all(self):
+        """End every program that was started, and all that these have started; a CommandError on
+        an engine that is no guest.
+        """
+        self._session.ask(op="end_all")
+
+    @alone
+    def stalled(self):
+        """Say of each interface where packets wait, and none leaves within a second, what
+        ``tc -s`` shows there; a list of texts. Time passes only where packets wait.
+        """
+        return stalled(self.topology, self._session)
 
     def watch(self, watches):
         """Have the engine observe these (a dict of `Watch`); False where it cannot."""
@@ -278,12 +301,15 @@ class Network(Terminals):
         self._dropped.detach()
         for call in self._at_end:
             call()
-        alone = self.lock.acquire(timeout=1)  # a terminal's thread may be asking
+        # another thread may be asking: a short question ends by itself, and a long one is ended
+        if not self.lock.acquire(timeout=1):
+            self._agent.interrupt()
+            if not self.lock.acquire(timeout=LET_GO_S):
+                return  # it is held up by what it was told, and closes the network when it goes on
         try:
             self._agent.close()
         finally:
-            if alone:
-                self.lock.release()
+            self.lock.release()
 
     def __enter__(self):
         return self

@@ -9,7 +9,7 @@ from netlab.readers._common import Printed
 
 # by tool: its reader, and what to type so that it can be read
 READERS = {
-    "iperf3": (readers.read_iperf3, "iperf3 -J ..."),
+    "iperf3": (readers.read_iperf3, "iperf3 ..."),
     "iperf": (readers.read_iperf, "iperf ..."),
     "ping": (readers.read_ping, "ping ..."),
     "nstat": (readers.read_nstat, "nstat -a -z -j"),
@@ -30,7 +30,9 @@ def read_printed(line, text):
     try:
         return reader(Printed(text.replace("\r\n", "\n")))
     except ReadError as error:
-        error.add_note(f"It is what `{line}` printed; `{example}` prints what can be read.")
+        options = [word for word in example.split() if word[0] == "-"]
+        more = "" if {*options} <= {*line.split()} else f"; `{example}` prints what can be read"
+        error.add_note(f"It is what `{line}` printed{more}.")
         raise
 
 

@@ -1,13 +1,14 @@
 """What an experiment leaves: raw output, and the tables read from it; saved and loaded."""
 
 import json
+import warnings
 from math import nan
 from pathlib import Path
 
 import pandas as pd
 
 from netlab.engines import evidence, files
-from netlab.errors import NetlabError, ReadError
+from netlab.errors import LinkWarning, NetlabError, ReadError
 from netlab.experiment import Experiment
 from netlab.readers._common import Printed
 from netlab.traffic.base import KINDS
@@ -47,6 +48,11 @@ class Result:
     provenance : dict
         Seed, clock, engine and its digest, versions, virtual and wall seconds, and the experiment
         itself.
+    warnings : list of str
+        Where a link did not do to the traffic what its description says: at the end it passed
+        nothing for a second although packets waited, with its ``tc -s`` lines; a flow goes against
+        the direction in which it emulates; netem has room for less than what is under way; on
+        ``mininet``, a switch's queue counts against the sender. Each is a `LinkWarning`, too.
 
     Examples
     --------
@@ -68,6 +74,11 @@ class Result:
         for item, place in experiment.places:
             item.annotate(self.tables, place)
         vars(self).update(self.tables)
+        engine = provenance["engine"]
+        told = [text for item, place in experiment.places for text in item.doubts(place, engine)]
+        self.warnings = [*told, *provenance.get("stalled", ())]
+        for text in self.warnings:
+            warnings.warn(text, LinkWarning, stacklevel=2)
 
     def __repr__(self):
         p, kinds = self.provenance, KINDS.values()

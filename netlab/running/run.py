@@ -33,6 +33,11 @@ def run(topology, *traffic, engine=None, **fields):
     -------
     Result
 
+    Warns
+    -----
+    LinkWarning
+        A link did not do to the traffic what its description says; see `Result.warnings`.
+
     Raises
     ------
     SpecificationError, EngineError, EmulationError
@@ -68,8 +73,8 @@ def on_engine(experiment, engine):
 
 def run_on(experiment, engine):
     """Run an experiment on an engine, or have the engine recall it; -> `Result`."""
+    experiment.check_engine(engine.about)
     for item, place in experiment.places:
-        item.check_engine(engine.about)
         for program in item.programs(place):
             check_command(experiment.topology, program.host, program.line)
     if (record := engine.recall(experiment)) is not None:
@@ -97,10 +102,13 @@ def run_on(experiment, engine):
             "wall_s": net.wall_s,
             "experiment": json.loads(experiment.to_json()),
         }
+        if stuck := net.stalled():
+            provenance["stalled"] = stuck
     try:
         result = Result(experiment, raw, net.commands, provenance)
     except ReadError as error:
-        raise ReadError(f"{error}\n{keep_evidence(experiment, raw)}", error.raw) from None
+        why = "\n".join([str(error), *stuck, keep_evidence(experiment, raw)])
+        raise ReadError(why, error.raw) from None
     recorded.record_if_wanted(result)
     return result
 
@@ -157,7 +165,9 @@ def carry_out(experiment, net, limit_s):
         raise GuestError(f"{net.unrepeatable} {keep_evidence(experiment, raw)}")
     may_fail = {name for _, name, program in programs if program.may_fail}
     if ended_by:
-        raise at_limit(list(jobs.values()), limit_s, keep_evidence(experiment, raw))
+        stuck = net.stalled()
+        kept = keep_evidence(experiment, raw | ({"stalled": "\n".join(stuck)} if stuck else {}))
+        raise at_limit(list(jobs.values()), limit_s, "\n".join([*stuck, kept]))
     for name, job in (jobs | servers).items():
         if job.status and name not in may_fail:
             why = f"failed with status {job.status}"

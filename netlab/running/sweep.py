@@ -219,8 +219,7 @@ def cells(function, seeds, axes, engine):
                 " return a netlab.Experiment"
             )
         table_of(experiment)
-        for item in experiment.traffic:
-            item.check_engine(engine.about)
+        experiment.check_engine(engine.about)
         experiment = on_engine(experiment, engine)
         places += [place] * len(seeds)
         experiments += [experiment.but(seed=seed) for seed in seeds]

@@ -10,6 +10,7 @@ from netlab.running.job import check_command, check_seconds
 from netlab.running.keys import Pressed
 from netlab.running.session import alone
 from netlab.running.typed import Typed, one_line
+from netlab.running.typed_tc import doubts
 
 
 class Terminals:
@@ -52,13 +53,20 @@ class Terminals:
         Notes
         -----
         Its time is until bash shows its next prompt. A line that is continued, as ``for i in 1 2``
-        is, ends at the prompt ``>``.
+        is, ends at the prompt ``>``. Warnings about a ``tc`` line that harms a link, such
+        as a bucket through which nothing passes, are shown after it, and are in ``doubts``.
         """
         show = functools.partial(print, end="", flush=True) if show is None else show
         console, typed = self.console(host), Typed(host, one_line(line), stays)
+        before = [*self.commands]
         self.commands.append(f"{host} {typed.line}")
         self.history.add(host, typed.line, typed)
-        return console.type(typed, check_seconds("limit_s", limit_s), show)
+        console.type(typed, check_seconds("limit_s", limit_s), show)
+        if typed.status == 0:
+            typed.doubts = doubts(typed.line, before, self.topology.offloading)
+            for text in typed.doubts:
+                show(f"*** netlab: {text}\n")
+        return typed
 
     @alone
     def press(self, host, keys):

@@ -27,11 +27,14 @@ class Typed:
         It was not typed, because something else runs there.
     stays : bool
         It was left running, so that the next lines of other nodes find it.
+    doubts : list of str
+        Warnings about a ``tc`` line that harms a link.
     """
 
     def __init__(self, host, line, stays=False):
         self.host, self.line, self.stays = host, line, stays
         self.text, self.status, self.ended_after_s, self.refused = "", None, None, False
+        self.doubts = []
 
     @property
     def output(self):

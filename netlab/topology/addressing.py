@@ -89,8 +89,10 @@ def check(topology):
         count = Counter(address.ip for address in part.values())
         for node in part:
             if count[part[node].ip] > 1:
+                same = [repr(name) for name in part if part[name].ip == part[node].ip]
                 raise ValueError(
-                    f"the address {part[node].ip} of {node!r} is another node's, too: change one"
+                    f"the address {part[node].ip} is that of {' and '.join(same)}: change all but"
+                    " one"
                 )
             if part[node].network != part[first].network:
                 raise ValueError(

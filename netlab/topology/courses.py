@@ -33,6 +33,7 @@ def wan(
     noise: Noise | None = None,
     qdisc: Qdisc | None = None,
     host_qdisc: Qdisc | None = None,
+    serialise: bool = False,
 ):
     r"""The labs' wide-area network: pairs of hosts, two switches, and one long link between them.
 
@@ -66,10 +67,20 @@ def wan(
         min 30kb max 90kb avpkt 1000 bandwidth 100mbit ecn"``; see `Link`.
     host_qdisc : str, optional
         The queueing discipline of every host's card, such as ``"fq"``; see `Host`.
+    serialise : bool
+        On the long link a frame takes its length divided by the rate to arrive, as on a real line;
+        see `Link`. Without it, the link is the labs' bucket (tbf), which an idle link's frames
+        pass in no time.
 
     Returns
     -------
     Topology
+
+    Notes
+    -----
+    Only what goes from s1 to s2 meets rate, queue, delay and loss. Data that go the other way, from
+    h2 to h1 or with `reverse`, pass a plain cable, as fast as hosts compute; a result of such a
+    test has a `netlab.LinkWarning`. ``Link(..., both=True)`` emulates both ways.
 
     Examples
     --------
@@ -96,7 +107,8 @@ def wan(
         Link(name, "s1", own.get(name)) if n % 2 else Link("s2", name, own.get(name))
         for n, name in enumerate(names, 1)
     ]
-    links.insert(1, Link("s1", "s2", delay, loss, rate, burst, limit, qdisc=qdisc))
+    long = Link("s1", "s2", delay, loss, rate, burst, limit, qdisc=qdisc, serialise=serialise)
+    links.insert(1, long)
     return Topology(
         hosts=[
             Host(name, f"10.0.0.{n}/8", None, sysctls or {}, noise, host_qdisc)

@@ -46,8 +46,11 @@ TIMES = {"s": 1, "ms": 1e-3, "µs": 1e-6}
 
 
 def words(link):
-    """The words of a link's label: rate, delay, loss, queue; none for a plain cable."""
+    """The words of a link's label: rate (of a line, not a bucket), delay, loss, queue; none for a
+    plain cable.
+    """
     found = [_scaled(units.rate_bps(link.rate), RATES)] if link.rate else []
+    found += ["serialised"] if link.serialise else []
     found += [_scaled(link.delay_s, TIMES)] if link.delay_s else []
     found += [f"{units.fraction(link.loss) * 100:g} %"] if link.lossy else []
     return [*found, queue] if (queue := _queue_word(link)) else found

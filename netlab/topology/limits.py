@@ -3,6 +3,8 @@
 from itertools import combinations
 
 FRAME_BYTES = 1514  # the largest Ethernet frame of an MTU of 1500 bytes, as tbf counts it
+# The largest packet of a host that offloads segmentation, as tbf counts it: 64 KB are 45 frames
+PACKET_BYTES = 45 * FRAME_BYTES
 MOST_NODES = 500  # each host is a process of the guest; starting 500 takes a minute
 NAME_LENGTH = 15  # the longest name that Linux gives an interface
 BUFFERS = 87_380, 2**31 - 1  # the default size of a new socket's, and what an int holds
@@ -47,7 +49,7 @@ def check_delays(topology):
     routing, found = topology.routing, []
     for subnet, part in enumerate(routing.parts):
         for start, end in combinations(part, 2):
-            links = [link for link, _ in routing.within[start, subnet][end]]
+            links = [link for link, _ in routing.within(start, subnet, end)]
             asked_ns = sum(delays_ns[link.a, link.b] * len(link.ends) for link in links)
             found.append((start, end, asked_ns, ARP_S, "within a subnet, as ARP gives up then"))
     for start, end in combinations([*routing.defaults, *routing.routers], 2):

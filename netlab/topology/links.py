@@ -5,15 +5,18 @@ import math
 from pydantic import Field, model_validator
 
 from netlab import units
-from netlab.description import Delay, Description, Fraction, Rate, Size, unless_given
+from netlab.description import Delay, Description, Fraction, Rate, Size, of_json, unless_given
 from netlab.topology.limits import FRAME_BYTES
 from netlab.topology.qdisc import Qdisc, rate_limits_bps
 
 # netem's own default, 1000 packets, would make the delay line a second bottleneck
 NETEM_PACKETS = 1_000_000
+NETEM_DEFAULT_PACKETS = 1000  # without a limit, as Mininet's TCLink leaves it
 # Above any link's rate: with a rate, netem keeps the packets in order that it delays at random, and
 # this rate is so high that it adds no delay.
 NOISE_RATE = "100tbit"
+# What comes in by an interface from a link that serialises is sent through a device of this name.
+WIRE = "{interface}-in"
 BURST_BYTES, LIMIT_BYTES = 5_000_000, 15_000_000  # the labs', at 10 Gbit/s over 20 ms
 SIZE_BYTES = 2**32 - 1  # tc's largest size
 
@@ -37,7 +40,8 @@ class Link(Description):
         tbf's bucket and queue [byte, or tc's notation]. Without them, the bucket is 4 ms of the
         rate, at least one frame; the queue is 0.6 of rate times delay (or 20 ms, where the delay is
         shorter), at least ten frames. At 10 Gbit/s over 20 ms these are the labs' 5,000,000 and
-        15,000,000 bytes.
+        15,000,000 bytes. `but` keeps what was given, and computes anew what was not; read from
+        JSON, a value that is the computed one counts as not given.
     both : bool
         Emulate on both interfaces, as Mininet's ``TCLink`` does: the RTT grows by twice the delay.
     queue_packets : int, optional
@@ -49,6 +53,9 @@ class Link(Description):
     tclink : bool
         The very commands of Mininet's ``TCLink(bw=, delay=, loss=, max_queue_size=)``: HTB has the
         rate, and netem below it the delay, the loss and the queue. It needs a rate and `both`.
+    serialise : bool
+        A frame takes its length divided by the rate to arrive, as on a real line. It needs a rate.
+        Without it, tbf lets frames pass at once as long as its bucket has tokens.
 
     Notes
     -----
@@ -61,6 +68,13 @@ class Link(Description):
     Where it is None, netem has its own limit of 1000. TCLink does not set HTB's second bucket
     (``cburst``), which is then one frame: on a host that is busy, in real time, such a link carries
     less than its rate.
+
+    A bucket is not a line. With tokens in its bucket, tbf passes a frame in no time, whatever the
+    rate: over an idle link all pings take the delay, short or long. With `serialise`, the queue is
+    followed by the line: a frame of 1514 bytes takes 1.2 ms at 10 Mbit/s, and then the delay.
+    tbf's bucket is then one frame, and netem has the rate, the delay and the loss, on what comes in
+    by the second node's interface (by an ``ifb`` device, such as ``s2-eth1-in``).
+    Round-trip times that are computed, as `Topology.rtt_s`, are of frames without a length.
 
     A discipline marks packets (ECN) where it is told to (``ecn``; fq_codel and cake need no
     telling) *and* the hosts' sysctl ``net.ipv4.tcp_ecn`` is 1; see `wan` for an example. ``red``
@@ -76,6 +90,11 @@ class Link(Description):
     >>> link = Link("s1", "s2", rate="100mbit", qdisc="fq_codel limit 1000")
     >>> list(link.setup("s1-eth2"))[-1]
     'tc qdisc add dev s1-eth2 parent 2:1 handle 3: fq_codel limit 1000'
+
+    How long the largest frame takes on a line, and through a bucket:
+
+    >>> [one.transmission_s(1514) for one in (link.but(serialise=True), link)]
+    [0.00012112, 0.0]
     """
 
     a: str
@@ -89,6 +108,7 @@ class Link(Description):
     queue_packets: int | None = Field(default=None, ge=1, le=2_000_000)
     qdisc: Qdisc | None = unless_given()
     tclink: bool = unless_given(False)
+    serialise: bool = unless_given(False)
 
     @property
     def delay_s(self):
@@ -101,6 +121,10 @@ class Link(Description):
         """
         own = units.rate_bps(self.rate) if self.rate else math.inf
         return min(own, rate_limits_bps(self.qdisc)[0])
+
+    def transmission_s(self, frame_bytes):
+        """How long a frame takes to pass an idle link, its delay aside. [s]"""
+        return frame_bytes * 8 / units.rate_bps(self.rate) if self.serialise else 0.0
 
     @property
     def lossy(self):
@@ -121,12 +145,21 @@ class Link(Description):
         """What can wait before the bottleneck. [byte]"""
         if self.tclink:
             under_way = units.rate_bps(self.rate) * self.delay_s / 8
-            return max((self.queue_packets or 1000) * FRAME_BYTES - round(under_way), 0)
+            return max(
+                (self.queue_packets or NETEM_DEFAULT_PACKETS) * FRAME_BYTES - round(under_way), 0
+            )
         return (
             units.size_bytes(self.limit)
             if self.queue_packets is None
             else self.queue_packets * FRAME_BYTES
         )
+
+    def short_line(self, bps):
+        """As `short_netem`, at this rate [bit/s]."""
+        if not (self.tclink or (self.queue_packets and not self.rate)):
+            return []
+        place = f"the link {self.a}-{self.b}"
+        return short_netem(place, bps, self.delay_s, self.queue_packets, "queue_packets=")
 
     @model_validator(mode="after")
     def _check(self):
@@ -136,11 +169,17 @@ class Link(Description):
             raise self._wrong("at least '8bit', as tc counts in whole bytes per second", "rate")
         own, given = self._defaults(), []
         for name, value in own.items():
-            if getattr(self, name) is None or units.size_bytes(getattr(self, name)) == value:
+            one = getattr(self, name)
+            was_given = name in self.model_fields_set and one is not None
+            if not was_given or units.size_bytes(one) == value:
                 self.__dict__[name] = value  # sets a field of a frozen model
-                self.model_fields_set.discard(name)  # `but` computes it anew
-            else:
+                was_given &= not of_json.get()  # JSON has all of them, given or not
+            if was_given:
                 given.append(name)
+            else:
+                self.model_fields_set.discard(name)  # `but` computes it anew
+        if self.serialise and not self.rate:
+            raise self._wrong("it needs a rate, which a frame's time follows from", "serialise")
         if self.tclink:
             self._check_tclink(given)
         if self.qdisc:
@@ -162,7 +201,8 @@ class Link(Description):
         own = {"burst": BURST_BYTES, "limit": LIMIT_BYTES}
         if self.rate:
             bps = units.rate_bps(self.rate)
-            own["burst"] = min(max(round(bps * 0.004 / 8), FRAME_BYTES), SIZE_BYTES)
+            bucket = 0 if self.serialise else min(round(bps * 0.004 / 8), SIZE_BYTES)
+            own["burst"] = max(bucket, FRAME_BYTES)
             if self.queue_packets is None:
                 longest = 0.6 * (bps * max(self.delay_s, 0.020) / 8)
                 own["limit"] = min(max(round(longest), 10 * FRAME_BYTES), SIZE_BYTES)
@@ -172,7 +212,8 @@ class Link(Description):
         if not (self.rate and self.both):
             raise self._wrong("it needs a rate and both = True, as Mininet's TCLink does", "tclink")
         takes = "TCLink takes rate (bw), delay, loss and queue_packets (max_queue_size) only"
-        for name in ["qdisc"] * bool(self.qdisc) + given:
+        others = [name for name in ("qdisc", "serialise") if getattr(self, name)]
+        for name in others + given:
             raise self._wrong(f"{takes}; leave one of them out", name, "tclink")
 
     def _check_qdisc(self, given):
@@ -187,18 +228,23 @@ class Link(Description):
             raise self._wrong(f"give one of them; {own}", name, "qdisc")
 
     def setup(self, interface, noise_s=0.0):
-        """Yield an interface's tc commands: this link, and the noise of the host behind it."""
+        """Yield an interface's tc commands: this link, and the noise of the host behind it.
+
+        Where the link serialises, its delay and its loss are in `wire`.
+        """
         if self.tclink:
             yield from self._tclink_setup(interface)
             return
-        parent, netem = "root", [f"delay {self.delay}"] if self.delay else []
+        parent, netem = "root", []
+        delay_s = 0.0 if self.serialise else self.delay_s
         if noise_s:
             delay, jitter = (
                 units.format_delay(round(time_s, 9))
-                for time_s in (self.delay_s + noise_s / 2, noise_s / 2)
+                for time_s in (delay_s + noise_s / 2, noise_s / 2)
             )
             netem = [f"delay {delay} {jitter}", f"rate {NOISE_RATE}"]
-        netem += [f"loss {self.loss}"] if self.lossy else []
+        if not self.serialise:
+            netem = (netem or self._netem_delay()) + self._netem_loss()
         packets = NETEM_PACKETS if self.rate or not self.queue_packets else self.queue_packets
         if netem or packets != NETEM_PACKETS:
             yield (
@@ -215,6 +261,30 @@ class Link(Description):
         if self.qdisc:
             yield f"tc qdisc add dev {interface} parent 2:1 handle 3: {self.qdisc}"
 
+    def wire(self, interface):
+        """Yield the commands that make frames take their time to come in by an interface."""
+        if not self.serialise:
+            return
+        device = WIRE.format(interface=interface)
+        words = [f"rate {self.rate}", *self._netem_delay(), *self._netem_loss()]
+        yield f"ip link add {device} type ifb"
+        yield f"ip link set {device} up"
+        yield (
+            f"tc qdisc add dev {device} root handle 4: netem {' '.join(words)} limit"
+            f" {NETEM_PACKETS}"
+        )
+        yield f"tc qdisc add dev {interface} handle ffff: ingress"
+        yield (
+            f"tc filter add dev {interface} parent ffff: matchall action mirred egress redirect dev"
+            f" {device}"
+        )
+
+    def _netem_delay(self):
+        return [f"delay {self.delay}"] if self.delay else []
+
+    def _netem_loss(self):
+        return [f"loss {self.loss}"] if self.lossy else []
+
     def _tclink_setup(self, interface):
         """The commands of Mininet 2.3's ``TCIntf.config`` (mininet/link.py)."""
         yield f"tc qdisc add dev {interface} root handle 5:0 htb default 1"
@@ -222,8 +292,22 @@ class Link(Description):
             f"tc class add dev {interface} parent 5:0 classid 5:1 htb rate"
             f" {units.rate_bps(self.rate) / 1e6:f}Mbit burst 15k"
         )
-        words = [f"delay {self.delay}"] if self.delay else []
-        words += [f"loss {self.loss}"] if self.lossy else []
+        words = self._netem_delay() + self._netem_loss()
         words += [f"limit {self.queue_packets}"] if self.queue_packets else []
         if words:
             yield f"tc qdisc add dev {interface} parent 5:1 handle 10: netem {' '.join(words)}"
+
+
+def short_netem(place, bps, delay_s, packets, option, room=1):
+    """A list of one warning where netem's limit [packet, None: its default] is below what is under
+    way at this rate [bit/s]; else of none. `option` sets the limit, to `room` times as much.
+    """
+    under_way = bps * delay_s / 8 / FRAME_BYTES
+    most = NETEM_DEFAULT_PACKETS if packets is None else packets
+    if not most < under_way < math.inf:
+        return []
+    return [
+        f"netem of {place} holds {most} packets at most, and {units.format_delay(delay_s)} at"
+        f" {units.format_rate(round(bps))} are {under_way:.0f} frames: it drops the rest. Give it"
+        f" {option}{math.ceil(room * under_way)} or more"
+    ]

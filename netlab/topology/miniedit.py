@@ -14,7 +14,7 @@ from netlab.errors import SpecificationError
 from netlab.readers._common import read_file
 from netlab.topology import addressing
 from netlab.topology.links import Link
-from netlab.topology.miniedit_file import BARE, REFUSED, parse
+from netlab.topology.miniedit_file import BARE, REFUSED, bare_delay, parse
 from netlab.topology.nodes import Host, Router, Switch, check_name, check_switch_name
 from netlab.topology.topology import Topology
 from netlab.units import short
@@ -50,9 +50,12 @@ def read_miniedit(source):
     Notes
     -----
     - A link with options is Mininet's ``TCLink``: it has its `bw` [Mbit/s], `delay` and `loss` [%]
-      on both interfaces, so it adds *twice* its delay to the RTT. A delay without a unit is in
-      microseconds, as tc reads it. `max_queue_size` is `Link.queue_packets`; where it is not given,
-      the queue has Mininet's 1000 packets.
+      on both interfaces, so it adds *twice* its delay to the RTT. Mininet hands a delay without a
+      unit to tc as it is, and that of iproute2 6.15 reads nanoseconds: so does this.
+      `max_queue_size` is `Link.queue_packets`; where it is not given, the queue has Mininet's 1000
+      packets.
+    - A host has one address, which Mininet gives to its first link. Its others carry nothing there,
+      and are left out.
     - A host without an address has the one of its number in `ipBase`: h3 is 10.0.0.3. An address
       without a prefix length has /8. Hosts come in the order of their numbers.
     - Switches learn, as they do under MiniEdit's own controllers and as its legacy switches do.
@@ -116,6 +119,7 @@ class _Drawing:
                     )
                 else:
                     self.left_out.append(f"{line}: left out")
+        self._first_links()
         parts = self._parts() if not self.refused else []
         self._rename()
         links, hosts = [*map(self._link, self.links)], [*map(self._host, self._of("host"))]
@@ -153,6 +157,18 @@ class _Drawing:
             for end in link.ends
             if end not in times
         ]
+
+    def _first_links(self):
+        """Leave out the links of hosts that have no address, as Mininet gives it to the first."""
+        for host in self._of("host"):
+            own = [link for link in self.links if host.name in link.ends]
+            if gone := own[1:]:
+                self.links = [link for link in self.links if all(link is not one for one in gone)]
+                self.left_out.append(
+                    f"{host} has one address, which Mininet gives to {own[0]}: left out, as nothing"
+                    f" goes there, {', '.join(map(str, gone))}. Draw it as a legacy router, if it"
+                    " is to be in several networks"
+                )
 
     def _parts(self):
         """Leave out loops, and what leads to no host; a switch of each part that is left."""
@@ -221,8 +237,9 @@ class _Drawing:
         delay = link.opts.delay
         if BARE.fullmatch(delay) and delay.strip("0."):
             self.left_out.append(
-                f"delay = {delay!r} of {link} has no unit: to tc, and here, it is {delay}us; write"
-                f" {delay}ms, if that is meant"
+                f"delay = {delay!r} of {link} has no unit: Mininet hands it to tc as it is, which"
+                f" takes nanoseconds, and here, too, it is {bare_delay(delay)}; write {delay}ms or"
+                f" {delay}us, if that is meant"
             )
         with self.refusing(f"{link}: "):
             fields = link.opts.fields

@@ -6,7 +6,7 @@ means that the file is not MiniEdit's.
 """
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_DOWN, Decimal, InvalidOperation
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -77,7 +77,7 @@ class LinkOptions(_Options):
         if " " in self.delay:  # Mininet hands it to tc as it is
             raise SpecificationError(f"delay = {self.delay!r}: without a space, such as '20ms'")
         if self.delay:
-            found["delay"] = f"{self.delay}us" if BARE.fullmatch(self.delay) else self.delay
+            found["delay"] = bare_delay(self.delay) if BARE.fullmatch(self.delay) else self.delay
         if self.loss:
             found["loss"] = f"{_number('loss', self.loss)}%"
         if self.max_queue_size:
@@ -160,6 +160,11 @@ def parse(text, source):
     except SpecificationError as error:
         why = f"{source} is not a MiniEdit file of version 1 or 2:\n{error}"
         raise ReadError(why, text) from None
+
+
+def bare_delay(text):
+    """A delay without a unit: Mininet hands it to tc, which takes whole nanoseconds (6.15)."""
+    return f"{Decimal(text).to_integral_value(ROUND_DOWN) / 1000:f}us"
 
 
 def _number(name, text):

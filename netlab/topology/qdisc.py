@@ -17,6 +17,7 @@ from pydantic import BeforeValidator
 from netlab import units
 from netlab.topology.limits import FRAME_BYTES
 
+MEMORY_BYTES = 3 * FRAME_BYTES  # the kernel counts up to 2816 bytes for a frame that waits
 MOST_COUNT = 2**32 - 1  # tc's and the kernel's numbers have 32 bits
 
 
@@ -91,7 +92,7 @@ DISCIPLINES = {
     | each(FLAG, "ecn|noecn"),
     "fq_codel": each(count(), "limit drop_batch")
     | each(time(), "target interval ce_threshold")
-    | {"flows": count(1, 2**16), "quantum": count(256, 2**20), "memory_limit": size()}
+    | {"flows": count(1, 2**16), "quantum": count(256, 2**20), "memory_limit": size(MEMORY_BYTES)}
     | each(FLAG, "ecn|noecn"),
     "red": each(size(), "limit min max")
     | {"avpkt": size(64, FRAME_BYTES), "burst": count(), "bandwidth": rate()}
@@ -101,7 +102,11 @@ DISCIPLINES = {
     | each(count(1, 32), "alpha beta")
     | each(FLAG, "ecn|noecn bytemode|nobytemode dq_rate_estimator|no_dq_rate_estimator"),
     "dualpi2": {},  # with the kernel's defaults: tc 6.15 knows none of its parameters
-    "cake": {"bandwidth": rate("100tbit"), "rtt": time(most="1000s"), "memlimit": size()}
+    "cake": {
+        "bandwidth": rate("100tbit"),
+        "rtt": time(most="1000s"),
+        "memlimit": size(MEMORY_BYTES),
+    }
     | {"overhead": count(0, 256), "mpu": count(1, 256)}
     | each(FLAG, "ptm|atm|noatm besteffort|diffserv3|diffserv4|diffserv8 wash|nowash")
     | each(
@@ -122,7 +127,7 @@ def check_qdisc(text):
             f" one of {', '.join(DISCIPLINES)}, and its parameters"
         )
     groups = {word: group for group in DISCIPLINES[name] for word in group.split("|")}
-    found, left = {}, list(words)
+    found, typed, left = {}, [name], list(words)
     while left:
         word = left.pop(0)
         if word not in groups:
@@ -131,15 +136,18 @@ def check_qdisc(text):
         kind = DISCIPLINES[name][groups[word]]
         if groups[word] in found:
             raise ValueError(f"{groups[word]} was given twice: write it once")
+        typed.append(word)
         try:
-            found[groups[word]] = word if kind is FLAG else kind.value(left.pop(0))
-        except (ValueError, IndexError):
-            raise ValueError(f"{name}'s {word} needs {kind.allowed()}") from None
+            found[groups[word]] = word if kind is FLAG else kind.value(left[0])
+        except (ValueError, IndexError) as error:
+            why = f"; {error}" if isinstance(error, ValueError) and str(error) else ""
+            raise ValueError(f"{name}'s {word} needs {kind.allowed()}{why}") from None
+        typed += [] if kind is FLAG else [units.tc_text(left.pop(0))]
     if missing := [word for word in REQUIRED.get(name, ()) if word not in found]:
         raise ValueError(f"{name} needs {' and '.join(missing)}, too")
     if name == "red":
         check_red(**{word: value for word, value in found.items() if isinstance(value, int)})
-    return " ".join([name, *words])
+    return " ".join(typed)
 
 
 Qdisc = Annotated[str, BeforeValidator(check_qdisc)]

@@ -2,6 +2,9 @@
 
 import re
 
+from netlab import units
+from netlab.topology.limits import FRAME_BYTES, PACKET_BYTES
+
 
 def retyped(topology, link, before, after):
     """By node, the line that gives one of a topology's links the state `after`.
@@ -10,14 +13,13 @@ def retyped(topology, link, before, after):
     anew, and what waits there is lost.
     """
     switches, lines = {switch.name for switch in topology.switches}, {}
-    for node, (was, now) in setups(topology, link, before, after).items():
+    for (node, device), (was, now) in setups(topology, link, before, after).items():
         if was == now:
             continue
         if stay(was, now):
             typed = changing(was, now)
         else:
-            gone = f"tc qdisc del dev {topology.interface(link, node)} root"
-            typed = [gone] * bool(was) + now
+            typed = [f"tc qdisc del dev {device} root"] * bool(was) + now
         # all switches share one machine, so that one of them can type for two
         where = link.a if {link.a, node} <= switches else node
         lines.setdefault(where, []).extend(typed)
@@ -25,17 +27,33 @@ def retyped(topology, link, before, after):
 
 
 def setups(topology, link, *states):
-    """By node, the lines that give one of a topology's links each of these states."""
+    """By node and device, the lines that give one of a topology's links each of these states."""
     typed = [[*topology.emulation(link, state)] for state in states]
+    places = dict.fromkeys((node, device) for lines in typed for node, device, _ in lines)
     return {
-        node: [[line for other, line in lines if other == node] for lines in typed]
-        for node in (link.a, link.b)
+        place: [[line for *own, line in lines if tuple(own) == place] for lines in typed]
+        for place in places
     }
 
 
 def stay(was, now):
     """Are these lines of one interface for the same disciplines?"""
     return list(map(_shape, was)) == list(map(_shape, now))
+
+
+def holding(topology, link, before, after):
+    """The state `after`, as one of a topology's links can have it while packets wait in `before`.
+
+    tbf never passes a packet that is larger than its bucket, and whatever comes behind it. So
+    where what waits stays, a bucket that is computed from the rate is as large as what may wait.
+    """
+    may_wait = PACKET_BYTES if topology.offloading else FRAME_BYTES
+    least = min(units.size_bytes(before.burst), may_wait)
+    tbf = before.rate and after.rate and not after.tclink
+    if not tbf or units.size_bytes(after.burst) >= least:
+        return after
+    stays = all(stay(*lines) for lines in setups(topology, link, before, after).values())
+    return after.but(burst=least) if stays else after
 
 
 def changing(was, now):

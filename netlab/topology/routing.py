@@ -69,22 +69,24 @@ class Routing:
     """
 
     def __init__(self, topology):
-        self.graph = cables(topology)
+        self.graph, self._paths = cables(topology), {}
         self.parts = addressing.segments(topology)  # elsewhere here, a subnet is its number
         self.defaults = {host.name: host.route for host in topology.hosts}
         self.routers = [router.name for router in topology.routers]
-        # by host or router and subnet: the path from there to each node of the subnet
-        self.within, cards = {}, {}
+        own = {*self.routers}
+        self.near = [[name for name in part if name in own] for part in self.parts]
+        # by host or router and subnet: the neighbour there, and the number of the link to it
+        self.neighbours, cards = {}, {}
+        numbers = {(link.a, link.b): number for number, link in enumerate(topology.links)}
         switches = {switch.name for switch in topology.switches}
-        onward = nx.DiGraph(self.graph)  # only switches send on what is not theirs
-        onward.remove_edges_from([pair for pair in onward.edges if pair[0] not in switches])
+        self.onward = nx.DiGraph(self.graph)  # only switches send on what is not theirs
+        self.onward.remove_edges_from(
+            [pair for pair in self.onward.edges if pair[0] not in switches]
+        )
         for subnet, part in enumerate(addressing.joined(topology.switches, topology.links)):
             for name, link in part:
-                other = link.b if link.a == name else link.a
-                paths = nx.single_source_shortest_path(onward, other)
-                found = {far: self._links([name, *path]) for far, path in paths.items()}
-                self.within[name, subnet] = found | {name: []}
-                cards[name, subnet] = topology.links.index(link)
+                self.neighbours[name, subnet] = link.b if link.a == name else link.a
+                cards[name, subnet] = numbers[link.a, link.b]
         self.home = {}  # by host or router, the subnet of its first address
         for name, subnet in sorted(cards, key=cards.get):
             self.home.setdefault(name, subnet)
@@ -94,9 +96,9 @@ class Routing:
         self.steps = {name: {} for name in self.home}
         self.back = nx.DiGraph()  # from each router to those that may send to it
         self.back.add_nodes_from(self.routers)
-        for name, subnet in self.within:
+        for name, subnet in cards:
             for router in self._routers_in(subnet, name):
-                cost_ns = passing_ns + _delays_ns(self.within[name, subnet][router])
+                cost_ns = passing_ns + _delays_ns(self.within(name, subnet, router))
                 detour = self.defaults.get(name) != self._address(router, subnet)
                 order = detour, cards[name, subnet], cards[router, subnet]
                 self.steps[name][router, subnet] = cost_ns, order
@@ -108,13 +110,25 @@ class Routing:
         )
         self._steps, self._one_way_ns = {}, {}
 
+    def within(self, name, subnet, end):
+        """The path from a host or router to a node of one of its subnets."""
+        if end == name:
+            return []
+        return self._links([name, *self._from(self.neighbours[name, subnet])[end]])
+
+    def _from(self, name):
+        """The nodes on the way from a node to each that it reaches through switches."""
+        if name not in self._paths:
+            self._paths[name] = nx.single_source_shortest_path(self.onward, name)
+        return self._paths[name]
+
     def _links(self, names):
         """The links between neighbours in a row of nodes."""
         links = [(self.graph[a][b]["link"], a) for a, b in pairwise(names)]
         return [(link, link.a == start) for link, start in links]
 
     def _routers_in(self, subnet, *without):
-        return [name for name in self.parts[subnet] if name in self.routers and name not in without]
+        return [name for name in self.near[subnet] if name not in without]
 
     def step(self, name, subnet):
         """The next router on the path to a subnet from outside, and the subnet in between."""
@@ -136,7 +150,7 @@ class Routing:
         """The next host or router on the path to another, and the links to it."""
         subnet = self.home[end]
         near, through = (end, subnet) if here in self.parts[subnet] else self.step(here, subnet)
-        return near, self.within[here, through][near]
+        return near, self.within(here, through, near)
 
     def path(self, start, end):
         """As `Topology.path`."""

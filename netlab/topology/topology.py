@@ -14,18 +14,23 @@ import shlex
 from collections import Counter
 from functools import cached_property
 from html import escape
+from itertools import count
 
 from pydantic import Field, model_validator
 
 from netlab import units
+from netlab.algorithms.source import check_known
 from netlab.description import Description, Size
 from netlab.errors import SpecificationError
 from netlab.topology import addressing, limits, qdisc, routing
-from netlab.topology.links import Link
+from netlab.topology.links import WIRE, Link
 from netlab.topology.nodes import Host, Router, Switch
 from netlab.topology.picture import alt_text, svg
 
+CONGESTION = "net.ipv4.tcp_congestion_control"
 OFFLOAD_OFF = "tso off gso off gro off"
+# TCP hands over pieces also where offload is off: they are cut after the card's queue
+ONE_SEGMENT = "gso_max_segs 1"
 
 
 class Topology(Description):
@@ -81,10 +86,10 @@ class Topology(Description):
                 f"{len(names)} hosts, switches and routers, and {len(self.links)} links: at most"
                 f" {most} and {2 * most}"
             )
-        for name, count in Counter(names).items():
-            if count > 1:
+        for name, times in Counter(names).items():
+            if times > 1:
                 raise ValueError(
-                    f"the name {name!r} is used {count} times: each node needs its own"
+                    f"the name {name!r} is used {times} times: each node needs its own"
                 )
         for link in self.links:
             for name in (link.a, link.b):
@@ -111,6 +116,8 @@ class Topology(Description):
         switches = {switch.name for switch in self.switches}
         for name, own in links.items():
             last = f"{name}-eth{len(own) - (name not in switches)}"
+            if any(name in (link.b, link.a)[: len(link.ends)] for link in own if link.serialise):
+                last = WIRE.format(interface=last)
             if own and len(last) > limits.NAME_LENGTH:
                 raise ValueError(
                     f"the name {name!r} is too long for a node with {len(own)} links: its interface"
@@ -123,6 +130,12 @@ class Topology(Description):
         if self.buffers is not None and not least <= units.size_bytes(self.buffers) <= most:
             raise ValueError(f"buffers = {self.buffers!r}: from {least} to {most} bytes")
         return self
+
+    def check_engine(self, about):
+        """Refuse, by a `SpecificationError`, what an engine lacks; `about` describes it."""
+        for host in self.hosts:
+            if (name := host.sysctls.get(CONGESTION)) is not None:
+                check_known(f"{CONGESTION} of host {host.name!r}", str(name), about)
 
     @property
     def node_names(self):
@@ -177,6 +190,18 @@ class Topology(Description):
             return self.offload
         return not any(link.counts_packets for link in self.links)
 
+    def meets_segments(self, link):
+        """Whether a link that is emulated meets single segments, and not pieces of up to 64 KB."""
+        own = {host.name: host for host in self.hosts}
+        ends = (own[node] for node in link.ends if node in own)
+        return not self.offloading and all(map(self._hands_over_segments, ends))
+
+    def _hands_over_segments(self, host):
+        """Whether a host is told to: its own card loses packets, or queues them."""
+        own = [link for link in self.links_of(host.name) if host.name in link.ends]
+        queues = host.qdisc or any(link.rate or link.counts_packets for link in own)
+        return bool(queues) and not self.offloading
+
     def links_of(self, node):
         """The links that end at a node, in order."""
         return [link for link in self.links if node in (link.a, link.b)]
@@ -218,13 +243,35 @@ class Topology(Description):
         steps = [*self.path(*pair), *self.path(*pair[::-1])]
         return *map(self.host, pair), list(dict.fromkeys(step for step, _ in steps))
 
+    def queues_that_the_sender_sees(self, start, end, states=None):
+        """The links whose queue counts against the sender's socket where all nodes share a kernel
+        in which packets keep their socket: those with a rate on switches, before anything takes
+        the packet off its socket. netem does that to what it delays, and a router to all that it
+        receives. A queue on the sender's own card counts on any machine, and is none of them.
+
+        `states` has other states of links, by the link.
+        """
+        found, node, routers = [], start, {router.name for router in self.routers}
+        for link, forward in self.path(start, end):
+            other, state = (link.b if forward else link.a), (states or {}).get(link, link)
+            emulates = node in link.ends
+            if self.noises_s.get(other) or (emulates and state.delay_s and not state.serialise):
+                break
+            if emulates and state.rate and node != start:
+                found.append(link)
+            # a line that serialises is a netem behind the queue
+            if (emulates and state.serialise) or other in routers:
+                break
+            node = other
+        return found
+
     def rtt_s(self, start, end):
         """Round-trip time between two nodes: the sum of the links' delays, without queues. [s]"""
         return math.fsum(
             link.delay_s for link in [*self.emulated(start, end), *self.emulated(end, start)]
         )
 
-    @property
+    @cached_property
     def noises_s(self):
         """By host, how long a packet that arrives there waits at most. [s]"""
         return {host.name: host.noise_s for host in self.hosts}
@@ -242,8 +289,17 @@ class Topology(Description):
 
     def interface(self, link, node):
         """The name of a node's interface on a link."""
-        first = 1 if node in {switch.name for switch in self.switches} else 0
-        return f"{node}-eth{first + self.links_of(node).index(link)}"
+        return self.interfaces[link.a, link.b, node]
+
+    @cached_property
+    def interfaces(self):
+        """The names of all interfaces, by the ends of their link, `a` and `b`, and their node."""
+        switches, found = {switch.name for switch in self.switches}, {}
+        numbers = {name: count(name in switches) for name in self.node_names}
+        for link in self.links:
+            for node in (link.a, link.b):
+                found[link.a, link.b, node] = f"{node}-eth{next(numbers[node])}"
+        return found
 
     def interface_to(self, node, other):
         """The name of a node's interface on its link to another node."""
@@ -274,6 +330,8 @@ class Topology(Description):
                 yield host.name, f"sysctl -w {name}={shlex.quote(str(value))}"
             if not offloading and self.links_of(host.name):
                 yield host.name, f"ethtool -K {host.name}-eth0 {OFFLOAD_OFF}"
+                if self._hands_over_segments(host):
+                    yield host.name, f"ip link set dev {host.name}-eth0 {ONE_SEGMENT}"
         for router in self.routers:
             yield router.name, "sysctl -w net.ipv4.ip_forward=1"
             for number, address in enumerate(router.addresses):
@@ -283,18 +341,25 @@ class Topology(Description):
         for node, destination, gateway in self.routing.routes():
             yield node, f"ip route add {destination} via {gateway}"
         for link in self.links:
-            yield from self.emulation(link, link)
+            for node, _, command in self.emulation(link, link):
+                yield node, command
         for host in self.hosts:
             if host.qdisc and self.links_of(host.name):
                 yield host.name, f"tc qdisc add dev {host.name}-eth0 root {host.qdisc}"
 
     def emulation(self, link, state):
-        """Yield (node, command): what gives one of its links the rate, delay ... of another."""
+        """Yield (node, device, command): what gives one of its links the state of another.
+
+        All commands for a device come one after another.
+        """
         noises_s = self.noises_s
         for node, other in ((link.a, link.b), (link.b, link.a)):
             emulated = state if node in link.ends else Link(link.a, link.b)
-            for command in emulated.setup(self.interface(link, node), noises_s.get(other, 0.0)):
-                yield node, command
+            own, its = self.interface(link, node), self.interface(link, other)
+            for command in emulated.setup(own, noises_s.get(other, 0.0)):
+                yield node, own, command
+            for command in emulated.wire(its):
+                yield other, WIRE.format(interface=its), command
 
     def _repr_html_(self):
         """A picture as an image: JupyterLab shows SVG itself in trusted notebooks only."""

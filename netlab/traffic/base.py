@@ -200,6 +200,12 @@ class Traffic(Description):
         """
         return {}
 
+    def doubts(self, place, engine):
+        """Warnings about links that, on the engine of this name, do not limit it as their
+        descriptions suggest; -> texts.
+        """
+        return []
+
     def annotate(self, tables, place):
         """Add to the tables, once they are complete, what is known of other traffic."""
 
@@ -257,6 +263,17 @@ class OnLink(Traffic):
 
     def output_name(self, flow, program=""):
         return "-".join([str(flow), self.kind, self.src, self.dst, *filter(None, [program])])
+
+
+def seen_by_the_sender(who, link):
+    """The warning that a switch's queue counts against the sender's socket."""
+    return (
+        f"{who}: no delay comes before the queue of the link {link.a}-{link.b}. All nodes share"
+        " this machine's kernel (Linux since 4.19), which counts what waits there as if it waited"
+        " in the sender: it then sends less, may lose nothing, and equal flows may share unevenly."
+        " Give the link a delay, such as '10us', or run this with engine='guest', whose kernel does"
+        " not count so"
+    )
 
 
 def rows(columns):

@@ -12,8 +12,9 @@ from netlab import units
 from netlab.description import Delay, Fraction, Rate
 from netlab.errors import SpecificationError
 from netlab.readers._common import read_text
-from netlab.topology.retyping import changing, setups, stay
-from netlab.traffic.base import MOST_TRAFFIC, OnLink, Program, rows
+from netlab.topology.retyping import changing, holding, setups, stay
+from netlab.traffic.base import MOST_TRAFFIC, OnLink, Program, rows, seen_by_the_sender
+from netlab.traffic.throughput import ThroughputTest
 
 COLUMNS = ["flow", "time_s", "src", "dst", "rate_bps", "delay_s", "loss_rate", "change"]
 MOST_DELAY_S = 1.5  # there and back it is what ARP waits
@@ -41,10 +42,11 @@ class Change(OnLink):
     -----
     ``tc ... change`` is typed on the interfaces on which the link emulates, with the words that set
     the link up. What waits there, or is under way, stays. The queue keeps its limit; a bucket that
-    was not given is 4 ms of the new rate. The link must have what is to change from the start: a
-    `rate`, and for `delay` or `loss` a delay, which may be ``"0ms"``. Routes, ``base_rtt_s`` and
-    ``bottleneck_bps`` of sweeps, models and `Topology`'s own figures are of the network as it
-    begins.
+    was not given is 4 ms of the new rate, or as large as the largest packet that may wait already:
+    where hosts offload segmentation, up to 68,130 bytes (64 KB in 45 frames). The link must have
+    what is to change from the start: a `rate`, and for `delay` or `loss` a delay, which may be
+    ``"0ms"``. Routes, ``base_rtt_s`` and ``bottleneck_bps`` of sweeps, models and `Topology`'s own
+    figures are of the network as it begins.
 
     Packets that come after a change to a shorter delay overtake those on the line, as where the
     path changes; only netem that has a rate (a `noise` at the other end) keeps their order.
@@ -115,10 +117,13 @@ class Change(OnLink):
                 f"{start}: to change its {' and '.join(self.named)}, the link needs a rate and a"
                 " delay from the start, such as delay='0ms', so that nothing that waits is lost"
             )
-        if after.lossy and topology.offloading and topology.offload is None:
+        if after.lossy and not topology.meets_segments(link) and not topology.offload:
+            remedy = "give the network offload=False"
+            if topology.offload is False:
+                remedy = "put it on a link between switches, or give this one a rate or a loss"
             raise SpecificationError(
-                f"{start}: loss = {after.loss!r} on a network that begins without loss: give it"
-                " offload=False, or netem loses up to 64 KB at once (offload=True allows that)"
+                f"{start}: loss = {after.loss!r} on a link that begins without loss: {remedy}, or"
+                " netem loses up to 64 KB at once (offload=True allows that)"
             )
 
     def _all(self, experiment):
@@ -129,20 +134,41 @@ class Change(OnLink):
 
     def _links(self, experiment):
         """The link as it is described, as it is before this change, and after it."""
-        link = experiment.topology.link_to(self.src, self.dst)
+        topology = experiment.topology
+        link = topology.link_to(self.src, self.dst)
         fields = {} if link.queue_packets or link.qdisc or link.tclink else {"limit": link.limit}
+        states = [link.but(**fields)]
         for time_s, named in sorted(self._all(experiment), key=lambda one: one[0]):
-            fields |= named if time_s < self.starts_after_s else {}
-        return link, link.but(**fields), link.but(**fields | self.named)
+            if time_s <= self.starts_after_s:
+                fields |= named
+                states.append(holding(topology, link, states[-1], link.but(**fields)))
+        return link, *states[-2:]
+
+    def doubts(self, place, engine):
+        if engine != "mininet":
+            return []
+        experiment, (link, before, after) = place.experiment, self._links(place.experiment)
+        told = []
+        for flow, test in enumerate(experiment.traffic, 1):
+            if isinstance(test, ThroughputTest):
+                was, now = (
+                    experiment.topology.queues_that_the_sender_sees(
+                        *test.ends.values(), {link: state}
+                    )
+                    for state in (before, after)
+                )
+                told += [(flow, one) for one in now if one not in was][:1]
+        return [seen_by_the_sender(f"flow {flow}, from {self.at} on", one) for flow, one in told]
 
     def programs(self, place):
         topology, links = place.experiment.topology, self._links(place.experiment)
-        lines, programs = setups(topology, *links), []
-        for node in links[0].ends:
-            shows = f"tc -s qdisc show dev {topology.interface(links[0], node)}"
-            line = " && ".join([*changing(*lines[node]), shows])
-            programs.append(Program(node, line, node, "exactly"))
-        return programs
+        lines = {}
+        for (node, device), (was, now) in setups(topology, *links).items():
+            if was == now and node not in links[0].ends:
+                continue  # a noise at the other end
+            shows = f"tc -s qdisc show dev {device}"
+            lines.setdefault(node, []).extend([*changing(was, now), shows])
+        return [Program(node, " && ".join(typed), node, "exactly") for node, typed in lines.items()]
 
     def read(self, outputs, place):
         _, _, link = self._links(place.experiment)

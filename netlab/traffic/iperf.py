@@ -102,8 +102,8 @@ class Iperf(ThroughputTest):
     def command(self, address, port):
         """What to type on `src`."""
         options = ["-u"] if self.udp else ["-e"]  # which names the congestion control
-        options += [f"-b {units.rate_bps(self.bitrate)}"] if self.bitrate else []
-        options += [f"-t {self.time:g}"]
+        options += [f"-b {units.digits(units.rate_bps(self.bitrate))}"] if self.bitrate else []
+        options += [f"-t {units.digits(self.time)}"]
         options += [f"-P {self.parallel}"] if self.parallel > 1 else []
         options += [f"-Z {self.congestion}"] if self.congestion else []
         return " ".join([f"iperf -c {address}", *options, self._options(port, udp=False)])
@@ -111,7 +111,7 @@ class Iperf(ThroughputTest):
     def _options(self, port, udp=True):
         """The options of both sides; with ``-f b`` they print every digit."""
         options = ["-u"] if udp and self.udp else []
-        options += [f"-i {self.interval:g}", "-f b", f"-p {port}"]
+        options += [f"-i {units.digits(self.interval)}", "-f b", f"-p {port}"]
         options += [f"-l {self.length}"] if self.length else []
         options += [f"-w {units.size_bytes(self.window)}"] if self.window is not None else []
         return " ".join(options)

@@ -1,13 +1,14 @@
 """iperf3 tests."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from netlab import units
 from netlab.algorithms.source import Congestion
 from netlab.description import Rate, Size, unless_given
 from netlab.errors import ReadError
+from netlab.fairness.evolution import apart
 from netlab.readers import read_iperf3
 from netlab.traffic.base import owned
 from netlab.traffic.throughput import ThroughputTest, counted, flow_row
@@ -32,10 +33,11 @@ class Iperf3(ThroughputTest):
         UDP instead of TCP, at `bitrate`; what was lost, the jitter and the datagrams are in
         ``streams`` of the result (a sweep collects ``flows``; `Iperf`'s has the loss). [``-u``]
     bitrate : str, optional
-        Rate that each stream is limited to, in tc's notation; UDP's is 1 Mbit/s where it is not
-        given. [``-b``]
+        Rate that each stream is limited to, in tc's notation or iperf3's own (``"10G"``); UDP's is
+        :math:`1024^2` bit/s where it is not given. [``-b``]
     reverse : bool
-        The server sends. [``-R``]
+        The server sends: the data go from `dst` to `src`, where `nl.wan` has no rate, no queue and
+        no loss, which is a warning of the result. [``-R``]
     omit : float
         How much of the start is left out of the totals, on top of `time`: whole seconds. [s,
         ``-O``]
@@ -62,7 +64,7 @@ class Iperf3(ThroughputTest):
     time: float = Field(default=10, ge=1, le=86_400)
     congestion: Congestion = None
     udp: bool = False
-    bitrate: Rate | None = None
+    bitrate: Annotated[Rate | None, BeforeValidator(units.iperf3_rate)] = None
     reverse: bool = False
     omit: float = Field(default=0, ge=0, le=60)
     interval: float = Field(default=1, ge=0.1, le=60)
@@ -105,19 +107,19 @@ class Iperf3(ThroughputTest):
 
     def server_command(self, port):
         """What to type on `dst` first: a server for one test."""
-        options = f" -i {self.interval:g}" * (self.interval != 1) + " -J"
+        options = f" -i {units.digits(self.interval)}" * (self.interval != 1) + " -J"
         return f"iperf3 -s -1 -p {port}" + options * self.get_server_output
 
     def command(self, address, port, congestion=None):
         """What to type on `src`; `congestion` is the kernel's name of one in Python."""
         congestion = congestion or self.congestion
-        words = [f"iperf3 -c {address} -p {port} -t {self.time:g} -P {self.parallel}"]
-        words += [f"-i {self.interval:g}"]
+        time, interval = units.digits(self.time), units.digits(self.interval)
+        words = [f"iperf3 -c {address} -p {port} -t {time} -P {self.parallel} -i {interval}"]
         words += [f"-C {congestion}"] if congestion else []
         words += ["-u"] if self.udp else []
-        words += [f"-b {units.rate_bps(self.bitrate)}"] if self.bitrate else []
+        words += [f"-b {units.digits(units.rate_bps(self.bitrate))}"] if self.bitrate else []
         words += ["-R"] if self.reverse else []
-        words += [f"-O {self.omit:g}"] if self.omit else []
+        words += [f"-O {units.digits(self.omit)}"] if self.omit else []
         words += [f"-M {self.mss}"] if self.mss else []
         words += [f"-w {units.size_bytes(self.window)}"] if self.window is not None else []
         words += ["--get-server-output"] if self.get_server_output else []
@@ -143,4 +145,5 @@ class Iperf3(ThroughputTest):
         if not len(flows := tables["flows"]):
             return []
         received = f"{flows.received_bps.sum() / 1e6:.2f} Mbit/s received"
+        received += apart(flows.start_s, flows.end_s, "; ")
         return [f"{len(flows)} flows, {len(tables['streams'])} streams", received]

@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal
 
+from netlab import units
 from netlab.readers import NstatOutput, read_nstat
 from netlab.traffic.base import Program, Traffic, by_host
 
@@ -51,7 +52,8 @@ class Nstat(Traffic):
 
     def programs(self, place):
         after_s = place.experiment.omitted_s(self.src)
-        before = [Program(self.src, f"sleep {after_s:g}; {COMMAND}", "before", "begin")]
+        line = f"sleep {units.pause(after_s)}; {COMMAND}"
+        before = [Program(self.src, line, "before", "begin")]
         return before * bool(after_s) + [Program(self.src, COMMAND, when="end")]
 
     def read(self, outputs, place):

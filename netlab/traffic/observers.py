@@ -20,7 +20,7 @@ LOOK_S = 0.05  # between two runs of a command, on engines whose kernel does not
 # bash: a line with the time, the command, a pause, until the traffic has been sent
 LOOK = (
     'end=$((SECONDS + {seconds})); while [ $SECONDS -lt $end ]; do echo "at $EPOCHREALTIME";'
-    " {command}; sleep {pause:g}; done"
+    " {command}; sleep {pause}; done"
 )
 HANDLES = {"1:": "netem", "2:": "tbf", "10:": "netem"}  # as `Link.setup` types them
 
@@ -44,7 +44,9 @@ class Observer(Traffic):
     def looking(self, place, command):
         """The command for engines whose kernel does not report."""
         seconds = round(max(item.sends_s for item in place.experiment.traffic)) + 2
-        return LOOK.format(seconds=seconds, command=command, pause=self.every_s or LOOK_S)
+        return LOOK.format(
+            seconds=seconds, command=command, pause=units.digits(self.every_s or LOOK_S)
+        )
 
 
 class Windows(Observer):

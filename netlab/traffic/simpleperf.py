@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import pandas as pd
 from pydantic import Field
 
+from netlab import units
 from netlab.algorithms.source import Congestion, without_docstrings
 from netlab.description import unless_given
 from netlab.errors import ReadError, SpecificationError
@@ -99,11 +100,12 @@ class Simpleperf(ThroughputTest):
     def command(self, address, port, congestion=None):
         """What to type on `src`; `congestion` is the kernel's name of one in Python."""
         congestion = congestion or self.congestion
-        words = f"python3 - -c -I {address} -p {port} -t {self.time:g} -P {self.parallel}"
+        time = units.digits(self.time)
+        words = f"python3 - -c -I {address} -p {port} -t {time} -P {self.parallel}"
         return f"{words} {self._both()}" + (f" -C {congestion}" if congestion else "")
 
     def _both(self):
-        return f"-i {self.interval:g}" + f" -l {self.length}" * (self.length != 1000)
+        return f"-i {units.digits(self.interval)}" + f" -l {self.length}" * (self.length != 1000)
 
     def read(self, outputs, place):
         client, server = read_simpleperf(outputs[""]), read_simpleperf(outputs["server"])

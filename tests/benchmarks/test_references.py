@@ -1,23 +1,26 @@
-"""Every set's solution, run for drawn ids and for the ends of every range: how many fail, and what
-that takes. SETS (such as ps3,ps7) and IDS (how many) choose; a failure is printed with its reason.
+"""Every set's solution, for ids that are drawn and for the ends of every range: does it answer all,
+get all points, and do its own checks find nothing to mend? And what that takes. SETS (such as
+ps3,ps7) and IDS (how many; `--seed` draws the same again) choose, ENDS=0 leaves the ends out; what
+fails is printed with its reason.
 """
 
 import json
 import os
 import resource
 import tomllib
-from itertools import islice
 
 import pytest
 
 from netlab.course import invented
 from netlab.course.grading import marking
+from netlab.course.grading.executed import Executed, execute
 from netlab.course.grading.runs import Runs
 from netlab.course.own_numbers import PARAMETERS
 from netlab.course.sets import source
 
 SETS = os.environ.get("SETS", "ps1,ps2,ps3,ps4,ps5,ps6,ps7,ps8").split(",")
 IDS = int(os.environ.get("IDS", 10))
+ENDS = os.environ.get("ENDS") != "0"
 TOGETHER = 20  # in one jail
 
 
@@ -30,20 +33,19 @@ def ends(name):
             for one in (rule["from"], (rule["from"] + rule["to"]) // 2, rule["to"])
         ]
         rows[key] = values[0], values[len(values) // 2], values[-1]
-    found = {f"all {end}": {key: row[at] for key, row in rows.items()} for at, end in ENDS}
+    found = {f"all {end}": {key: row[at] for key, row in rows.items()} for at, end in BOTH}
     for key, row in rows.items():
-        for at, end in ENDS:
+        for at, end in BOTH:
             found[f"{key} {end}"] = {other: one[1] for other, one in rows.items()} | {key: row[at]}
     return found
 
 
-ENDS = ((0, "low"), (2, "high"))
+BOTH = ((0, "low"), (2, "high"))
 
 
-def with_numbers(assignment, cases):
-    """A set whose students, named by the cases, have their numbers."""
-    notebook = json.loads(json.dumps(assignment.notebook))
-    code = f"""
+def numbers_of(cases):
+    """A cell after which students, named by the cases, have their numbers."""
+    return f"""
 import json
 from netlab.course import own_numbers as module
 cases = json.loads({json.dumps(json.dumps(cases))})
@@ -51,9 +53,54 @@ module.parameters = lambda name, student, _: module.Parameters(
     **cases[student], assignment=name, student=student
 )
 """
-    cell = {"cell_type": "code", "metadata": {}, "source": code, "outputs": []}
-    notebook["cells"].insert(0, cell | {"execution_count": None, "id": "numbers"})
-    return source.assignment(assignment.name, notebook)
+
+
+# Before all cells: what these print is kept; it is asked for after them, as if it were an answer
+LISTENING = """
+said = []
+def print(*parts, **_):
+    said.append(" ".join(map(str, parts)))
+"""
+TO_MEND = "Not yet", "No answer yet", "Close", "farther off than usual"
+
+
+def cell(name, code, **answers):
+    return {"id": name, "kind": "code", "source": code, "answers": answers}
+
+
+def solved(assignment, students, runs, numbers=""):
+    """For each student, what its solution has answered, and a list of what is wrong with it."""
+    cells = marking.to_run(assignment, assignment.cells, "solved")
+    cells = [cell("first", numbers + LISTENING), *cells, cell("last", "", said={})]
+    waiting = list(students)
+    while waiting:
+        found = execute(cells, waiting, assignment.name, runs, mistakes=True)
+        for student, executed in found.items():
+            yield student, [*wrong_with(executed, assignment, runs)]
+        waiting = waiting[len(found) :]
+
+
+def wrong_with(executed, assignment, runs):
+    if why := marking.solution_failure(executed, assignment):
+        yield why
+        return
+    right = executed.answers
+    yield from (
+        line
+        for line in marking.plain(right["last"]["said"])
+        if any(word in line for word in TO_MEND)
+    )
+    marks = marking.Marking(Executed(right), right, [], [], runs.to_look_at)
+    for exercise in assignment.automatic:
+        for row in marks.rows(exercise):
+            if row["points"] != row["max_points"]:
+                yield f"{row['name']} has {row['points']} of {row['max_points']}: {row['hint']}"
+
+
+def drawn_ids(draw):
+    """Names with numbers after them, as nobody else has."""
+    names, draw = [*invented.students(len(invented.NAMES))], draw("ids")
+    return [f"{draw.choice(names)}{number}" for number in draw.sample(range(10_000), IDS)]
 
 
 def cpu_s():
@@ -64,16 +111,19 @@ def cpu_s():
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_the_solution_answers_for_everybody(name, tmp_path):
-    assignment, cases, began_s = source.read(source.find(name)), ends(name), cpu_s()
-    runs, students = Runs(tmp_path), [*islice(invented.students(IDS), IDS)]
-    failures = {}
-    for of_set, who in ((with_numbers(assignment, cases), [*cases]), (assignment, students)):
+def test_the_solution_gets_all_points_for_everybody(name, tmp_path, draw):
+    assignment, began_s = source.read(source.find(name)), cpu_s()
+    cases, students, runs = ends(name) if ENDS else {}, drawn_ids(draw), Runs(tmp_path)
+    wrong, tried = {}, 0
+    for numbers, who in ((numbers_of(cases), [*cases]), ("", students)):
         for at in range(0, len(who), TOGETHER):
-            found = [*marking.reference(of_set, who[at : at + TOGETHER], runs)]
-            failed = {student: why for student, _, why in found if why}
-            print(f"{name}: {at + len(found)} of {len(who)} tried", *failed.items(), flush=True)
-            failures |= failed
-    tried = len(cases) + len(students)
-    print(f"{name}: {len(failures)} of {tried} fail; {cpu_s() - began_s:.0f} CPU s")
-    assert failures == {}
+            for student, found in solved(assignment, who[at : at + TOGETHER], runs, numbers):
+                print(f"{name} {student}:", *found, sep="\n  ") if found else None
+                wrong |= {student: found} if found else {}
+                tried += 1
+            print(f"{name}: {tried} of {len(cases) + len(students)}", flush=True)
+    points = sum(one.points for one in assignment.automatic)
+    print("\n| set | points | ids | ends of ranges | with something wrong | CPU s |")
+    took = f"{cpu_s() - began_s:.0f}"
+    print(f"| {name} | {points:g} | {IDS} | {len(cases)} | {len(wrong)} | {took} |")
+    assert wrong == {}

@@ -8,7 +8,6 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from tests import cases
 from tests.browser import pages
 
 MATHIS, FAIRNESS, AIMD, RACE = range(4)
@@ -37,11 +36,11 @@ NOT_OURS = (
 )
 
 
-@pytest.fixture(scope="module", params=cases(["lab", "notebook", "voila"]))
-def page(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp(request.param)
-    with pages.server(request.param, folder) as address, pages.browser(folder) as chrome:
-        yield pages.Page(chrome, request.param, address)
+@pytest.fixture(scope="module")
+def page(front_end, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(front_end)
+    with pages.server(front_end, folder) as address, pages.browser(folder) as chrome:
+        yield pages.Page(chrome, front_end, address)
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from tests import cases
 from tests.browser import pages
 from tests.browser.test_explorers import NOT_OURS
 
@@ -87,17 +86,17 @@ class Panel(pages.Notebook):
         return float(re.search(r"at (\d+\.\d{3}) s", self.panel.text)[1])
 
 
-@pytest.fixture(scope="module", params=cases(["lab", "notebook", "voila"]))
-def page(request, tmp_path_factory):
-    folder = tmp_path_factory.mktemp(request.param)
+@pytest.fixture(scope="module")
+def page(front_end, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(front_end)
     new = nbformat.v4
     notebook = new.new_notebook(cells=[new.new_code_cell(one) for one in CELLS.split("---\n")])
     notebook.metadata.kernelspec = dict(name="python3", display_name="Python 3")
     with (
-        pages.server(request.param, folder, notebook) as address,
+        pages.server(front_end, folder, notebook) as address,
         pages.browser(folder) as chrome,
     ):
-        yield Panel(chrome, request.param, address)
+        yield Panel(chrome, front_end, address)
 
 
 def test_by_the_mouse_a_host_is_typed_on_a_link_changed_and_time_stepped(page):

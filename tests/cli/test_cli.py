@@ -1,3 +1,4 @@
+import importlib.metadata
 import json
 import os
 import re
@@ -5,10 +6,35 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import typer
 
 import netlab as nl
+from netlab.cli.commands import app
 
 REPORTS = Path(__file__).parents[1] / "data" / "iperf3"
+
+
+def commands():
+    """Every command, as words: (), ("run",), ("course", "grade"), ..."""
+    found = [()]
+    for words in found:
+        command = typer.main.get_command(app)
+        for word in words:
+            command = command.commands[word]
+        found += [(*words, name) for name in getattr(command, "commands", ())]
+    return found
+
+
+@pytest.mark.parametrize("words", commands(), ids=" ".join)
+def test_help_shows_no_type_behind_a_flag_and_no_summary_is_cut(words, call):
+    done = call(*words, "--help")
+    assert done.status == 0 and "<bool>" not in done.out
+    assert "..." not in done.out.partition("Commands:")[2]
+
+
+def test_the_version_is_that_of_the_package(call):
+    done = call("--version")
+    assert (done.status, done.out) == (0, f"netlab {importlib.metadata.version('netlab-tcp')}\n")
 
 
 def test_run_leaves_what_save_leaves(tmp_path, call):
@@ -112,8 +138,8 @@ Throughput is what the receiver counted.
     [
         ("3.22-tcp-8.json", "is what the receiver counted.\n"),
         ("3.9-server-udp-2.json", "is what the receiver counted.\n"),
-        ("3.18-udp-2.json", "is what the sender counted"),
-        ("3.9-udp-bidir.json", "where there is a *, the file has only what the sender counted"),
+        ("3.18-udp-2.json", "is what the receiver counted.\n"),
+        ("3.9-udp-bidir.json", "is what the receiver counted.\n"),
         ("3.0.11-tcp-1.json", "One stream alone always has 1"),
     ],
 )
@@ -124,8 +150,18 @@ def test_fairness_of_a_real_report_says_who_counted(name, counted, fairness):
     label = f"{len(streams)} stream{'s' * (len(streams) > 1)}"
     assert found == {label: pytest.approx(index, abs=1e-5)}
     assert counted in text and ("sent both ways" in text) == ("bidir" in name)
-    assert text.count("Mbit/s*") == ("bidir" in name)
     assert ("congestion" in text) == ("tcp" in name and "3.0.11" not in name), "where it is told"
+
+
+def test_fairness_of_texts_says_how_far_they_are_rounded(fairness):
+    streams = nl.readers.read_iperf3(REPORTS / "text" / "3.21-tcp-2.txt").streams
+    text, found = fairness("text/3.21-tcp-2.txt")
+    assert found == {"2 streams": pytest.approx(nl.jain_index(streams.received_bps), abs=1e-5)}
+    assert text.startswith("text/3.21-tcp-2.txt: iperf3, TCP, 2 streams\n")
+    assert "is text, in which iperf3 rounds: throughputs are within 0.12% of these" in text
+    text, found = fairness("text/3.12-tcp-gigabit.txt", "3.12-tcp-8.json")
+    assert list(found) == ["2 files", "9 streams"] and "nan" not in text.lower()
+    assert text.count("is text, in which") == 1 and "within 5.56% of these" in text
 
 
 def test_fairness_of_two_hosts_is_that_of_their_sums(tmp_path, fairness):
@@ -149,6 +185,90 @@ def test_fairness_of_tests_that_did_not_run_together_is_warned_of(tmp_path, fair
     assert re.search(rf"did not compete. {files[0]} began \d+ s after {files[1]} had ended", text)
 
 
+ODD = REPORTS / "odd"
+
+
+@pytest.mark.parametrize(
+    ("first", "later_s", "words"),
+    [
+        # started in one second, or in the next one; up to 3.18 that is all that is known
+        ("3.18-before.json", 0, ""),
+        ("3.18-before.json", 1, ""),
+        ("3.18-before.json", 2, "not run together all the time, but for 2 of 6 s"),
+        ("3.18-before.json", 4, "not run together: .* began less than a second after"),
+        ("3.18-before.json", 6, "not run together: .* began 2 s after"),
+        # 10 s, of which nobody notices a second or so
+        ("3.1.6-tcp-1.json", 1, ""),
+        ("3.1.6-tcp-1.json", 2, "not run together all the time, but for 8 of 12 s"),
+        # the same second, to a millisecond
+        ("3.22-tcp-1.json", 0.1, ""),
+        ("3.22-tcp-1.json", 0.5, "not run together all the time, but for 1.5[0-9]* of 2.5[0-9]* s"),
+        ("3.22-tcp-1.json", 2.02, "not run together: .* began less than a second after"),
+    ],
+)
+def test_fairness_says_whether_tests_ran_together(first, later_s, words, tmp_path, fairness):
+    path = REPORTS / first if (REPORTS / first).exists() else ODD / first
+    doc = json.loads(path.read_text())
+    doc["start"]["timestamp"]["timesecs"] += int(later_s)
+    if "timemillisecs" in doc["start"]["timestamp"]:
+        doc["start"]["timestamp"]["timemillisecs"] += round(1000 * later_s)
+    doc["start"]["cookie"] += "z"
+    (tmp_path / "other.json").write_text(json.dumps(doc))
+    told, _ = fairness(path, tmp_path / "other.json")
+    found = [line for line in told.splitlines() if line.startswith("Warning")]
+    assert [bool(re.search(words, line)) for line in found] == [True] * bool(words)
+
+
+def test_fairness_of_tests_one_after_another(fairness):
+    told, _ = fairness("3.18-before.json", "3.18-after.json", cwd=ODD)
+    assert "Warning: these tests did not run together: they did not compete. 3.18-after" in told
+
+
+def test_fairness_of_a_test_whose_report_stands_in_two_files(tmp_path, fairness):
+    text = (ODD / "3.18-tcp-8-twice.json").read_text()
+    _, half = json.JSONDecoder().raw_decode(text)
+    for name, part in {"a": text[:half], "b": text[half:], "c": text}.items():
+        (tmp_path / f"{name}.json").write_text(part)
+    once, index = fairness("a.json", cwd=tmp_path)
+    for files in (["c.json"], ["a.json", "b.json"], ["a.json", "b.json", "c.json"]):
+        told, found = fairness(*files, cwd=tmp_path)
+        assert found == index and told.count("Note: ") == len(files) - 1
+        assert told.count("92.839 Mbit/s") == once.count("92.839 Mbit/s") == 1
+
+
+def test_fairness_of_both_sides_of_a_test_is_that_of_the_test(tmp_path, fairness):
+    for name in ("3.18-tcp-omit-both", "3.18-udp-both-2"):
+        both = json.loads((REPORTS / f"{name}.json").read_text())
+        sides = {"server.json": both.pop("server_output_json"), "client.json": both}
+        for file, doc in sides.items():
+            (tmp_path / file).write_text(json.dumps(doc))
+        told, found = fairness("client.json", "server.json", cwd=tmp_path)
+        assert found == fairness("client.json", cwd=tmp_path)[1]
+        assert "client.json are reports of one test" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "index", "counted"),
+    [
+        ("3.12-udp-2-unequal-loss", 0.845, "receiver"),
+        ("3.22-udp-1-no-loss-told", 1, "receiver"),
+        ("3.18-udp-both-2-no-loss-told", 1, "receiver"),
+        ("alone", 1, "sender"),
+    ],
+)
+def test_fairness_over_udp_is_of_what_arrived(name, index, counted, tmp_path, fairness):
+    doc = json.loads((ODD / "3.18-udp-both-2-no-loss-told.json").read_text())
+    del doc["server_output_json"]
+    (tmp_path / "alone.json").write_text(json.dumps(doc))
+    told, found = fairness((tmp_path if name == "alone" else ODD) / f"{name}.json")
+    assert [*found.values()] == [pytest.approx(index, abs=5e-4)]
+    assert f"Throughput is what the {counted} counted" in told
+    if name == "3.12-udp-2-unequal-loss":
+        assert re.findall(r"[0-9.]+ Mbit/s +[0-9.]+ %", told)[:2] == [
+            "7.998 Mbit/s   28.57 %", "19.992 Mbit/s   71.43 %"
+        ]  # fmt: skip
+
+
 def test_a_contradiction_in_a_report_is_told_in_a_line(tmp_path, call):
     (tmp_path / "a.json").write_text("^C" + (REPORTS / "3.12-tcp-8.json").read_text())
     done = call("fairness", tmp_path / "a.json")
@@ -169,20 +289,31 @@ def test_simpleperf_refuses_words_without_a_traceback(words, call):
     [
         ("missing.json", ["No such file", "iperf3 -J wrote"]),
         (".", ["Is a directory", "iperf3 -J wrote"]),
-        ("README.md", ["iperf3's JSON", "iperf3 with -J"]),
-        ("broken/3.18-without-J.txt", ["iperf3's JSON", "iperf3 with -J"]),
+        ("README.md", ["not what iperf3 prints", "JSON (-J), or all of its text"]),
+        ("text/3.12-udp-interrupted.txt", ["cut short", "Run it again"]),
         ("broken/3.12-busy.json", ["server is busy", "Wait until"]),
         ("broken/3.22-server-killed.json", ["run it again"]),
         ("3.12-tcp-interrupted.json", ["cut short", "Run it again"]),
-        ("./3.12-tcp-8.json", ["named twice"]),
     ],
 )
-def test_fairness_refuses_in_words_before_it_prints_anything(file, words, call, monkeypatch):
+def test_fairness_says_of_a_file_why_it_is_left_out_and_reads_the_others(
+    file, words, call, monkeypatch
+):
     monkeypatch.chdir(REPORTS)
-    done = call("fairness", "3.12-tcp-8.json", file)
-    assert done.status == 1 and done.out == ""
-    assert done.err.startswith(f"netlab: {Path(file)}: ")
+    alone, done = call("fairness", file), call("fairness", "3.12-tcp-8.json", file)
+    assert alone.status == done.status == 1 and alone.out == ""
+    assert alone.err == done.err and done.err.startswith(f"netlab: {Path(file)}: ")
     assert all(word in done.err for word in words), done.err
+    good = call("fairness", "3.12-tcp-8.json").out.split("\n")
+    assert [line for line in done.out.split("\n") if line not in good] == [
+        "Warning: these figures are without 1 of 2 files, which cannot be read."
+    ]
+
+
+def test_fairness_refuses_a_file_that_is_named_twice(call, monkeypatch):
+    monkeypatch.chdir(REPORTS)
+    done = call("fairness", "3.12-tcp-8.json", "./3.12-tcp-8.json")
+    assert done.status == 1 and done.out == "" and "named twice" in done.err
 
 
 def test_fairness_needs_something_to_share(tmp_path, call):

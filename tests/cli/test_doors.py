@@ -167,17 +167,6 @@ def test_full_screen_programs(network, attach):
     h1.until("--More--")
     h1.send("q")
     h1.until(PROMPT.format("h1"))
-    h1.send("seq 100 | less\r")
-    h1.until(r"19\r\n:")
-    h1.send("/77\r")
-    h1.until("77.*\r\n78\r\n")
-    h1.send("q")
-    h1.until(PROMPT.format("h1"))
-    h1.send("vim notes\r")
-    h1.until("notes. .New")
-    h1.send("ione\rtwo\x1b:wq\r")
-    h1.until(PROMPT.format("h1"))
-    assert network.files["h1"]["notes"] == "one\ntwo\n"
     h1.send("watch -n 1 hostname\r")
     h1.until(re.escape("\x1b[?1049h"))
     assert "\x1b[?1049l" in h1.leave()  # the screen is as before

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 
 import netlab as nl
 from netlab.cli import pictures
-from netlab.cli.pages import headings, pages
+from netlab.cli.pages import LivePage, headings, pages
 
 ROOT = Path(__file__).parents[2]
 PICTURE = (
@@ -203,3 +203,18 @@ def test_headings_and_titles_cannot_become_markup(tmp_path):
     cut = f'<h2 id="a">{image}a &lt;b&gt;<a class="anchor-link" href="#a">¶</a></h2>'
     ((text, to),) = headings(cut)
     assert not {*'<>"'} & {*text} and text.endswith("a &lt;b&gt;") and to == "#a"
+
+
+def test_the_page_of_the_demo_has_its_formulas_and_moving_figures_in_it(tmp_path):
+    figure = {"data": [{"type": "bar", "y": [1, 2]}], "layout": {"title": {"text": "$x$"}}}
+    theirs = "<script src='https://a.invalid/mathjax.js'></script>"  # plotly's own page asks so
+    cells = [shown({pictures.FIGURE: figure, "text/html": theirs}) for _ in range(2)]
+    path = write(tmp_path / "a.ipynb", nbformat.v4.new_markdown_cell("Half of $K$"), *cells)
+    page, _ = LivePage().from_filename(str(path))
+    soup = BeautifulSoup(page, "html.parser")
+    assert [tag.get_text() for tag in soup.find_all("math")] == ["K"]
+    sources = [
+        tag.get("src") or tag.get("href") for tag in soup.find_all(["script", "link", "img"])
+    ]
+    assert not [address for address in sources if address] and "a.invalid" not in page
+    assert len(soup.select("div.plotly-graph-div")) == 2 and page.count("* plotly.js v") == 1

@@ -165,4 +165,4 @@ def test_without_a_browser_it_says_what_to_install(renew, notebook, monkeypatch)
 
 def test_without_kaleido_it_says_what_to_install(renew, notebook, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "kaleido", None)
-    assert "kaleido" in (said := renew()) and "'netlab-tcp[store]'" in said
+    assert "kaleido" in (said := renew()) and "pip install 'kaleido>=" in said

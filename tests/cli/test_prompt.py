@@ -110,6 +110,15 @@ def test_iperf_tells_both_ends(says):
     assert "two hosts" in says("iperf h1") and "two hosts" in says("iperf h1 h9")
 
 
+def test_iperf_waits_until_its_server_listens():
+    hosts = nl.Host("h1", "10.0.0.1/8"), nl.Host("h2", "10.0.0.2/8")
+    links = nl.Link("h1", "s1", rate="10mbit"), nl.Link("s1", "h2")  # without a delay
+    shown = []
+    with nl.Network(nl.Topology(hosts, [nl.Switch("s1")], links)) as net:
+        Prompt(net, show=shown.append).line("iperf h1 h2")
+    assert re.search(r"Results: \['9\.\d+ Mbits/sec', '9\.\d+ Mbits/sec'\]\n\Z", "".join(shown))
+
+
 def test_what_is_no_command_is_told_as_in_mininet(says):
     assert "`netlab attach h1`" in says("xterm h1")
     assert says("ping h1 h2") == "*** Unknown command: ping h1 h2\n"

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import netlab as nl
+from netlab.cli.shell import is_script
+from netlab.engines.files import check
 from netlab.running.history import Step
 
 NETLAB = [sys.executable, "-m", "netlab"]
@@ -72,6 +74,10 @@ class Mine(CongestionControl):
         (["nothing"], "'nothing': wan, portfolio, or a file of MiniEdit"),
         (["portfolio", "--loss", "1%"], "--loss is of wan alone"),
         (["--rate", "fast"], "rate"),
+        (["--rate", "100"], "rate = '100'"),
+        (["--rate", "100Mbps"], "100MBps"),
+        (["--delay", "20"], "delay = '20'"),
+        (["--loss", "1"], "loss = '1'"),
         (["--clock", "sand"], "clock = 'sand': the guest engine has virtual, cpu, real"),
         (["nowhere.mn"], "nowhere.mn: No such file"),
         (["--save", "/"], "--save / cannot be written: it is a folder"),
@@ -81,6 +87,20 @@ class Mine(CongestionControl):
 def test_what_cannot_be_is_refused_before_anything_is_up(call, words, why):
     done = call("shell", *words)
     assert done.status == 1 and why in done.err and done.out == ""
+
+
+def test_save_replaces_only_what_it_has_written(saved, tmp_path, call):
+    _, path = saved
+    script = path.read_text()
+    experiment = nl.Experiment(nl.wan(), nl.Ping("h1", "h2")).to_json()
+    own = tmp_path / "own.txt"
+    for text in (experiment, f"{script}# mine\n", script[:-30]):
+        own.write_text(text)
+        done = call("shell", "--save", str(own))
+        assert done.status == 1 and "it is another file" in done.err
+        assert own.read_text() == text
+    own.write_text(script)
+    check(own, "--save", is_script)
 
 
 def test_it_goes_on_after_what_fails_and_keeps_off_the_terminal(tmp_path):

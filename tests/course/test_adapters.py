@@ -15,6 +15,7 @@ from netlab.cli.commands import app
 from netlab.course import adapters
 from netlab.course.adapters import autograder, nbgrader, results
 from netlab.course.grading import marking, report
+from netlab.course.grading.batch import Batch
 from netlab.course.grading.work import CLASS, filed
 from netlab.course.sets import source
 from netlab.course.texts import as_csv
@@ -457,7 +458,8 @@ def at_gradescope(archive, tmp_path, email="ada@example.org", notebooks=("ps0.ip
     (home / "submission").mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(archive) as found:
         found.extractall(home / "source")
-    said = {"users": [{"email": email, "name": "Ada"}]}
+    emails = email if isinstance(email, tuple) else (email,)
+    said = {"users": [{"email": one, "name": "Ada"} for one in emails]}
     (home / "submission_metadata.json").write_text(json.dumps(said))
     for name in notebooks:
         (home / "submission" / name).write_text("%PDF")
@@ -514,3 +516,52 @@ def test_an_autograder_that_was_not_set_up_says_so(archive, tmp_path):
     said = json.loads((tmp_path / "g" / "results" / "results.json").read_text())
     assert said["score"] == 0
     assert "could not be started" in said["output"]
+
+
+def test_a_group_has_the_numbers_of_the_same_member_in_whatever_order_it_is_listed(tmp_path):
+    found = []
+    for emails in (
+        ["Zoe@x.org", "ada@x.org", "bob@x.org"],
+        ["bob@x.org", "Zoe@x.org", "ada@x.org"],
+    ):
+        said = {"users": [{"email": one} for one in emails]}
+        (tmp_path / "submission_metadata.json").write_text(json.dumps(said))
+        found.append(autograder.who(tmp_path))
+    assert found == [["ada", "bob", "zoe"]] * 2
+    for users in ([], [{"email": "ada@x.org"}, {"email": None}], [{"email": "ada@x.org"}, {}]):
+        (tmp_path / "submission_metadata.json").write_text(json.dumps({"users": users}))
+        with pytest.raises(NetlabError, match="whose submission"):
+            autograder.who(tmp_path)
+
+
+def test_a_group_is_told_whose_numbers_it_has(archive, tmp_path, monkeypatch):
+    def grade(batch):
+        (student,) = os.listdir(batch.submitted)
+        return [marking.without_marks(student, batch.assignment, "unreadable", "a reason")]
+
+    monkeypatch.setattr(Batch, "__init__", prepare)
+    monkeypatch.setattr(Batch, "grade", grade)
+    said = at_gradescope(archive, tmp_path, email=("zoe@x.org", "ada@x.org"))
+    assert 'Write student = "ada"' in said["output"] and "zoe" in said["output"]
+    assert "alphabet" not in at_gradescope(archive, tmp_path)["output"]
+
+
+def prepare(batch, path, submitted, *_, **__):
+    batch.assignment, batch.submitted = source.read(path), submitted
+
+
+def test_at_gradescope_what_systems_leave_is_no_notebook(tmp_path):
+    made = ("PS0.ipynb", "._ps0.ipynb", "__MACOSX/._ps0.ipynb", ".ipynb_checkpoints/ps0-c.ipynb")
+    for name in made:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    assert autograder.handed_in(tmp_path, "ps0.ipynb") == b"PS0.ipynb"
+
+
+@pytest.mark.parametrize("names", [("..",), ("",), (".x",), ("a/b",), ("a\0",), ("a", "A")])
+@pytest.mark.parametrize("to", ["gradescope", "otter", "nbgrader"])
+def test_names_of_files_that_the_grader_does_not_give_are_refused(names, to, work, tmp_path):
+    keep(work, [one | {"file": name} for one, name in zip(EVERYBODY, names, strict=False)])
+    with pytest.raises(NetlabError, match="grade the class again"):
+        export(to, work, tmp_path / "deep" / "out")
+    assert not (tmp_path / "deep").exists()

@@ -9,6 +9,7 @@ import contextlib
 import copy
 import functools
 import io
+import json
 import linecache
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def result(*kinds):
     for path in sorted((Path(nl.__file__).parents[1] / "data/records").glob("*.json.xz")):
         kept = recorded.read(path)
         if tuple(one["kind"] for one in kept["experiment"]["traffic"]) == kinds:
-            about = Experiment.model_validate(kept["experiment"])
+            about = Experiment.from_json(json.dumps(kept["experiment"]))
             return Result(about, *(kept[part] for part in ("raw", "commands", "provenance")))
     raise LookupError(f"no record of {kinds}")
 

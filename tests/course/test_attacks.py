@@ -87,9 +87,9 @@ class Listener(threading.Thread):
                 self.callers.append(self.socket.accept()[1])
 
 
-def chosen(more, every, draw):
+def chosen(more, draw):
     """Attacks, honest students, and other spellings of these: of each family a quick attack, and a
-    few files. Or `more`: 12 other cells, or all others in half an hour; and all other files.
+    few files. Or `more`: all others, which take half an hour.
     """
     quick = [name for name in attacks.CELLS if name not in attacks.SLOW]
     files, honest = list(attacks.OF_FILES), list(HONEST[1:])
@@ -97,8 +97,7 @@ def chosen(more, every, draw):
         draw.shuffle(names)
     cells = {name.partition(",")[0]: name for name in quick}.values()
     if more:
-        cells = [name for name in (attacks.CELLS if every else quick) if name not in cells]
-        cells = cells if every else cells[:12]
+        cells = [name for name in attacks.CELLS if name not in cells]
     files, honest = (files[3:], honest[1:]) if more else (files[:3], honest[:1])
     honest = [HONEST[0], *honest]
     same_names = [name for name, one in SAME_NAMES.items() if one in honest]
@@ -184,6 +183,8 @@ class Class:
 @pytest.fixture(scope="module", params=["some", pytest.param("more", marks=pytest.mark.long)])
 def graded(request, tmp_path_factory, draw):
     """The class, once it has been graded, in a cache and a temporary folder of its own."""
+    if request.param == "more" and not request.config.option.every:
+        pytest.skip("these take half an hour: --every runs them")
     folder = tmp_path_factory.mktemp("attacked")
     cache, temporary = folder / "cache", folder / "tmp"
     temporary.mkdir()
@@ -199,8 +200,7 @@ def graded(request, tmp_path_factory, draw):
             ("A_CANARY", ENVIRONMENT),
         ):
             patch.setenv(name, value)
-        more, every = request.param == "more", request.config.option.every
-        made = Class(folder, *chosen(more, every, draw("attacks")))
+        made = Class(folder, *chosen(request.param == "more", draw("attacks")))
         yield made.grade()
         made.listener.socket.close()
 

@@ -17,7 +17,7 @@ from netlab.course import adapters, invented, own_numbers
 from netlab.course.adapters import results
 from netlab.course.grading import marking, report
 from netlab.course.grading.batch import Batch
-from netlab.course.grading.work import filed, held
+from netlab.course.grading.work import file_names, filed, held
 from netlab.course.own_numbers import SECRET, parameters
 from netlab.course.sets import source
 from netlab.engines.workers import Workers
@@ -409,10 +409,15 @@ def test_one_grader_at_a_time_works_in_a_folder(tmp_path):
 
 
 def test_a_students_file_has_a_name_that_is_safe_and_nobody_elses():
-    assert filed("ada.lovelace") == "ada.lovelace" and filed("e@uni.example") == "e@uni.example"
+    for plain in ("ada.lovelace", "e@uni.example", "Erin", "ADA"):
+        assert filed(plain) == plain
+    assert file_names(["erin", "Erin"])["Erin"] == "Erin" != file_names(["erin", "Erin"])["erin"]
     ids = [".", "..", ".a", "...", "a/b", "a\\b", "a\0b", "", "a" * 255, "a" * 254 + "b", "\udce9"]
     ids += ["ada", "Ada", "ADA", "ada ", "\xe9", "\xc9", "e\u0301", "-a", "%2E", "con.", "ä" * 100]
-    names = [filed(one) for one in ids]
+    names = [*file_names(ids).values()]
+    for one in ids:  # who comes later keeps off the names of who was there
+        (later,) = file_names([f"{one}B"], [filed(f"{one}b")]).values()
+        assert later.casefold() != filed(f"{one}b").casefold()
     assert len({name.lower() for name in names}) == len(names)
     for name in names:
         assert len(f"{name}.ipynb".encode()) < 200 and not name.startswith(".")

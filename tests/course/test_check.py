@@ -161,7 +161,7 @@ class Fails(Mine):
             MEASURED,
             (MEASURED * (1 + 1e-12), "right", 1, ""),
             (94.5e6, "close", 0.5, "without rounding"),
-            (95.3e6, "wrong", 0, "order of magnitude"),
+            (95.3e6, "wrong", 0, "is right; is it of the run of the text"),
             (94.5e6 / 8, "wrong", 0.125, "bits or bytes"),
             (94.5321875, "wrong", 0.25, "All but the prefix is right"),
             (94.5, "wrong", 0.125, "kilo, mega, giga? And more than the unit"),  # rounded, too
@@ -193,8 +193,17 @@ class Fails(Mine):
         *rows(
             25e6,
             ("25e6", "wrong", 0, "leave out the quotes"),
+            ("25,5", "wrong", 0, "with a comma: write it with a point"),
+            ((25, 5), "wrong", 0, "write 0.5, with a point"),
+            ((0, 5e-3), "wrong", 0, "write 0.5, with a point"),  # 0,5e-2
+            ((25, 0, 0), "wrong", 0, "write 1_250_000"),
+            ((25.5, 5), "wrong", 0, "this is a list, and"),
+            ("25,000,000", "wrong", 0, "leave out the quotes, and what parts its digits"),
+            ("25 000 000", "wrong", 0, "leave out the quotes, and what parts its digits"),
             ("25 MB", "wrong", 0, "without its unit"),
-            ([25e6], "wrong", 0, "take the number out of it"),
+            ([25e6], "right", 1, ""),
+            (pd.Series({"h1": 25e6}), "right", 1, ""),
+            (pd.DataFrame({"h1": [25e6]}), "wrong", 0, "this is a table, and the answer is"),
             ([1, 2], "wrong", 0, "this is a list, and the answer is a number"),
             (True, "wrong", 0, "a choice, and the answer is a number"),
             (len, "wrong", 0, "call it"),
@@ -304,7 +313,7 @@ class Fails(Mine):
             (lambda value: 2 * value, "right", 1, "for this example"),
             (lambda value: value / 4, "wrong", 0.25, "you gave 1 byte: bits or bytes"),
             (unwritten, "nothing", 0, "not written yet"),
-            (lambda: 8, "wrong", 0, "TypeError: "),
+            (lambda *, named: 8, "wrong", 0, "TypeError: "),
             (lambda value: None, *NONE, "None"),
             (8, "wrong", 0, "this is a number, and the answer is a function"),
             (None, *NONE, "None"),
@@ -455,7 +464,8 @@ def test_arguments_that_are_none_are_refused(name):
         ("Rate ", ("rate", "delay"), ""),
         ("queue", ("rate", "delay"), "allowed: rate, delay"),
         (5, ("rate", "delay"), "this is a number, and the answer is a text; allowed: rate, delay"),
-        ([1], "number", "this is a list of one: take the number out of it, with [0]"),
+        ([1], "number", ""),
+        (np.array([2]), (0, 1), "allowed: 0 to 1"),
         ([1], "figure", "this is a list, and the answer is a figure"),
         ([1], "list", ""),
     ],
@@ -501,6 +511,11 @@ def test_an_answer_alone_is_told(given, verdict, hint):
     assert outcome(found) == (verdict, 0) and hint in found.hint
 
 
+@pytest.mark.parametrize("given", [(25, 100, 1000), (25.5, 5), (25, -5), (True, 5), (25, "5")])
+def test_a_list_that_nobody_means_as_a_number_is_not_told_of_commas(given):
+    assert check(given, 25e6).hint == "this is a list, and the answer is a number"
+
+
 def test_nothing_that_a_text_says_is_obeyed():
     hostile = "\x1b[31m<img src=x onerror=alert(1)>\u202e\n| `$x$` ![i](http://a)" + "x" * 2000
     for found in (check(hostile), check(1, 2, mistakes={hostile: 1}), Check("wrong", 0, hostile)):
@@ -525,8 +540,8 @@ answers = st.recursive(
     max_leaves=8,
 )
 ANSWERS = [
-    5.0, "h1", True, [1, [2.0]], {"a": 1.0}, pd.DataFrame({"a": [1.0, 2]}), figure(), experiment(),
-    nl.wan("1mbit"), nl.algorithms.Reno,
+    5.0, "h1", True, [1, [2.0, 3.0]], {"a": 1.0}, pd.DataFrame({"a": [1.0, 2]}), figure(),
+    experiment(), nl.wan("1mbit"), nl.algorithms.Reno,
 ]  # fmt: skip
 FORMS = [form(one) for one in ANSWERS]
 

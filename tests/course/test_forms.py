@@ -1,18 +1,24 @@
+import copy
+import datetime
 import decimal
 import fractions
 import itertools
 import json
 import math
+import pickle
 
 import numpy as np
 import pandas as pd
+import plotly.express as px
 import plotly.graph_objects as go
+import plotly.io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.course.checks.bounds import DEEPEST, PARTS, checked
+from netlab.course.checks.comparison import compare
 from netlab.course.checks.forms import form
 from netlab.course.checks.script import PHASES
 from netlab.errors import NetlabError
@@ -98,6 +104,103 @@ def test_values(value, expected):
     made = form(value)
     assert made == expected
     assert type(made.get("value")) is type(expected.get("value"))
+
+
+def spellings(values):
+    """The same values as numpy, pandas and plotly hand them over."""
+    kinds = {type(one) for one in values if one is not None}
+    nullable = {bool: "boolean", int: "Int64", float: "Float64", str: "string"}[kinds.pop()]
+    series = pd.Series(values, dtype=nullable)
+    yield from (values, tuple(values), np.array(values, object), series, series.array)
+    yield from (pd.Index(series), series.astype("category"), pd.Categorical(values))
+    yield pd.Series(values, index=[f"{number}" for number in range(len(values))])
+    yield pd.Series(values, index=range(7, 7 + len(values)), dtype=object)
+    if None not in values:
+        yield from (np.array(values), pd.Series(values), pd.Index(values))
+    if nullable == "Float64":
+        yield np.ma.array([one or 0 for one in values], mask=[one is None for one in values])
+        yield np.array([math.nan if one is None else one for one in values])
+        yield [None if one is None else decimal.Decimal(one) for one in values]
+        yield [None if one is None else fractions.Fraction(one) for one in values]
+
+
+of_one_kind = st.one_of(
+    *(
+        st.lists(st.none() | one, min_size=1, max_size=6).filter(any)
+        for one in (
+            st.just(True),
+            st.integers(1, 2**53),
+            st.floats(0.5, 1e300),
+            st.text("abc", min_size=1, max_size=3),
+        )
+    )
+)
+
+
+@given(of_one_kind)
+def test_the_same_values_are_the_same_answer(values):
+    right = form(values)
+    for given_ in spellings(values):
+        made = checked(json.loads(json.dumps(form(given_))))
+        assert compare(made, right, {}).verdict == "right", given_
+        assert (
+            compare(form(pd.DataFrame({"a": given_})), form(pd.DataFrame({"a": values})), {}).share
+            == 1
+        )
+    (one, *_) = filter(None, values)
+    for given_ in (one, np.array(one), np.array([one]), pd.Series([one]), pd.Series({"h1": one})):
+        assert compare(form(given_), form(one), {}).verdict == "right", given_
+
+
+DATES = ["2026-01-02T03:04:05", "2026-01-02T03:04:06"]
+
+
+def figures(x, y):
+    """A figure as plotly hands it over."""
+    made = go.Figure(go.Scatter(x=x, y=y), figure_layout())
+    text, told = made.to_json(), made.to_dict()
+    yield from (made, copy.deepcopy(made), go.Figure(told), go.Figure(json.loads(text)))
+    yield from (plotly.io.from_json(text), pickle.loads(pickle.dumps(made)), go.Figure(made))
+    frame = pd.DataFrame({"t": x, "w": y})
+    drawn = px.line(frame, x="t", y="w", labels={"t": "t [s]", "w": "w [s]"})
+    yield from (drawn, copy.deepcopy(drawn), plotly.io.from_json(drawn.to_json()))
+    yield go.Figure(go.Scatter(x=frame.t, y=frame.w.astype("Float64")), made.layout)
+    yield go.Figure(go.Scatter(x=pd.Index(x), y=frame.w.tolist()), made.layout)
+
+
+@pytest.mark.parametrize("x", [np.arange(3.0), np.arange(3), np.array(["a", "b", "c"])])
+def test_the_same_figure_is_the_same_answer(x):
+    right = form(go.Figure(go.Scatter(x=list(x), y=[1.5, 2.5, 4]), figure_layout()))
+    for made in figures(x, np.array([1.5, 2.5, 4])):
+        assert compare(checked(form(made)), right, {}).verdict == "right", made
+    for made in figures(x, np.array([1.5, 2.5, 5])):
+        assert compare(checked(form(made)), right, {}).verdict != "right", made
+
+
+def figure_layout():
+    return {"xaxis_title": "t [s]", "yaxis_title": "w [s]"}
+
+
+def test_a_map_from_json_is_the_same_answer():
+    made = go.Figure(go.Heatmap(z=np.arange(6.0).reshape(2, 3)))
+    assert form(copy.deepcopy(made)) == form(go.Figure(go.Heatmap(z=[[0, 1, 2.0], [3, 4, 5]])))
+
+
+def test_a_typed_array_has_the_limits_of_a_list():
+    made = go.Figure(go.Scatter(y=np.zeros(100_001)))
+    assert "100,000 values" in form(copy.deepcopy(made))["text"]
+    assert "100,000 values" in form(made)["text"]
+    bad = go.Figure({"data": [{"y": {"bdata": "AAEC", "dtype": "f8"}}]})
+    assert form(bad)["kind"] == "error"
+
+
+def test_times_are_the_same_from_everywhere():
+    python = [datetime.datetime.fromisoformat(one) for one in DATES]
+    numpy = np.array(DATES, "datetime64[ns]")
+    for given_ in (python, numpy, numpy.astype("datetime64[s]"), pd.to_datetime(DATES), DATES):
+        assert form(given_) == items(*DATES)
+    second = pd.Series(pd.to_timedelta([1], "s"))
+    assert form(second) == form(np.array([1], "timedelta64[s]")) == items("P0DT0H0M1S")
 
 
 class Exits:

@@ -7,6 +7,8 @@ from typer.testing import CliRunner
 
 from netlab.cli.commands import app
 from netlab.course.adapters import FORMATS
+from netlab.course.grading.batch import NOTHING_NEW, OLD
+from netlab.course.handed_in import found
 from netlab.course.sets import source
 from netlab.course.sets.specification import KEYS
 
@@ -15,7 +17,7 @@ SETS = Path("notebooks/assignments/README.md").read_text()
 ONLY_CHECKED = {  # flags of `netlab course check`, which students see
     *("not a problem set", "wrong file name", "no answer", "not run", "failing cell"),
     *("run out of order", "output too big", "other course.json", "not in the grader"),
-    *("no such id", "no student id"),
+    *("no such id", "no student id", "not right"),
 }
 
 
@@ -37,6 +39,7 @@ def test_every_flag_of_the_grader_is_explained_and_no_other():
     flags = set(re.findall(r'Finding\(\s*"(.+?)"', text)) - ONLY_CHECKED
     flags |= set(re.findall(r'flags \+= \["(.+?)"\]', text))
     flags |= set(re.findall(r'without_marks\([^)]*?assignment, "(.+?)"', text))
+    flags |= {found.FOUND_AS.format("FILE"), found.ALSO.format("FILE"), NOTHING_NEW, OLD}
     (table,) = re.findall(r"^\| flag \| .*\n\|---.*\n((?:\|.*\n)+)", GUIDE, re.M)
     named = re.findall(r"^\| `(.+?)` \|", table, re.M)
     neighbours = [name for name in named if " ID" in name]

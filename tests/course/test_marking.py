@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from netlab.course.grading import marking
+from netlab.course.grading import executed, marking
 from netlab.course.grading.executed import Executed
 from netlab.course.grading.runs import OverTime, Runs
 from netlab.course.sets import source
+from netlab.engines.agent_line import OutOfTime
 from netlab.errors import LimitError, NetlabError
 from tests.course import small
 
@@ -51,6 +52,13 @@ def test_a_missing_answer_is_placed_by_its_heading(grade):
     assert marks["points"] == 0
 
 
+def test_a_comma_that_stops_a_cell_is_told_of(grade):
+    notebook = grade.assignment.release()
+    small.cell(notebook, "number")["source"] = "seventh = 0,05"
+    hint = grade(notebook)["exercises"][0]["answers"][0]["hint"]
+    assert "write 0.05 and not 0,05" in hint and "(line 1)" in hint
+
+
 def test_a_function_as_it_was_handed_out_counts_as_no_answer(grade):
     notebook = grade.assignment.release()
     stub = "def bdp_bytes(rate_bps, rtt_s):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
@@ -79,6 +87,27 @@ def test_a_notebook_that_ends_soon_is_tried_twice(grade, monkeypatch, kind, long
     assert ("look at this one" in marks["flags"]) == (kind is OverTime) and len(calls) == times
     assert "300 s" in marks["reason"] and "grader" in marks["evidence"]
     assert "/home" not in marks["reason"]
+
+
+def test_a_notebook_that_takes_too_long_on_this_machine_is_to_be_looked_at(grade, monkeypatch):
+    class Slow:
+        def __init__(self, *_, **__):
+            self.line, self.said = None, iter(['{"ready": true}'])
+
+        def say(self, _):
+            for said in self.said:
+                return said
+            try:
+                raise OutOfTime("was ended: its limit of 150 wall-clock seconds has passed.")
+            except OutOfTime as error:
+                raise LimitError(f"the guest {error}") from error
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(executed, "Jail", Slow)
+    marks = grade(grade.assignment.release())
+    assert "look at this one" in marks["flags"] and "150 s on this machine" in marks["reason"]
 
 
 def test_what_a_notebook_says_at_its_end_is_no_reason(grade, monkeypatch):

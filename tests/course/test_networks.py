@@ -11,13 +11,14 @@ from netlab.course import invented
 from netlab.course.checks import states
 from netlab.course.grading import marking, networks, runs
 from netlab.course.sets import source
+from netlab.engines.jail import JailedEngine
 from netlab.running.history import History, Step
 from tests import cases
 from tests.course import typed
 
 SLOW = [
     nl.course.rtt("h1", "h2", "29.9ms", "30.1ms"),
-    nl.course.goodput("h1", "h2", "90mbit", "96mbit", seconds=1),
+    nl.course.goodput("h1", "h2", "90mbit", "97mbit", seconds=1),
 ]
 PATH = nl.wan(None, None, pairs=1)
 TBF = "tbf rate 100mbit burst 50000 limit 500000"
@@ -96,7 +97,7 @@ def script(lines, topology=PATH, seed=7, printed=""):
 
 @pytest.fixture(scope="module")
 def engine():
-    return runs.JailedEngine()
+    return JailedEngine()
 
 
 def reached(lines, engine, wanted=SLOW, **about):
@@ -161,6 +162,13 @@ def test_the_first_line_and_what_was_printed_count_for_nothing(engine):
     assert share == 0 and hint.startswith(networks.OTHER)
     edited = f"#: printed 12 bytes, sha256 {'0' * 64}\n"
     assert reached(WAYS["one netem"], engine, printed=edited, seed=99) == (1, "")
+
+
+def test_a_hint_names_the_interface_that_was_met_and_those_of_the_way(engine):
+    other = WAYS["one netem"].replace("s1-eth2", "s1-eth1")
+    share, hint = reached(other, engine, SLOW[1:])
+    assert share == 0 and "goodput from h1 to h2 is" in hint
+    assert "netem at s1-eth1;" in hint and hint.endswith("leave by h1-eth0, s1-eth2, s2-eth2")
 
 
 def test_states_are_looked_at_by_the_full_path(engine):
@@ -244,7 +252,9 @@ def test_the_own_check_says_at_once_whether_the_state_is_reached(capsys):
         assert "nothing has been typed" in repr(nl.check(net, state=SLOW))
         net.type("s1", "tc qdisc add dev s1-eth2 root netem delay 30ms rate 50mbit", show=str)
         clock_s, steps = net.clock, len(net.history)
-        assert repr(nl.check(net, state=SLOW[:1])) == f"{states.REACHED.capitalize()}."
+        found = nl.check(net, state=SLOW[:1])
+        assert found.verdict == "noted" and found.hint.startswith(states.REACHED)
+        assert found.hint.endswith(f"looked at: {SLOW[0]['what']} from h1 to h2")
         assert "goodput from h1 to h2 is" in repr(nl.check(net, state=SLOW))
         fails = nl.course.prints("h1", "/usr/bin/python3 -c 'import nothing'", 0, 0.5)
         assert "No module named" in repr(nl.check(net, state=[fails]))

@@ -61,6 +61,7 @@ def test_no_prediction_stops_a_run_of_all_cells(said, it, unit, choices, within)
     ("said", "unit", "it"),
     [
         ("80 ms", "ms", 80), ("0.08s", "ms", 80), ("80", "ms", 80), ("9.4 Gbit/s", "Mbit/s", 9400),
+        ("100 Mbps", "Mbit/s", 100), ("100Mbps", "Mbit/s", 100), ("12 MB/s", "Mbit/s", 96),
         ("9400mbit", "Gbit/s", 9.4), ("45 %", "%", 45), ("45%", "", 0.45),
         ("45%", "of the sum", 0.45),
     ],

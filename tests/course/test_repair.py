@@ -2,12 +2,14 @@
 
 import copy
 import json
+import warnings
 
 import pytest
 from typer.testing import CliRunner
 
 from netlab.cli.commands import app
-from netlab.course.handed_in import before, repair
+from netlab.course import own_numbers
+from netlab.course.handed_in import before, repair, submitted
 from netlab.course.handed_in.submitted import LARGEST_BYTES
 from netlab.course.invented import grade_id
 from netlab.course.sets import source
@@ -98,6 +100,7 @@ def handed(tmp_path, notebook):
         assert all(one.isprintable() or one == "\n" for one in ran.output)
         return flags(found), ran.output
 
+    look.folder = tmp_path
     return look
 
 
@@ -135,6 +138,65 @@ def test_the_course_s_cells_are_put_back_and_both_say_so(
     for where in (flags(found), handed()[0]):
         where = [one for one in where if one[0] not in ("run out of order", "no answer")]
         assert [(one[0], ...) if (one[0], ...) in expected else one for one in where] == expected
+
+
+def split(name, first, *rest):
+    """Jupyter's Split Cell: all parts keep the metadata."""
+
+    def edit(notebook):
+        at, cell = place(notebook, name), cell_of(notebook, name)
+        parts = [{**copy.deepcopy(cell), "source": text} for text in (first, *rest)]
+        notebook["cells"][at : at + 1] = parts
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("first", "rest", "told", "run"),
+    [  # jupyter/nbgrader's issue 1083 has these, too
+        ("goodput_bps = 3", ["share = 2"], ["cell split"], ["share = 2"]),
+        ("goodput_bps = 3", ["x = 1", "share = x"], ["cell split"], ["x = 1", "share = x"]),
+        ("import math", ["def share():\n    return 2"], ["cell split"], [...]),
+        (
+            "goodput_bps = 3",
+            ["share = 2", "share = 4"],
+            ["cell split", "cell copied"],
+            ["share = 2"],
+        ),
+        ("goodput_bps = 3", ["goodput_bps = 3"], ["cell copied"], []),
+        ("goodput_bps = 3", ["goodput_bps = 4; share = 2"], ["cell copied"], []),
+        ("goodput_bps = 3", ["goodput_bps"], ["cell copied"], []),
+        ("goodput_bps = 3", ["share = ("], ["cell copied"], []),
+        ("goodput_bps = 3", ["x = 1\n" * 1_000], ["cell copied"], []),
+    ],
+)
+def test_parts_of_a_split_cell_run_one_after_another(
+    assignment, notebook, handed, first, rest, told, run
+):
+    split("rate", first, *rest)(notebook)
+    found = repaired(notebook, assignment)
+    after = [cell.source for cell in found.cells if not cell.id]
+    assert after[len(after) - len(run) :] == (rest if run == [...] else run)
+    assert sources(found)["ps0-rate"] == first
+    for where in (flags(found), handed()[0]):
+        assert [
+            flag for flag, name in where if name == "rate" and flag != "run out of order"
+        ] == told
+
+
+@pytest.mark.parametrize(
+    ("parts", "read"),
+    [
+        (("The window.", "Larger buffers."), "The window.\n\nLarger buffers."),
+        (("The window.", "The window."), "The window."),
+        (("", "The window."), "The window.\n\n"),
+    ],
+)
+def test_all_parts_of_an_answer_in_words_are_read(assignment, notebook, parts, read):
+    split("explain", *parts)(notebook)
+    found = repaired(notebook, assignment)
+    assert sources(found)["ps0-explain"].strip() == read.strip()
+    assert ("cell copied", "explain") in flags(found)
 
 
 @pytest.mark.parametrize(
@@ -312,6 +374,15 @@ def test_the_check_on_how_cells_ran(notebook, handed):
     assert "an error" in said
 
 
+def test_a_number_with_a_comma_is_told_of_where_python_speaks_of_zeros(notebook, handed):
+    with pytest.raises(SyntaxError) as caught:
+        compile("rtt_s = 0,05", "cell", "exec")
+    error = {"output_type": "error", "ename": "SyntaxError", "evalue": str(caught.value)}
+    cell_of(notebook, "rate")["outputs"] = [error]
+    found, said = handed()
+    assert found == [("failing cell", "rate")] and "write 0.05 and not 0,05" in said
+
+
 OUTPUT = {"output_type": "stream", "name": "stdout", "text": "x" * 10_000_000}
 
 
@@ -344,3 +415,80 @@ def test_what_else_the_check_finds(notebook, handed, edit, told, words):
 
 def test_the_check_on_another_file_name(handed):
     assert handed("ps0-Copy1.ipynb")[0] == [("wrong file name", "")]
+
+
+SAID = """bdp_bytes(10e9, 0.020): Right for this example.
+share, one stream: Not yet: you gave 8 byte: bits or bytes? A byte has 8 bits.
+goodput: Plausible, not checked.
+rate: Close: did you round?
+run: This is an experiment; seed is as the text asks.
+late: No answer yet: late has no value.
+"""
+
+
+def test_the_check_says_what_the_checks_of_the_set_said(notebook, handed):
+    stream = {"output_type": "stream", "name": "stdout", "text": SAID.splitlines(keepends=True)}
+    value = {"output_type": "execute_result", "data": {"text/plain": ["Not yet: \x1b[31mno."]}}
+    cell_of(notebook, "bdp-check")["outputs"] = [stream]
+    cell_of(notebook, "rate")["outputs"] = [stream]  # a student's own cell
+    cell_of(notebook, "rate-check")["outputs"] = [value, {"text": 5}, {"data": []}]
+    found, said = handed()
+    assert found == [("not right", "bdp-check")] * 3 + [("not right", "rate-check")]
+    assert 'Its check said: "share, one stream: Not yet: you gave 8 byte' in said
+    counts = '1 "Right", 2 "Not yet", 1 "No answer yet", 1 "Close", 2 not compared'
+    assert counts in said and "stored in the notebook" in said and "ready" not in said
+
+
+def test_the_check_says_which_checks_said_nothing(notebook, handed):
+    right = {"output_type": "stream", "name": "stdout", "text": "bdp: Right.\n"}
+    cell_of(notebook, "bdp-check")["outputs"] = [right]
+    found, said = handed()
+    assert found == [] and said.endswith("ready to hand in\n")
+    assert '1 "Right", 1 of 2 check cells have said nothing' in said
+
+
+@pytest.mark.parametrize(
+    ("text", "student"),
+    [
+        ('student: str = "ada"', "ada"),
+        ('student = f"ada"', "ada"),
+        ('student = ("ada")', "ada"),
+        ('student = (\n    "ada"\n)', "ada"),
+        ('student = name = "ada"', "ada"),
+        ('student = ""\nstudent = "ada"', "ada"),
+        ('%load_ext netlab\nstudent = "ada"', "ada"),  # no Python
+        ('student = f"{me}"', ""),
+        ("student = me", ""),
+        ("student = 5", ""),
+        ("student: str", None),
+        ('other = "student = 5"', None),
+        ('if student == "ada": pass', None),
+    ],
+)
+def test_whom_other_ways_to_write_it_name(assignment, notebook, text, student):
+    cell_of(notebook, "name")["source"] = text
+    found = repaired(notebook, assignment)
+    assert found.student == student
+    assert ("name missing", "name") in flags(found) or student != ""
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~", "````python", "  ```"])
+def test_a_comment_in_a_block_of_code_is_no_heading(fence):
+    end = fence.strip()[:4].rstrip("p")
+    text = f"{fence}\n# a comment\n```x\n{end}\n\n## The heading\n"
+    assert submitted.title(text) == "The heading"
+    assert submitted.title(f"{fence}\n# a comment\n{end}") == ""
+
+
+def test_a_set_with_other_ranges_of_numbers_is_told(assignment, notebook, handed, monkeypatch):
+    monkeypatch.setattr(own_numbers, "PARAMETERS", handed.folder / "parameters.toml")
+    for rate, told in ((10, []), (11, [("other numbers", "")])):
+        own_numbers.PARAMETERS.write_text(f"[ps0]\nrate = {{from = 1, to = {rate}}}\n")
+        if not told:
+            notebook["metadata"]["netlab"] = assignment.release()["metadata"]["netlab"]
+        assert flags(repaired(notebook, assignment)) == handed()[0] == told
+        monkeypatch.chdir(handed.folder)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            own_numbers.mine("ps0", "ada")
+        assert ["other ranges" in str(one.message) for one in caught] == [True] * len(told)

@@ -50,6 +50,13 @@ def test_the_same_mistake_counts_together_whatever_number_was_given():
     assert hints[0] == ("bits or bytes? A byte has 8 bits", 2)
 
 
+def test_digits_in_groups_are_one_number():
+    many, few = ("0 of 4 are right; " + GAVE.format(one) for one in ("20 000 000 byte", "25 byte"))
+    rows = [marks(name, (1, 0), "", hint=one) for name, one in (("ann", many), ("ben", few))]
+    (_, _, hints), *_ = report.found(rows)["exercises"][0]["answers"]
+    assert hints == [(few.replace("25", "\N{HORIZONTAL ELLIPSIS}"), 2)]
+
+
 def test_who_has_a_flag_is_first_and_each_has_a_row(pages):
     text, _ = pages
     listed = re.findall(r'href="feedback/(\w+)\.html"', text)

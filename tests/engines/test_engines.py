@@ -4,12 +4,15 @@ import os
 import subprocess
 
 import pytest
+from typer.testing import CliRunner
 
 import netlab as nl
 from netlab import engines
 from netlab.cli import doctor
+from netlab.cli.commands import app
 from netlab.engines import mininet
-from netlab.engines.guest import GuestEngine
+from netlab.engines.guest import GuestEngine, host_checks
+from netlab.engines.protocol import Finding
 from netlab.engines.recorded import RecordedEngine
 
 NAMES = ["guest", "mininet", "recorded"]
@@ -23,7 +26,7 @@ def kinds(**reasons):
             if reason := reasons.get(name):
                 raise nl.EngineError(reason)
 
-        said = {"__repr__": lambda self: f"<{name} fake>"}
+        said = {"__repr__": lambda self: f"<{name} fake>", "refusal": lambda self: ""}
         return type(name, (), {"name": name, "__init__": start} | said)
 
     return {name: kind(name) for name in NAMES}
@@ -48,6 +51,20 @@ def test_the_first_that_works_is_taken_and_a_line_says_why_not_the_guest(
         assert capsys.readouterr().out == (
             f"netlab takes <{NAMES[first]} fake>, as guest: guest is away.\n" if first else ""
         )
+
+
+def test_a_guest_that_this_machine_cannot_run_is_passed_over(monkeypatch, capsys):
+    """As on Binder, where an image's engine was built on one machine and starts on another."""
+    checks = [Finding("ok", "processor", "x86_64"), Finding("FAIL", "seccomp filters", "refused")]
+    host_checks.refusal.cache_clear()
+    monkeypatch.setattr(host_checks, "findings", lambda: iter(checks))
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    try:
+        chosen = engines.pick()
+        assert engines.pick("guest").name == "guest", "named, it is tried all the same"
+    finally:
+        host_checks.refusal.cache_clear()
+    assert chosen.name == "recorded" and "seccomp filters: refused" in chosen.why
 
 
 def test_where_none_works_every_reason_is_named(monkeypatch, capsys):
@@ -94,6 +111,29 @@ def test_nobody_is_made_root_who_did_not_ask(student, monkeypatch, tmp_path):
     monkeypatch.setenv("NETLAB_RECORDS", str(tmp_path))
     with pytest.raises(nl.EngineError, match=r"mininet: it runs as root.*engine=\"mininet\""):
         engines.pick()
+
+
+def test_what_a_stranger_wrote_goes_to_mininet_only_by_name(monkeypatch, capsys):
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(engines, "ENGINES", kinds(guest="it is away"))
+    assert engines.pick().name == "mininet"
+    assert engines.pick_jailed().name == "recorded"
+    assert engines.pick_jailed("mininet").name == "mininet"
+    monkeypatch.setenv("NETLAB_ENGINE", "mininet")
+    assert engines.pick_jailed().name == "mininet"
+
+
+def test_a_stranger_s_experiment_is_not_run_as_root(monkeypatch, tmp_path):
+    """`netlab run FILE`, where only Mininet works."""
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    only = kinds(guest="it is away") | {"mininet": type("mininet", (), {"__init__": untried})}
+    monkeypatch.setattr(engines, "ENGINES", only | {"recorded": RecordedEngine})
+    monkeypatch.setenv("NETLAB_RECORDS", str(tmp_path))
+    experiment = tmp_path / "experiment.json"
+    experiment.write_text(nl.Experiment(nl.wan(), nl.Shell("h1", "id", time=1)).to_json())
+    command = ["run", str(experiment), "-o", str(tmp_path / "out")]
+    refused = CliRunner().invoke(app, command)
+    assert isinstance(refused.exception, nl.EngineError)
 
 
 def test_who_asks_for_mininet_is_asked_for_root(student, monkeypatch):

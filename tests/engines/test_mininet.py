@@ -224,3 +224,31 @@ def test_it_has_real_time_only(monkeypatch):
     monkeypatch.setattr(mininet, "survey", lambda: ("python3", {}))
     with pytest.raises(nl.SpecificationError, match="'virtual': the mininet engine has real"):
         nl.Network(nl.wan(), clock="virtual", engine=MininetEngine())
+
+
+LINE = """
+import netlab as nl
+path = nl.wan("10mbit", "20ms", pairs=1, serialise=True)
+try:
+    with nl.Network(path, engine="mininet") as net:
+        pings = net.run("h1", "ping -c 3 -s 1472 10.0.0.2", echo=False).read().pings
+        print("took", pings.rtt_s.min())
+except nl.EngineError as error:
+    print(error)
+"""
+
+
+@pytest.mark.long
+def test_a_line_takes_its_time_and_what_it_added_is_gone(machine):
+    job = machine.run("pc", python(LINE), echo=False, limit_s=120)
+    assert 0.0212 <= float(job.text.split("took ")[-1]) < 0.04, job.text
+    assert left(machine) == []
+
+
+@pytest.mark.long
+def test_a_line_s_interface_that_is_somebody_else_s_stays(machine):
+    machine.run("pc", "ip link add s2-eth1-in type dummy", echo=False)
+    job = machine.run("pc", python(LINE), echo=False, limit_s=120)
+    assert "has an interface s2-eth1-in already" in job.text
+    assert machine.run("pc", "ip link del s2-eth1-in", echo=False).status == 0
+    assert left(machine) == []

@@ -227,6 +227,22 @@ def test_the_line_is_left_out_where_progress_is_and_nobody_asked(records, monkey
         assert capsys.readouterr().out.count("recorded: ") == lines
 
 
+def test_what_another_engine_left_is_said_to_be_where_a_guest_is_here(
+    records, place, capsys, monkeypatch
+):
+    """... whose live numbers stand beside them."""
+    ran, here = records[1], nl.engines.pick("guest").digest
+    of_another = ran.provenance | {"engine_digest": "0123456789ab"}
+    recorded.record(nl.Result(EXPERIMENT, ran.raw, ran.commands, of_another))
+    nl.run(EXPERIMENT, engine="recorded")
+    said = capsys.readouterr().out
+    assert said.startswith("recorded: 1 result of earlier runs on guest 0123456789ab (")
+    assert said.endswith(f"); the guest here is {here}, which gives other numbers\n")
+    monkeypatch.setenv("NETLAB_CACHE", str(place / "none"))
+    nl.run(EXPERIMENT, engine="recorded")
+    assert "here" not in capsys.readouterr().out
+
+
 def test_threads_that_record_the_same_do_not_meet(records, place, capsys):
     """... here what Mininet on a machine itself gave, which has no digest."""
     ran = records[1]

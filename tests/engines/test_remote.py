@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 
 import psutil
 import pytest
@@ -22,7 +23,7 @@ from netlab.engines.agent_line import LineDown
 from netlab.engines.guest import walls
 from netlab.engines.jail import JailedEngine
 from netlab.engines.places import Places
-from netlab.engines.remote import RemoteEngine
+from netlab.engines.remote import RemoteEngine, remote
 from netlab.errors import installed
 from tests.engines.afar import BUSY, EXPERIMENT, PATH, SERVE, Loud
 
@@ -202,6 +203,30 @@ def test_what_no_engine_says_is_an_error_of_netlabs(answers, tmp_path):
     )
     with pytest.raises(nl.NetlabError):
         nl.run(PATH, nl.Ping("h1", "h2"), engine=f"exec:{sys.executable} {tmp_path}/says.py")
+
+
+CONTROLS = "red \x9b31m bell \a return \r turned \u202e escape \x1b[2J line\u2028two\nthree\tfour"
+
+
+def test_nothing_that_a_server_says_controls_a_terminal_or_sets_what_an_error_is(tmp_path, capsys):
+    fields = {"console": "c", "evidence": "/etc", "args": 1, "__notes__": "n", "x": 2}
+    said = {"kind": "GuestError", "text": CONTROLS, "fields": fields}
+    about = KNOWS | {"kernel": CONTROLS}
+    answers = [SAYS | {"about": about}, {"printed": CONTROLS}, {"done": True, "raise": said}]
+    (tmp_path / "says.py").write_text(
+        f"import sys, json\nfor one in {answers!r}:\n"
+        "    print(json.dumps(one), flush=True)\nsys.stdin.read()"
+    )
+    with pytest.raises(nl.GuestError) as raised:
+        nl.run(PATH, nl.Ping("h1", "h2"), engine=f"exec:{sys.executable} {tmp_path}/says.py")
+    error = raised.value
+    assert vars(error) == {"console": "c", "evidence": None}
+    engine = remote(f"exec:{sys.executable} {tmp_path}/says.py")
+    for text in (str(error), "".join(traceback.format_exception(error)), repr(engine)):
+        assert set(text) & set("\x9b\a\r\u202e\x1b\u2028") == set()
+    assert "three\tfour" in str(error) and "\n" in str(error)
+    printed = capsys.readouterr().out
+    assert "turned ? escape" in printed and "\nthree\tfour" in printed
 
 
 class Nothing:

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import threading
 
 import pytest
@@ -70,3 +71,15 @@ def test_only_the_end_of_what_a_process_says_is_kept(module):
     line = "for n in range(100_000): print(n, file=sys.stderr)"
     found = Workers(module(line, "sys.exit(3)"), 60).work_on({})
     assert found.startswith("status 3") and found.endswith("\n99999") and len(found) < 2100
+
+
+def test_a_lower_limit_of_its_caller_stays():
+    """As `ulimit -v` of a job on a cluster, which nobody may raise."""
+    code = (
+        "import resource; from netlab.engines.workers import Workers, limited_memory;"
+        " resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30));"
+        " print(Workers('netlab.there_is_none', 20).work_on({}))\n"
+        "with limited_memory(): print(resource.getrlimit(resource.RLIMIT_AS))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "No module named" in done.stdout and f"{(3 << 30, 3 << 30)}" in done.stdout, done.stderr

@@ -3,13 +3,14 @@ refused.
 """
 
 import inspect
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from pytest import approx
 
-from netlab import models
+from netlab import ModelWarning, models
 
 MSS = 1448
 EACH = [
@@ -98,3 +99,58 @@ def test_a_number_just_above_zero_is_taken_where_zero_is_not(model, args):
     for name in args:
         if WRONG[name] is POSITIVE:
             model(**args | {name: 0.5})
+
+
+def warned(call, *args, **kwargs):
+    """What a call warns of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(*args, **kwargs)
+    assert all(one.category is ModelWarning and one.filename == __file__ for one in caught)
+    return [str(one.message) for one in caught]
+
+
+# ms, kB, per cent; and the first value outside, in an array with one that is inside
+ANOTHER_UNIT = {
+    "rtt_s": (80, [0.02, 80]), "mss_bytes": (1.448, [1448, 1.448]), "rto_s": (200, [0.2, 200]),
+    "loss": (1, [0.01, 0.6]), "window_bytes": (64, [64e3, 64]),
+}  # fmt: skip
+DOMAINS = [
+    (model, args, name)
+    for model, args in EACH + OTHERS
+    for name in inspect.signature(model).parameters
+    if name in ANOTHER_UNIT and not (model is models.rtt_shares and name == "rtt_s")  # ratios only
+]
+
+
+@pytest.mark.parametrize(("model", "args", "name"), DOMAINS)
+def test_an_argument_of_another_unit_is_computed_with_one_warning(model, args, name):
+    args = dict(zip(inspect.signature(model).parameters, args, strict=True))
+    sizes = dict(window_bytes=6e3) if name == "mss_bytes" and "window_bytes" in args else {}
+    sizes |= dict(limit_bytes=1e9) if "limit_bytes" in args else {}
+    if model in (models.padhye_bps, models.padhye_simple_bps) and name == "window_bytes":
+        return  # there it is refused, as it holds no segment
+    assert not warned(model, **args)
+    scalar, vector = ANOTHER_UNIT[name]
+    for value in [scalar] + [vector] * (model not in [model for model, _ in OTHERS[3:]]):
+        (told,) = warned(model, **args | sizes | {name: value})
+        assert told.startswith(f"{model.__name__}: {name} = ") and told.count(" = ") == 1
+    both = {"rtt_s": 80, "mss_bytes": 1.448}
+    if both.keys() <= args.keys():
+        (told,) = warned(model, **args | both)
+        assert "rtt_s = 80 " in told and "mss_bytes = 1.448 " in told
+
+
+def test_the_same_models_on_frames_leave_a_loss_to_the_figure_and_warn_of_the_rest():
+    runs = pd.DataFrame({"mss_bytes": [1448], "base_rtt_s": 0.02, "loss_rate": 0.1, "streams": 1})
+    for model in (models.mathis, models.padhye, models.cubic):
+        assert not warned(model, runs)
+        (told,) = warned(model, runs.assign(base_rtt_s=20))
+        assert "rtt_s = 20 " in told
+
+
+def test_what_is_at_the_end_of_a_domain_is_inside_and_a_window_of_none_is():
+    assert not warned(models.mathis_bps, 88, 3, models.MATHIS_MOST_LOSS)
+    assert not warned(models.padhye_bps, 65_535, 3, 0.5)
+    assert not warned(models.buffer_limited_bps, [0, np.inf, np.nan, 88], 0.02)
+    assert not warned(models.affordable_loss, 1e6, 1448, 0.02)  # whose result may be 1

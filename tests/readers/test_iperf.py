@@ -3,6 +3,7 @@ by the format from numbers that are known.
 """
 
 import math
+import re
 import warnings
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from pytest import approx
 
 from netlab.errors import ReadError, ReadWarning
-from netlab.readers import read_iperf
+from netlab.readers import read_iperf, split_outputs
 from tests.readers import mutations
 
 DATA = Path(__file__).parents[1] / "data" / "iperf"
@@ -166,6 +167,9 @@ BROKEN = {
     "2.2.1-csv": "Run it without -y",
     "2.2.1-help": "requires an argument",
     "2.2.1-udp-all-lost-server": "look whether the other side ran",
+    "typed-2.2.1-sum-only": "Run it without --sum-only",
+    "typed-csv-with-header": "iperf 2's CSV, what iperf -y C prints",
+    "typed-2.0.5-failed-before": "several runs, and of one .* not known. `split_outputs`",
 }
 
 
@@ -248,6 +252,74 @@ def test_contradictions_are_told():
         (second + "\n", "", "lines are missing"),
     ]:
         mutations.warned(read_iperf, text.replace(was, becomes), message)
+
+
+BOTH = sorted((DATA / "both").glob("2.2.1-*.txt"))
+
+
+@pytest.mark.parametrize("path", BOTH, ids=names)
+def test_both_directions_of_full_duplex_are_streams_of_their_own(path):
+    """The guest's iperf over 30 Mbit/s from h1 to h2; nothing limits the way back."""
+    (out, sure), n = mutations.read("iperf", path.read_text()), 1 + ("duplex-2" in path.name)
+    assert sure and out.meta["bidirectional"] and out.meta["streams"] == n
+    mutations.check("iperf", out, sure)
+    there, back = out.streams[:n], out.streams[n:]
+    assert list(there.src) == list(back.dst) == ["10.0.0.1"] * n == [out.streams.src[0]] * n
+    assert list(there.dst) == list(back.src) == ["10.0.0.2"] * n == [out.meta["server"]] * n
+    assert list(there.port) == list(back.port)
+    sends, hears = (there, back) if out.meta["role"] == "client" else (back, there)
+    assert sends.sent_bps.notna().all() and sends.received_bps.isna().all()
+    assert hears.received_bps.notna().all() and hears.sent_bps.isna().all()
+    if out.meta["protocol"] == "UDP":
+        assert out.streams.packets.tolist() in ([895, 894], [894, 895]) and hears.loss.eq(0).all()
+    else:
+        figure = {True: "sent_bps", False: "received_bps"}
+        told = [part[figure[part is sends]].sum() for part in (there, back)]
+        assert told[0] < 33e6 < 100e6 < told[1], "the way back is not the client's"
+    if "duplex-e" in path.name:
+        assert out.streams.retransmits.dropna().tolist() == [14 if sends is there else 0]
+
+
+def test_full_duplex_without_intervals_and_of_each_side():
+    (there, back) = iperf("both/typed-2.2.1-tcp-full-duplex-client").streams.itertuples()
+    assert (there.src, there.dst, there.sent_bps) == ("10.0.0.1", "10.0.0.2", 73.1e6)
+    assert (back.src, back.dst, back.received_bps) == ("10.0.0.2", "10.0.0.1", approx(8.53e9))
+    assert math.isnan(there.received_bps) and math.isnan(back.sent_bps)
+
+
+def test_an_error_of_one_run_hides_no_other():
+    failed = (DATA / "broken" / "typed-2.0.5-failed-before.txt").read_text()
+    error, good = failed.split("\n", 1)[0] + "\n", (DATA / "2.0.13a-tcp-2-client.txt").read_text()
+    for text, ports in [(failed, [[40000]]), (good + error + failed, [[52804, 52788], [40000]])]:
+        mutations.refused(read_iperf, text, "several runs, and of one iperf says: error: Name or")
+        with pytest.warns(ReadWarning, match="a run that failed is left out: 'error: Name or"):
+            parts = split_outputs(text)
+        assert [read_iperf(part).streams.port.astype(int).tolist() for part in parts] == ports
+    assert "several" not in mutations.refused(read_iperf, error, "not all|says: error")
+
+
+def test_what_the_server_received_contradicts_that_nothing_was_lost():
+    text = (DATA / "2.2.1-udp-over-client.txt").read_text()
+    line = next(row for row in text.splitlines() if "4559/12039" in row)
+    assert mutations.read("iperf", text)[1] and text.count(line) == 1
+    none = line.replace("4559/12039", "0/12039")
+    assert none != line
+    row = mutations.warned(read_iperf, text.replace(line, none), "0 lost .* is NaN").streams.iloc[0]
+    assert math.isnan(row.loss) and math.isnan(row.lost_packets) and row.received_bps == 29.2e6
+
+
+def test_bytes_that_are_not_those_of_the_datagrams_are_doubted():
+    """esnet/iperf's issue 1020: 34.4 Gbits/sec of a client that was asked for 30 Mbit/s."""
+    text = (DATA / "2.2.1-udp-1-client.txt").read_text()
+    total = "0.0000-3.0007 sec  7.50 MBytes  21.0 Mbits/sec\n"
+    assert text.count(total) == 1
+    for wrong in ("4.00 GBytes  11.5 Gbits/sec", "8.00 MBytes  22.4 Mbits/sec"):
+        changed = text.replace(total, f"0.0000-3.0007 sec  {wrong}\n")
+        mutations.warned(read_iperf, changed, "5353 datagrams of 1470 bytes")
+    server = (DATA / "2.2.1-udp-1-server.txt").read_text()
+    jitter = re.search(r"0\.0000-3\.\d+ sec .*sec +([\d.]+) ms", server)
+    changed = server[: jitter.start(1)] + "2735.461" + server[jitter.end(1) :]
+    mutations.warned(read_iperf, changed, "jitter_s = 2.735461 of")
 
 
 # How iperf writes times, and lost datagrams.

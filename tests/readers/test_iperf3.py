@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import re
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
+import netlab as nl
+from netlab.errors import ReadWarning
 from netlab.readers import read_iperf3
 from tests import known, unknown
 from tests.readers import mutations
@@ -35,6 +38,10 @@ def report(name):
     return read_iperf3(DATA / f"{name}.json")
 
 
+refused, warned = (
+    functools.partial(how, read_iperf3) for how in (mutations.refused, mutations.warned)
+)
+
 # --- every file
 
 STREAMS = """stream src dst congestion sent_bps received_bps retransmits start_s end_s cwnd_bytes
@@ -43,11 +50,14 @@ INTERVALS = """stream src dst start_s end_s sent_bps received_bps retransmits cw
     rttvar_s omitted loss jitter_s packets lost_packets"""
 
 
+OF_TWO_CLOCKS = "3.1.3-udp-1"  # a jitter of 2.7 s in 10 s, without a loss
+
+
 @pytest.mark.parametrize("name", [path.stem for path in REPORTS])
 def test_every_report_has_the_same_columns_and_figures_that_go_together(name):
     (out, sure), first = mutations.read("iperf3", text(name)), report(REPORTS[0].stem)
     streams, meta = out.streams, out.meta
-    assert sure
+    assert sure is (name != OF_TWO_CLOCKS)
     mutations.check("iperf3", out, sure)
     assert list(streams) == STREAMS.split() and list(out.intervals) == INTERVALS.split()
     assert (streams.dtypes == first.streams.dtypes).all()
@@ -81,7 +91,8 @@ def test_units_are_si():
     assert stream.sent_bps == 2.088356e9 and stream.received_bytes == 2610117072
     assert (stream.src, stream.dst, stream.congestion) == ("10.0.2.15", "10.0.2.4", "cubic")
     assert [out.meta[name] for name in ("mss_bytes", "duration_s", "port")] == [1448, 10, 5460]
-    udp = report("3.1.3-udp-1").streams.iloc[0]
+    with pytest.warns(ReadWarning, match="jitter_s = 2.735461 of"):
+        udp = read_iperf3(DATA / f"{OF_TWO_CLOCKS}.json").streams.iloc[0]
     assert udp.jitter_s == 2.735461 and udp.packets == 159 and udp.loss == 0
 
 
@@ -158,9 +169,10 @@ def test_omitted_time_does_not_count(version):
 @each_version
 def test_udp(version):
     one, two = report(f"{version}-udp-1"), report(f"{version}-udp-2")
-    # no version prints a received rate per stream, 3.9 not even the total
-    assert unknown(two.streams, "received_bps cwnd_bytes retransmits")
-    assert unknown(one.streams, "received_bps") == (version == "3.9")
+    # no version prints a received rate per stream: nothing was lost here
+    assert two.streams.received_bytes.equals(two.streams.sent_bytes)
+    assert (two.streams.received_bps <= two.streams.sent_bps).all()
+    assert known(one.streams, "received_bps") and unknown(two.streams, "cwnd_bytes retransmits")
     assert (one.intervals.packets > 0).all() and unknown(one.intervals, "loss")
     lossy = report(f"{version}-udp-reverse-2")
     expected = lossy.streams.sent_bytes * (1 - lossy.streams.loss)
@@ -277,25 +289,173 @@ def test_no_packets_no_loss():
     assert (out.streams.packets == 0).all()
 
 
+# --- UDP: what arrived
+
+
+def sent_and_received(streams):
+    return [streams[name].to_numpy() / 1e6 for name in ("sent_bps", "received_bps")]
+
+
+def test_each_stream_has_its_own_losses():
+    out = warned(text("odd/3.12-udp-2-unequal-loss"), "0 in all, and 2071 in its streams")
+    sent, received = sent_and_received(out.streams)
+    assert sent == approx([20, 20], rel=1e-3) and received == approx([8, 20], rel=1e-3)
+    assert nl.jain_index(out.streams.received_bps) == approx(0.845, abs=5e-4)
+
+
+def test_nothing_lost_and_much_less_received_is_no_loss_of_0():
+    (row,) = warned(
+        text("odd/3.22-udp-1-no-loss-told"), "0 of 16866 sent, but only 6746 arr"
+    ).streams.itertuples()
+    assert math.isnan(row.loss) and math.isnan(row.lost_packets)
+    assert row.received_bps == approx(39.06e6, rel=1e-3) and row.packets == 16866
+
+
+def test_what_the_server_counted_is_better_than_what_the_client_was_told():
+    both = text("odd/3.18-udp-both-2-no-loss-told")
+    out = warned(both, "lost_packets = 0 .*, and 6906 in the server's own report")
+    assert out.streams.loss.tolist() == approx([0.5, 0.5], abs=1e-3)
+    assert out.streams.lost_packets.tolist() == [6906, 6907]
+    assert sent_and_received(out.streams)[1] == approx([24.3, 24.0], rel=0.01)
+    alone = json.loads(both)
+    del alone["server_output_json"]
+    out = warned(json.dumps(alone), "0 of 27630 sent, but only 16789 arrived")
+    assert unknown(out.streams, "loss lost_packets received_bps"), "which stream's is not known"
+
+
+@pytest.mark.parametrize("came", [0, 1, 5000])
+def test_a_receiver_to_whom_nothing_came_any_more_knows_of_no_losses(came):
+    """It counts what is missing before the last datagram that came."""
+    doc = json.loads(text("3.18-udp-1"))
+    whole = doc["end"]["sum_received"]
+    whole |= {"packets": came, "bytes": 1448 * came, "bits_per_second": 8 * 1448 * came / 2.007066}
+    (row,) = warned(
+        json.dumps(doc), f"0 of 16668 sent, but only {came} arrived"
+    ).streams.itertuples()
+    assert math.isnan(row.loss) and row.received_bytes == 1448 * came
+
+
+@each_version
+def test_a_client_that_is_not_told_of_intervals_knows_nearly_the_same(version):
+    """Its losses give what arrived to within the datagrams that were still on their way."""
+    both = json.loads(text(f"{version}-udp-both-2"))
+    exact = read_iperf3(json.dumps(both)).streams
+    del both["server_output_json"]
+    out = read_iperf3(json.dumps(both)).streams
+    assert out.received_bytes.to_numpy() == approx(exact.received_bytes, rel=2e-3)
+    assert out.received_bps.to_numpy() == approx(exact.received_bps, rel=0.01)
+    assert out.drop(columns=["received_bps", "received_bytes"]).equals(
+        exact.drop(columns=["received_bps", "received_bytes"])
+    )
+
+
+def test_what_is_on_its_way_at_the_end_has_not_arrived():
+    """Four streams of 200 Mbit/s for 3 s over 200 ms: the client is given the reverse's figures."""
+    doc = json.loads(text("long/3.18-udp-reverse-4"))
+    del doc["start"]["connecting_to"]["port"]
+    for name in ("streams", "sum", "sum_received"):
+        for part in doc["end"][name] if name == "streams" else [doc["end"][name]]:
+            part.get("udp", part)["sender"] = True
+    for row in (row for interval in doc["intervals"] for row in interval["streams"]):
+        row["sender"] = True
+    doc["start"]["test_start"]["reverse"] = 0
+    with warnings.catch_warnings(action="ignore", category=ReadWarning):
+        streams = read_iperf3(json.dumps(doc)).streams
+    total = doc["end"]["sum_received"]
+    assert streams.received_bytes.sum() == approx(total["bytes"])
+    assert streams.received_bps.sum() <= total["bits_per_second"] * 1.0001
+    assert (streams.received_bps < streams.sent_bps).all()
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 10**6), st.floats(0, 1)), min_size=1, max_size=6),
+    st.floats(0, 1.2),
+    st.booleans(),
+)
+def test_over_udp_no_more_arrives_than_was_sent_or_was_received_in_all(counts, arrived, told):
+    doc = json.loads(text("3.18-udp-2"))
+    stream, row = doc["end"]["streams"][0]["udp"], doc["intervals"][0]["streams"][0]
+    connected, doc["start"]["test_start"]["num_streams"] = doc["start"]["connected"][0], len(counts)
+    doc["start"]["connected"], doc["end"]["streams"], rows = [], [], []
+    for n, (packets, share) in enumerate(counts):
+        doc["start"]["connected"].append(connected | {"socket": n, "local_port": 40000 + n})
+        size, lost = 1448 * packets, int(packets * share)
+        figures = {"socket": n, "bytes": size, "packets": packets, "lost_packets": lost}
+        figures["bits_per_second"] = 8 * size / stream["seconds"]
+        doc["end"]["streams"].append({"udp": stream | figures})
+        rows.append(row | {"socket": n, "bytes": 0, "packets": 0, "bits_per_second": 0})
+    doc["intervals"] = [{"streams": rows}]
+    whole = doc["end"]["sum_received"]
+    total = {"packets": sum(packets for packets, _ in counts)}
+    total["lost_packets"] = sum(int(packets * share) for packets, share in counts)
+    whole |= total | {"bytes": 1448 * int((total["packets"] - total["lost_packets"]) * arrived)}
+    whole["bits_per_second"] = 8 * whole["bytes"] / whole["seconds"]
+    if not told:
+        del doc["end"]["sum_received"]
+    with warnings.catch_warnings(action="ignore", category=ReadWarning):
+        streams = read_iperf3(json.dumps(doc)).streams
+    assert not (streams.received_bytes > streams.sent_bytes * (1 + 1e-9)).any() or len(counts) == 1
+    if told and len(counts) > 1:
+        assert not streams.received_bytes.sum() > whole["bytes"] * (1 + 1e-9) or arrived > 1
+    assert not (streams.loss == 0).any() or not told or arrived >= 0.9 or not total["packets"]
+
+
+# --- a report that stands twice
+
+TWICE = text("odd/3.18-tcp-8-twice")
+
+
+def doubled(one):
+    """A report twice, in the ways in which it may stand in a file."""
+    return [one + one, one.strip() + one.strip(), one + json.dumps(json.loads(one))]
+
+
+@pytest.mark.parametrize("name", ["3.18-tcp-8", "3.18-udp-both-2", "3.9-tcp-bidir", "3.16-tcp-1"])
+def test_a_report_that_stands_twice_is_read_once(name):
+    once = report(name)
+    for twice in doubled(text(name)):
+        out = warned(twice, "stands here twice.*counts once")
+        assert out.streams.equals(once.streams) and out.intervals.equals(once.intervals)
+    stream = text("odd/3.22-json-stream")
+    assert warned(stream + stream, "stands here twice").streams.equals(read_iperf3(stream).streams)
+
+
+def test_many_reports_are_counted_in_linear_time():
+    with pytest.raises(nl.ReadError, match="100001 reports of iperf3"):
+        read_iperf3('{"start":{}}' * 100_001)
+
+
+def test_a_report_that_iperf3_printed_twice():
+    out = warned(TWICE, "stands here twice.*counts once")
+    assert len(out.streams) == 8 and out.streams.received_bps.sum() == approx(92.8e6, rel=1e-3)
+    assert out.meta["cookie"] == "427s7peiwknh2wgv7a7h2c2rdvgsxhi63w6i"
+
+
+def test_both_sides_of_a_test_have_its_cookie_and_ports():
+    both = json.loads(text("3.18-tcp-bidir-both-2"))
+    metas = [read_iperf3(json.dumps(one)).meta for one in (both, both["server_output_json"])]
+    assert [meta["role"] for meta in metas] == ["client", "server"]
+    for name in ("cookie", "client_ports"):
+        assert metas[0][name] == metas[1][name]
+    assert len(metas[0]["client_ports"]) == 4
+
+
 # --- broken files
 
 STREAM = text("odd/3.22-json-stream")
 NOTHING = '{"start": {"connected": []}, "intervals": [], "end": {}}\n'
 KINDS = {  # part of the file's name: what the message must say (and do)
     "busy": "busy running a test.* iperf3 -s -1|before it measured anything",
-    "no-server": "unable to connect to server.* Start iperf3 -s|before it measured anything",
-    "without-J": "with -J",
+    "no-server": "unable to connect to server.* Start iperf3 -s.*sleep|before it measured anything",
+    "window": "Ask for a smaller window.*net.core.rmem_max and wmem_max, which sysctl tells",
     "server-killed": (
         "the server has terminated|other side stopped|unable to write|before the first interval"
     ),
     "server-of-interrupted": "the client has terminated",
+    "tcp-interrupted-server": "the client has terminated",
+    "tcp-killed": "the server has terminated",
     "interrupted-in-omit": "before the first interval that counts",
 }
-
-
-refused, warned = (
-    functools.partial(how, read_iperf3) for how in (mutations.refused, mutations.warned)
-)
 
 
 @pytest.mark.parametrize("path", sorted((DATA / "broken").iterdir()), ids=lambda path: path.name)
@@ -309,12 +469,12 @@ def test_broken_files_are_refused(path):
     [
         ("", "empty"),
         (" \n", "empty"),
-        ("results.json", "not iperf3's JSON, and there is no file of this name"),
+        ("results.json", "not what iperf3 prints, and there is no file of this name"),
         ("[" * 100_000, "no file of this name"),
-        ("[ ID] Interval\n[  5] 0.00-1.00 sec\n", r"not iperf3's JSON\. It begins"),
-        (ONE + ONE, "2 reports of iperf3.*split_outputs"),
+        ("[ ID] Interval\n[  5] 0.00-1.00 sec\n", r"not what iperf3 prints\. It begins"),
+        (ONE + text("3.18-tcp-8"), "2 reports of iperf3.*split_outputs"),
         (json.dumps([json.loads(ONE)] * 3), "list of JSON, of 3 values.*split_outputs"),
-        (STREAM + STREAM, "several reports.*split_outputs"),
+        (STREAM + STREAM.replace("53733", "53735"), "2 reports of iperf3.*split_outputs"),
         (STREAM[: STREAM.index('{"event":"end"')], "its last line is no end"),
         (ONE[: len(ONE) // 2], "cut off"),
         (ONE.replace('"rtt"', 'rtt"', 1), "broken"),
@@ -323,6 +483,11 @@ def test_broken_files_are_refused(path):
         ('{"start": 1}', "no report of iperf3"),
         ('{"status": "ok", "data": ' + ONE + "}", "no report of iperf3.*split_outputs"),
         ('{"error": "the server is busy running a test"}', "busy.* give each test its own server"),
+        (
+            '{"error": "unable to receive control message - port may not be available, the other'
+            ' side may have stopped running, etc.: Connection reset by peer"}',
+            "reset by peer.*wait a moment.*sleep",
+        ),
         ('{"start": {}, "intervals": [], "end": 5}', "lacks what every known iperf3 prints"),
         (ONE.replace('"connected"', '"open"'), "lacks .*connected"),
         ('{"a":' * 100_000, "cut off"),
@@ -404,6 +569,28 @@ def test_what_contradicts_is_one_warning_that_names_it(path, value, words):
     warned(changed("3.18-tcp-1", *path, value=value), words)
 
 
+def test_a_jitter_beyond_the_time_is_doubted():
+    """esnet/iperf's issues 613 and 1182: the difference of two clocks counts as a packet's."""
+    warned(
+        changed("3.9-udp-1", "end", "streams", 0, "udp", "jitter_ms", value=28487.952),
+        "jitter_s = 28.487952",
+    )
+    of_server = "intervals", 0, "streams", 0, "jitter_ms"
+    changed_server = changed("3.9-server-udp-2", *of_server, value=46822443975.381)
+    warned(changed_server, "jitter_s = 46822444 ")
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.22"])
+def test_a_total_with_what_omit_leaves_out_is_doubted(version):
+    """esnet/iperf's issues 443 and 692: above the rate that any interval had."""
+    doc = json.loads(text(f"{version}-tcp-omit"))
+    total = doc["end"]["streams"][0]["sender"]
+    for figure in ("bytes", "bits_per_second"):
+        total[figure] *= 1.03
+        doc["end"]["sum_sent"][figure] *= 1.03
+    warned(json.dumps(doc), "sent_bytes = ")
+
+
 @pytest.mark.parametrize(
     ("figure", "value"), [("lost_packets", 10**6), ("lost_packets", -5), ("packets", 1)]
 )
@@ -457,11 +644,11 @@ def test_a_rate_of_intervals_that_end_before_they_begin_is_unknown():
     assert out.streams.received_bps[0] > 0 and math.isnan(out.streams.received_bps[1])
 
 
-def test_a_file_that_is_not_iperf3_s_json_is_named(tmp_path):
+def test_a_file_that_is_not_iperf3_s_is_named(tmp_path):
     path = tmp_path / "notes.md"
     path.write_text("# Notes\n\nSee `{}` below.\n")
-    said = refused(path, "Run iperf3 with -J, which writes it")
-    assert said.startswith(f"{path}: This is not iperf3's JSON. It begins with '# Notes'")
+    said = refused(path, r"Give its JSON \(-J\), or all of its text")
+    assert said.startswith(f"{path}: This is not what iperf3 prints. It begins with '# Notes'")
 
 
 CUT = ("3.1.3", "3.9-udp", "3.12-tcp-bidir-both", "3.22")
@@ -472,3 +659,19 @@ place = st.floats(0, 1, exclude_max=True)
 @given(st.sampled_from(WHOLE), place)
 def test_a_report_cut_anywhere_is_refused(text, where):
     refused(text[: int(where * len(text))])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "warning: Report format (-f) flag ignored with JSON output (-J)",
+        "warning: Verbose output (-v) may interfere with JSON output (-J)\n\n"
+        "Setting UDP block size to 1448\nControl connection MSS 1448",
+    ],
+)
+def test_what_iperf3_itself_says_before_its_json_is_no_doubt(said, recwarn):
+    report_text = text("3.18-udp-1")
+    assert read_iperf3(f"{said}\n{report_text}").streams.equals(read_iperf3(report_text).streams)
+    assert not recwarn.list
+    with pytest.warns(ReadWarning, match="left out"):
+        read_iperf3(f"warning: something else\n{report_text}")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netlab import ReadError
+from netlab.errors import ReadError, ReadWarning
 from netlab.readers.kernel_traces import (
     QUEUES,
     STATES,
@@ -88,6 +88,64 @@ def test_what_a_real_tc_prints():
         table.groupby("handle").drops.apply(lambda one: one.is_monotonic_increasing).all()
         and table.drops.max() > 300
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "ports", "rtts_ms", "mss"),
+    [
+        ("odd/typed-tin", [40000, 40002], [17.6, 10], 1448),
+        ("iproute2-ti", [48556, 48564, 48572], [35.313, 27.603, 28.372], 1448),
+        ("iproute2-tino", [48556, 48564, 48572], [35.313, 27.603, 28.18], 1448),
+        ("iproute2-tinmp", [48556, 48564, 48572], [35.313, 27.603, 28.196], 1448),
+        ("iproute2-tni-device", [43806, 43818], [20, 25.872], 1448),
+        ("iproute2-tanip-ipv6", [5201, 5201], [30.199, 20], 1428),
+    ],
+)
+def test_a_connection_that_ss_prints_in_two_lines(name, ports, rtts_ms, mss):
+    """Without -O; -o, -m, -p and -e add timers, memory, processes and more; -a listening ones."""
+    text = (DATA / f"ss/{name}.txt").read_text()
+    table = read_ss(text).windows
+    six = "ipv6" in name
+    assert set(table.source) == {"fd00::2" if six else "10.0.0.1"}
+    assert set(table.destination) <= {"fd00::1", "10.0.0.2", "10.0.0.3"}
+    assert table.source_port.tolist() == ports and (table.mss_bytes == mss).all()
+    assert np.allclose(table.srtt_s * 1e3, rtts_ms) and (table.cwnd >= 10).all()
+    if not six:
+        assert (table.destination_port == 5201).all()
+    # as one line; with its indentation lost; as two looks
+    lines = text.splitlines()
+    one_line = "\n".join(lines).replace("\n\t", " ")
+    for other in (one_line, "\n".join(map(str.strip, lines))):
+        assert read_ss(other).windows.equals(table)
+    twice = read_ss(f"at 5.0\n{text}\nat 5.5\n{text}").windows
+    assert twice.time_s.tolist() == [0] * len(table) + [0.5] * len(table)
+    assert twice.source_port.tolist() == 2 * ports
+
+
+def test_a_connection_with_names_of_ports_is_told_and_gives_no_other_its_window():
+    text = (DATA / "ss/odd/typed-tin.txt").read_text()
+    with pytest.warns(ReadWarning, match="10.0.0.3:iperf3 .*no numbers of ports"):
+        table = read_ss(text.replace("10.0.0.3:5201", "10.0.0.3:iperf3")).windows
+    assert table.source_port.tolist() == [40000] and table.cwnd.tolist() == [10]
+    # what has no window takes none from its neighbour
+    text = text.replace("wscale:9,9 rto:220", "", 1).replace("cwnd:10", "", 1)
+    text = text.replace("10.0.0.3:5201", "10.0.0.3:iperf3")
+    with pytest.raises(ReadError, match="ss with -i"):
+        read_ss(text)
+
+
+def test_connections_without_windows_ask_for_i():
+    text = (DATA / "ss/odd/typed-tin.txt").read_text()
+    ends = "\n".join(line for line in text.splitlines() if not line.startswith("\t"))
+    with pytest.raises(ReadError, match="ss with -i"):
+        read_ss(ends)
+
+
+def test_the_text_of_tc_is_named():
+    text = (DATA / "tc/broken/typed-text.txt").read_text()
+    for broken in (text, f"at 17.5\n{text}"):
+        with pytest.raises(ReadError, match="without -j: run tc -s -j qdisc show"):
+            read_tc(broken)
 
 
 LOOK = next(line for line in SS.read_text().splitlines() if "cwnd:" in line)

@@ -4,6 +4,7 @@ together.
 
 import os
 import random
+import warnings
 
 import pytest
 from hypothesis import given, settings
@@ -25,6 +26,23 @@ def test_a_damaged_output_is_refused_or_can_be(tool, seed):
         assert error.raw == text
     else:
         mutations.check(tool, out, sure)
+
+
+@pytest.mark.parametrize("tool", mutations.READERS)
+def test_a_file_in_which_all_stands_twice_reads_as_once(tool):
+    count = 0
+    for text in mutations.SAMPLES[tool]:
+        with warnings.catch_warnings(action="ignore", category=ReadWarning):
+            try:
+                once = mutations.READERS[tool](text)
+            except ReadError:
+                continue
+        twice = mutations.warned(mutations.READERS[tool], f"{text.rstrip()}\n{text}", "here twice")
+        count += 1
+        assert type(twice) is type(once) and repr(twice) == repr(once)
+        for name in {"streams", "intervals", "pings"} & {*dir(once)}:
+            assert getattr(twice, name).equals(getattr(once, name))
+    assert count
 
 
 @pytest.mark.parametrize("tool", mutations.READERS)

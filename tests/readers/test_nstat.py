@@ -45,7 +45,8 @@ def test_every_kind_of_reduction_counts_and_what_was_taken_back_does_not():
         (REAL.read_text()[:-40], "not what `nstat"),
         ("[]", "not what `nstat"),
         ('{"kernel": 3}', "not what `nstat"),
-        ("TcpOutSegs    6473    0.0", "not what `nstat"),
+        ("TcpOutSegs    6473    0.0", "not what `nstat.*Run nstat with -j"),
+        (REAL.parent / "broken/typed-plain.txt", "nstat's text. Run nstat with -j"),
         (json.dumps({"kernel": {"TcpOutSegs": 1}}), "lacks TcpExtTCPSackRecovery"),
         ("[" * 100_000, "not what `nstat"),
         (text(TcpOutSegs="many"), "TcpOutSegs = 'many' is no whole number"),
@@ -58,6 +59,11 @@ def test_every_kind_of_reduction_counts_and_what_was_taken_back_does_not():
 )
 def test_what_cannot_be_read_is_refused_and_kept(broken, words):
     mutations.refused(read_nstat, broken, words)
+
+
+def test_counters_that_stand_twice_are_read_once():
+    twice = REAL.read_text().rstrip() + "\n" + REAL.read_text()
+    assert mutations.warned(read_nstat, twice, "stands here twice").counts == COUNTS
 
 
 def test_of_two_values_under_one_name_the_last_is_taken():

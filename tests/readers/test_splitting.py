@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from netlab.errors import ReadError
+from netlab.errors import ReadError, ReadWarning
 from netlab.readers import read_iperf, read_iperf3, read_ping, split_outputs
 
 DATA = Path(__file__).parents[1] / "data"
@@ -21,12 +21,32 @@ STREAM = (DATA / "iperf3" / "odd" / "3.22-json-stream.json").read_text()
         (json.dumps([json.loads(TWO), 5, json.loads(ONE)]), [8, 1]),
         ('{"status": "ok", "data": {"a": ' + ONE + ', "b": [' + TWO + "]}}", [1, 8]),
         (json.dumps([{"of": 1, "is": json.loads(one)} for one in (ONE, TWO)]), [1, 8]),
-        (STREAM + STREAM, [1, 1]),
+        (STREAM + STREAM.replace("53733", "53735"), [1, 1]),
         (ONE, [1]),
     ],
 )
 def test_each_report_of_iperf3(text, streams):
     assert [len(read_iperf3(part).streams) for part in split_outputs(text)] == streams
+
+
+@pytest.mark.parametrize(
+    ("text", "streams"),
+    [
+        ((DATA / "iperf3/odd/3.18-tcp-8-twice.json").read_text(), [8]),
+        (ONE + TWO + ONE + TWO, [1, 8]),
+        (json.dumps([json.loads(TWO)] * 3), [8]),
+        (STREAM + STREAM, [1]),
+    ],
+)
+def test_a_test_is_in_one_part_only(text, streams):
+    with pytest.warns(ReadWarning, match="their cookies are the same"):
+        parts = split_outputs(text)
+    assert [len(read_iperf3(part).streams) for part in parts] == streams
+
+
+def test_cookies_that_were_blotted_out_are_no_sign():
+    text = "".join((DATA / f"iperf3/odd/3.18-{n}.json").read_text() for n in ("before", "after"))
+    assert [read_iperf3(part).meta["cookie"] for part in split_outputs(text)] == ["x", "x"]
 
 
 def test_each_ping_each_run_of_a_server_and_each_side():

@@ -2,7 +2,9 @@
 again to the byte.
 """
 
+import hashlib
 import json
+import pathlib
 import signal
 import sys
 import threading
@@ -124,6 +126,28 @@ def test_files_are_texts_by_name(net):
     assert net.files["h2"]["/tmp/a b.txt"] == text and list(net.files) == PATH.node_names
     with pytest.raises(FileNotFoundError, match="/tmp/c on h1"):
         here["c"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\0\xff\n\r" * 40_000, "\u2019x'" * 60_000, "\0"])
+def test_files_of_any_size_are_bytes_or_texts(content, net):
+    net.files["h1"]["/tmp/program"] = content
+    data = content if isinstance(content, bytes) else content.encode()
+    (summed,) = outputs(net, "h2", "sha256sum </tmp/program")
+    assert summed.split()[0] == hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.parametrize("content", [None, 5, ["a"], pathlib.Path("x")])
+def test_what_is_no_content_of_a_file_is_refused(content, net):
+    with pytest.raises(nl.SpecificationError, match=r"files\['h1'\]\['/tmp/x'\] = "):
+        net.files["h1"]["/tmp/x"] = content
+
+
+@pytest.mark.parametrize("name", [None, 5, "", "a\0b", b"x"])
+def test_what_is_no_name_of_a_file_is_refused(name, net):
+    with pytest.raises(nl.SpecificationError, match="the name of a file"):
+        net.files["h1"][name]
+    with pytest.raises(nl.SpecificationError, match="the name of a file"):
+        net.files["h1"][name] = "x"
 
 
 def session(net, pause=lambda: None):

@@ -20,11 +20,13 @@ def press(monkeypatch):
     def arm(when=lambda number, question: number == 1):
         questions = []
 
-        def send(line, question):
-            honest(line, question)
-            questions.append(question)
-            if when(len(questions), question):
-                signal.raise_signal(signal.SIGINT)
+        def send(line, question, until):
+            sent = honest(line, question, until)
+            if sent:
+                questions.append(question)
+                if when(len(questions), question):
+                    signal.raise_signal(signal.SIGINT)
+            return sent
 
         monkeypatch.setattr(GuestLine, "send", send)
         return questions
@@ -34,13 +36,13 @@ def press(monkeypatch):
 
 @pytest.mark.long
 def test_a_run_ends_at_whatever_question_ctrl_c_comes(press):
-    """Set-up, settling, check pings, servers, traffic, counters."""
+    """Set-up, settling, check pings, servers, traffic, counters, packets that wait."""
     lossy = nl.wan("100mbit", "20ms", "1%")
     traffic = nl.Iperf3("h1", "h2", time=1), nl.Nstat("h1")
     questions = press(lambda number, question: False)
     nl.run(lossy, *traffic, engine="guest")
     asked = [question["op"] for question in questions]
-    assert asked[:4] == ["up", "sleep", "start", "wait"] and asked.count("wait") == 6
+    assert asked[:4] == ["up", "sleep", "start", "wait"] and asked.count("wait") == 8
     for chosen in [number for number, op in enumerate(asked, 1) if op != "start"]:
         press(lambda number, question, chosen=chosen: number == chosen)
         with pytest.raises(KeyboardInterrupt):
@@ -82,11 +84,12 @@ def test_it_ends_whatever_the_network_does_and_keeps_the_network(network, press)
 def test_another_thread_ends_whatever_the_network_does(network, monkeypatch, what):
     job, honest = network.start("h2", "sleep 1000"), GuestLine.send
 
-    def send(line, question):
-        honest(line, question)
+    def send(line, question, until):
+        sent = honest(line, question, until)
         other = threading.Thread(target=network.interrupt)
         other.start()
         other.join()
+        return sent
 
     monkeypatch.setattr(GuestLine, "send", send)
     given = {"wait": [job], "sleep": [1000]}.get(what, ["h1", "sleep 1000"])

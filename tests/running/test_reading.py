@@ -39,6 +39,14 @@ def test_what_cannot_be_read_says_what_to_type():
     assert refused.value.raw == job.text
 
 
+def test_who_typed_what_can_be_read_is_not_told_to():
+    failed = '{"error": "unable to connect to server: Connection refused"}'
+    job = scripted.network([failed]).run("h1", "iperf3 -c 10.0.0.2 -J", echo=False)
+    with pytest.raises(ReadError, match="give it a moment") as refused:
+        job.read()
+    assert refused.value.__notes__ == ["It is what `iperf3 -c 10.0.0.2 -J` printed."]
+
+
 def test_a_typed_line_is_read_without_its_prompt(network):
     typed = network.type("h1", "ping -c 2 10.0.0.2", show=lambda _: None)
     assert typed.read().pings.rtt_s.iloc[-1] == pytest.approx(0.020, abs=1e-4)

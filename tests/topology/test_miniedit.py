@@ -66,8 +66,33 @@ def test_version_1_has_fewer_fields():
     assert [host.name for host in network.hosts] == ["h1", "h2", "h3"]
     assert network.switches[0].name == "s1"
     assert network.hosts[2].address == "192.168.7.3/8", "Mininet's prefix length is always 8"
-    assert network.links[0].delay == "500us", "tc reads a number without a unit as microseconds"
+    assert network.links[0].delay == "0.5us"
     assert network.links[1].loss == "2%" and network.links[1].both
+
+
+def test_a_delay_without_a_unit_is_what_the_guests_tc_makes_of_it(network, read):
+    with pytest.warns(UserWarning, match="nanoseconds, and here, too, it is 5us"):
+        link = read(changed("links.1.opts", delay="5000")).links[1]
+    network.run("s1", "tc qdisc add dev lo root netem delay 5000", echo=False)
+    shown = network.run("s1", "tc -j qdisc show dev lo", echo=False).text
+    told_s = json.loads(shown)[0]["options"]["delay"]["delay"]
+    assert link.delay_s == pytest.approx(told_s) == 5e-6
+
+
+@pytest.mark.parametrize("second", [("h1", "s2"), ("s2", "h1"), ("h1", "s1")])
+def test_a_hosts_further_links_carry_nothing_as_in_mininet(read, second):
+    saved = changed("", links=links(("h1", "s1"), second, ("s1", "s2"), ("s2", "h2")))
+    saved["hosts"] = [host for host in saved["hosts"] if host["opts"]["hostname"] in ("h1", "h2")]
+    with pytest.warns(UserWarning) as told:
+        network = read(saved)
+    assert [(link.a, link.b) for link in network.links] == [
+        ("h1", "s1"),
+        ("s1", "s2"),
+        ("s2", "h2"),
+    ]
+    assert len(told) == 1 and f"link {second[0]!r}-{second[1]!r}. Draw it as" in str(
+        told[0].message
+    )
 
 
 def test_routers_get_the_addresses_that_the_hosts_route_to(read):
@@ -110,7 +135,7 @@ ROUTES = [f"hosts.{n}.opts" for n in (1, 2)]
         ("hosts.0.opts", {"cpu": 0.5}, "cpu = 0.5 of host 'h2' is not supported"),
         ("hosts.0.opts", {"ip": "10.0.0"}, "host 'h2': Host.address = '10.0.0/8'"),
         ("hosts.0.opts", {"nodeNum": 2**24}, "host 'h2': ipBase .* number 16777216"),
-        ("hosts.0.opts", {"nodeNum": 1}, "the address 10.0.0.1 of '.*' is another node's"),
+        ("hosts.0.opts", {"nodeNum": 1}, "the address 10.0.0.1 is that of 'h1' and 'h2': change"),
         ("links.1.opts", {"jitter": "1ms"}, "jitter = '1ms' of link 's1'-'s2'"),
         ("links.1.opts", {"enable_red": True}, "enable_red = True of link"),
         ("links.1.opts", {"bw": "fast"}, "link 's1'-'s2': bw = 'fast': write a number"),

@@ -166,7 +166,7 @@ def test_it_is_one_svg_with_every_name_and_address_and_always_the_same(network):
             ["1.5 Mbit/s", "500 µs", "queue 9"],
         ),
         (Link("a", "b", "0ms", "0.0046%"), ["0.0046 %"]),
-        (Link("a", "b", "2s", rate="100"), ["100 bit/s", "2 s"]),
+        (Link("a", "b", "2s", rate="100bit"), ["100 bit/s", "2 s"]),
         (Link("a", "b", rate="1mbit", qdisc="fq_codel limit 9"), ["1 Mbit/s", "fq_codel"]),
     ],
 )

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netlab import Host, Link, Network, Router, SpecificationError, Switch, Topology, wan
+from tests import lines_run
 from tests.topology.networks import addressed, graphs, network_of, sound
 
 SACK, RMEM = "net.ipv4.tcp_sack", "net.ipv4.tcp_rmem"
@@ -87,6 +88,28 @@ def test_offload_is_off_where_packets_are_lost_or_counted_unless_asked_for(optio
     network = wan(**options)
     assert network.offloading is on
     assert ("h1 ethtool -K h1-eth0 tso off gso off gro off" in typed(network, "ethtool")) is not on
+
+
+@pytest.mark.parametrize(
+    ("ends", "fields", "segments"),
+    [
+        (("h1", "s1"), {"loss": "1%"}, True),
+        (("h1", "s1"), {"rate": "10mbit", "offload": False}, True),
+        (("h1", "s1"), {"rate": "10mbit"}, False),
+        (("h1", "s1"), {"delay": "10ms", "offload": False}, False),
+        (("h1", "s1"), {"loss": "1%", "offload": True}, False),
+        (("s1", "h1"), {"loss": "1%"}, False),
+        (("s1", "h1"), {"loss": "1%", "both": True}, True),
+        (("s1", "h1"), {"rate": "10mbit", "queue_packets": 20, "both": True}, True),
+    ],
+)
+def test_a_card_that_loses_or_queues_is_handed_single_segments(ends, fields, segments):
+    offload = fields.pop("offload", None)
+    links = Link(*ends, **fields), Link("s1", "h2")
+    hosts = Host("h1", "10.0.0.1/8"), Host("h2", "10.0.0.2/8")
+    network = Topology(hosts, [Switch("s1")], links, offload=offload)
+    line = "h1 ip link set dev h1-eth0 gso_max_segs 1"
+    assert typed(network, "gso_max_segs") == [line] * segments
 
 
 def test_buffers_set_both_maxima_on_every_host_and_sysctls_win():
@@ -288,7 +311,7 @@ REFUSED = {
     "'r1' with address 192.168.1.1/30 and 'r2' .* are joined without a router": lambda: routed(
         routers=[ROUTERS[0], R2, ROUTERS[2]]
     ),
-    "the address 10.0.1.9 of 'h1' is another node's, too": lambda: routed(
+    "the address 10.0.1.9 is that of 'h1' and 'r3': change all but one": lambda: routed(
         routers=[*ROUTERS[:2], R3]
     ),
     "'r2' with address 10.0.2.1/24 and 'r3' .* have a router in between": lambda: routed(
@@ -392,3 +415,13 @@ def test_a_network_without_them_is_the_same_text_and_with_them_survives_json():
     network = wan("1mbit", noise="10us", qdisc="fq_codel", host_qdisc="fq")
     assert Topology.from_json(network.to_json()) == network
     assert network.links[1].but(rate="1gbit", qdisc=None) == wan("1gbit").links[1]
+
+
+def test_the_commands_of_many_hosts_are_told_in_a_time_that_grows_with_their_number():
+    def lines(count):
+        hosts = [Host(f"h{n}", f"10.0.0.{n + 1}/8") for n in range(count)]
+        own = [Link(host.name, "s1", rate="10mbit", both=True) for host in hosts]
+        network = Topology(hosts, [Switch("s1")], own)
+        return lines_run(lambda: list(network.setup()))
+
+    assert lines(200) < 2.2 * lines(100)

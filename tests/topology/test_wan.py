@@ -2,11 +2,13 @@
 the caller's words.
 """
 
+import pickle
+
+import hypothesis
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from netlab import Iperf3, Link, SpecificationError, run, units, wan
+from netlab import Iperf3, Link, SpecificationError, Topology, run, units, wan
 from netlab.topology.limits import FRAME_BYTES
 from tests import first_quick, lines_run
 
@@ -37,12 +39,28 @@ def test_any_link_has_them_and_changes_them_with_its_rate_unless_given():
     assert (given.burst, given.limit) == (3000, 6000)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [dict(burst=5_000_000), dict(limit=15_000_000), dict(burst=5_000_000, limit="15000000")],
+)
+def test_a_given_value_that_is_the_computed_one_stays_given(given):
+    link = Link("s1", "s2", "20ms", rate="10gbit", **given)
+    for other in (link.but(rate="1gbit"), pickle.loads(pickle.dumps(link)).but(rate="1gbit")):
+        assert [int(getattr(other, name)) for name in given] == [*map(int, given.values())]
+    assert wan(**given).links[1].but(rate="1gbit").model_fields_set >= given.keys()
+    with pytest.raises(SpecificationError, match=r"queue_packets|TCLink"):
+        link.but(both=True, tclink=True) if "burst" in given else link.but(queue_packets=100)
+    read = Topology.from_json(wan(**given).to_json()).links[1]  # which cannot know
+    assert read == wan(**given).links[1]
+    assert read.but(rate="1gbit").burst == 500_000
+
+
 def test_without_a_rate_a_link_is_written_as_ever():
     assert (wan(rate=None).links[1].burst, wan(rate=None).links[1].limit) == (5_000_000, 15_000_000)
     assert '"burst": 5000000,\n   "limit": 15000000' in wan(pairs=1).to_json()
 
 
-@given(bps=st.integers(8, 10**14), delay_us=st.integers(0, 3_000_000))
+@hypothesis.given(bps=st.integers(8, 10**14), delay_us=st.integers(0, 3_000_000))
 def test_the_bucket_passes_a_frame_and_little_more_and_the_queue_holds_a_window(bps, delay_us):
     link = Link("s1", "s2", units.format_delay(delay_us / 1e6), rate=units.format_rate(bps))
     assert FRAME_BYTES <= link.burst <= max(FRAME_BYTES, bps / 8 * 0.005)

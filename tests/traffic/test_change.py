@@ -245,12 +245,13 @@ def test_where_tc_fails_so_does_the_run_with_what_it_said():
 def test_ctrl_c_ends_the_wait_for_it(monkeypatch):
     honest, asked = GuestLine.send, []
 
-    def send(line, question):
-        honest(line, question)
+    def send(line, question, until):
+        sent = honest(line, question, until)
         asked.append(question)
         before = asked[-2:][0].get("command", "")
         if question["op"] == "sleep" and "iperf3 -c" in before:
             signal.raise_signal(signal.SIGINT)
+        return sent
 
     monkeypatch.setattr(GuestLine, "send", send)
     with pytest.raises(KeyboardInterrupt):
@@ -341,3 +342,31 @@ def test_a_broken_file_is_read_or_refused(tmp_path_factory, data):
         assert len(str(error)) < 5000
     else:
         assert all(type(change) is nl.Change for change in changes)
+
+
+@pytest.mark.parametrize("offload", [None, False])
+def test_a_link_that_is_made_slower_carries_its_new_rate(offload):
+    path = nl.wan("50mbit", "20ms", pairs=1, offload=offload)
+    test = nl.Iperf3("h1", "h2", time=8, get_server_output=True)
+    run = nl.run(path, test, nl.Change("s1", "s2", "3s", rate="10mbit"))
+    late = run.intervals[run.intervals.start_s > 4].received_bps.mean()
+    assert late == pytest.approx(nl.models.goodput_bps(10e6), rel=0.1) and run.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("rates", "offload", "given", "bursts"),
+    [
+        (["50mbit", "10mbit"], None, None, [25_000]),  # all that waits fits into it
+        (["50mbit", "10mbit"], False, None, [5000]),
+        (["10gbit", "10mbit", "1gbit", "10mbit"], None, None, [68_130, 500_000, 68_130]),
+        (["10mbit", "100mbit", "10mbit"], None, None, [50_000, 50_000]),
+        (["10gbit", "10mbit"], None, 9000, [9000]),
+    ],
+)
+def test_a_bucket_that_was_not_given_takes_what_may_wait_already(rates, offload, given, bursts):
+    path = nl.wan(rates[0], "20ms", burst=given, pairs=1, offload=offload)
+    changes = [nl.Change("s1", "s2", f"{n}s", rate=rate) for n, rate in enumerate(rates[1:], 1)]
+    places = nl.Experiment(path, TEST, *reversed(changes)).places
+    own = {item.at: item.programs(place)[0].command for item, place in places if item in changes}
+    typed = [re.search(r"burst (\d+) ", own[change.at])[1] for change in changes]
+    assert [*map(int, typed)] == bursts

@@ -1,8 +1,11 @@
 """What is typed for each kind of traffic, as a person would, and what is refused."""
 
+import re
 import subprocess
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import netlab as nl
 from netlab.engines.guest import GuestEngine
@@ -137,11 +140,41 @@ def test_what_is_refused(kind, options, words):
         kind(**ends | options)
 
 
-@pytest.mark.parametrize("kind", [nl.Iperf3, nl.Simpleperf])
-def test_a_name_that_the_kernel_does_not_have_is_refused_before_anything_starts(kind, monkeypatch):
+CALLED = "net.ipv4.tcp_congestion_control"  # a host's sysctl
+
+
+@pytest.mark.parametrize("kind", [nl.Iperf3, nl.Iperf, nl.Simpleperf, CALLED])
+@pytest.mark.parametrize(("name", "meant"), [("brr", "'bbr'"), ("renoo", "'reno'"), ("x", None)])
+def test_a_name_that_the_kernel_does_not_have_is_refused_before_anything_starts(
+    kind, name, meant, monkeypatch
+):
+    """By a run, by a live network, and by a sweep before its first run."""
     monkeypatch.setattr(GuestEngine, "connect", lambda *_: pytest.fail("nothing must start"))
-    with pytest.raises(nl.SpecificationError, match=r"'renoo': this engine's kernel has .*reno"):
-        nl.run(nl.wan(), kind("h1", "h2", congestion="renoo"))
+
+    def experiment(name):
+        if kind is CALLED:
+            path = nl.wan(pairs=1).tuned({CALLED: name}, "h2")
+            return nl.Experiment(path, nl.Iperf3("h1", "h2"))
+        return nl.Experiment(nl.wan(pairs=1), kind("h1", "h2", congestion=name))
+
+    calls = [lambda: nl.run(experiment(name), engine="guest")]
+    calls += [lambda: nl.sweep(experiment, name=["cubic", "vegas", name], engine="guest")]
+    if kind is CALLED:
+        calls += [lambda: nl.Network(experiment(name).topology, engine="guest")]
+    for call in calls:
+        with pytest.raises(nl.SpecificationError, match=f"congestion.* = {name!r}: ") as error:
+            call()
+        assert (f"did you mean {meant}" in str(error.value)) == bool(meant)
+        assert "vegas" in str(error.value) and "netlab0" not in str(error.value)
+
+
+def test_netlab0_is_a_name_where_an_algorithm_in_python_has_it():
+    with pytest.raises(nl.SpecificationError, match=r"Iperf3\.congestion = 'netlab0'"):
+        nl.Experiment(nl.wan(), nl.Iperf3("h1", "h2", congestion="netlab0"))
+    pair = nl.Iperf3("h1", "h2", congestion=nl.algorithms.Reno), nl.Iperf("h3", "h4")
+    assert nl.Experiment(nl.wan(), pair[0], pair[1].but(congestion="netlab0")).algorithms
+    with pytest.raises(nl.SpecificationError, match=r"Iperf\.congestion = 'netlab1'"):
+        nl.Experiment(nl.wan(), pair[0], pair[1].but(congestion="netlab1"))
 
 
 def test_the_longest_line_runs():
@@ -176,3 +209,53 @@ def test_an_error_of_a_program_with_an_input_does_not_print_the_input(network):
         job.wait(limit_s=2)
     assert got.value.command == "bash < x.sh" and got.value.output == "begun\n"
     assert network.commands[-1] == "h1 bash < x.sh &"
+
+
+SECONDS = st.floats(0.1, 86_400) | st.integers(10**4, 86_400 * 10).map(lambda tenth: tenth / 10)
+
+
+@given(SECONDS, st.floats(0.1, 60), st.floats(0, 86_400))
+def test_what_is_typed_is_what_was_given(time, interval, start):
+    """Every digit, whatever the option, and no exponent."""
+    ends = dict(src="h1", dst="h2", interval=interval)
+    iperf = nl.Iperf(**ends, time=time).command("10.0.0.2", 5201)
+    simple = nl.Simpleperf(**ends, time=time).command("10.0.0.2", 5201)
+    for words in (iperf.split(), simple.split()):
+        assert float(words[words.index("-t") + 1]) == time
+        assert float(words[words.index("-i") + 1]) == interval
+        assert not re.search("[0-9]e[-+0-9]", " ".join(words))
+    seconds = dict(time=float(int(time) + 1), omit=float(int(interval)))
+    words = nl.Iperf3(**ends, **seconds).command("10.0.0.2", 5201).split()
+    assert float(words[words.index("-t") + 1]) == seconds["time"]
+    assert float(words[words.index("-i") + 1]) == interval
+    ping = nl.Ping("h1", "h2", count=3, interval=time / 24).command("10.0.0.2").split()
+    assert time == 24 or float(ping[ping.index("-i") + 1]) == time / 24
+    test = nl.Iperf3("h1", "h2", omit=3, start=start)
+    experiment = nl.Experiment(nl.wan(), test, nl.Nstat("h1"))
+    line = experiment.traffic[1].programs(experiment.places[1][1])[0].command
+    pause = re.fullmatch(r"sleep ([0-9.]+); .*", line)[1]
+    assert abs(float(pause) - experiment.omitted_s("h1")) <= 0.0005 + 1e-9
+
+
+@given(st.floats(1, 1e12) | st.integers(1, 10**12))
+def test_a_rate_is_typed_with_every_digit(bps):
+    for kind in (nl.Iperf3, nl.Iperf):
+        test = kind("h1", "h2", udp=True, bitrate=nl.units.format_rate(bps))
+        words = test.command("10.0.0.2", 5201).split()
+        assert float(words[words.index("-b") + 1]) == bps
+
+
+def test_iperf3_s_own_rates_are_read_where_iperf3_has_them():
+    assert nl.Iperf3("h1", "h2", bitrate="10G").bitrate == "10gbit"
+    assert nl.Iperf3("h1", "h2", bitrate="1.5m").bitrate == "1.5mbit"
+    for other in (
+        lambda: nl.Iperf("h1", "h2", bitrate="10M"),  # iperf 2: 1024s
+        lambda: nl.wan("10G"),
+        lambda: nl.Iperf3("h1", "h2", bitrate="100Mbps"),
+        lambda: nl.Iperf3("h1", "h2", bitrate="0.5bit"),  # iperf3 takes it for no limit
+        lambda: nl.Change("s1", "s2", at="1s", rate="100Mbps"),
+        lambda: nl.wan(qdisc="cake bandwidth 100Mbps"),
+    ):
+        with pytest.raises(nl.SpecificationError, match=r"rate|bandwidth"):
+            other()
+    assert nl.wan(qdisc="cake bandwidth 100Mb/s").links[1].qdisc == "cake bandwidth 100mbit"

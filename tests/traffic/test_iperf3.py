@@ -1,5 +1,7 @@
 """iperf3 in the guest: every algorithm of the kernel runs."""
 
+import re
+
 import pytest
 
 import netlab as nl
@@ -8,9 +10,40 @@ CONGESTION = "bbr bic cubic dctcp highspeed htcp hybla illinois reno scalable ve
 CONGESTION = [*CONGESTION.split(), "yeah"]
 
 
-def test_a_window_that_the_kernel_refuses_is_an_error_with_a_remedy():
-    with pytest.raises(nl.ReadError, match=r"(?s)Ask for a smaller window.*4 MiB in the guest"):
-        nl.run(nl.wan("100mbit", pairs=1), nl.Iperf3("h1", "h2", time=1, window="200mb"))
+def test_a_window_that_the_kernel_refuses_is_an_error_whose_remedy_helps():
+    path = nl.wan("100mbit", pairs=1)
+    with pytest.raises(nl.ReadError, match="Ask for a smaller window") as refused:
+        nl.run(path, nl.Iperf3("h1", "h2", time=1, window="200mb"))
+    names = re.findall(r"net\.core\.rmem_max|[rw]mem_max(?= and|,)", str(refused.value))
+    assert names == ["net.core.rmem_max", "wmem_max"] and "sysctl" in str(refused.value)
+    asked = [f"sysctl -n net.core.{name}" for name in ("rmem_max", "wmem_max")]
+    with nl.Network(path) as net:
+        most = min(int(net.run("h1", command, echo=False).text) for command in asked)
+    flow = nl.run(path, nl.Iperf3("h1", "h2", time=1, window=most)).flows.iloc[0]
+    assert most > 4 * 2**20 and flow.received_bps > 0
+
+
+def test_a_typed_test_says_the_same_without_j():
+    def typed(option):
+        with nl.Network(nl.wan("100mbit", "20ms", loss="0.05%", pairs=1), seed=3) as net:
+            server = net.start("h2", "iperf3 -s -1")
+            net.sleep(0.5)
+            client = net.run("h1", f"iperf3 -c 10.0.0.2 -t 3 -P 2{option}", echo=False)
+            net.wait(server)
+            return client.read(), server.read()
+
+    (text, server), (report, _) = typed(""), typed(" -J")
+    assert text.meta["rounding"] <= 0.005 and report.meta["rounding"] == 0
+    for table, other in ((text.streams, report.streams), (text.intervals, report.intervals)):
+        assert table[["stream", "src", "dst"]].equals(other[["stream", "src", "dst"]])
+        assert table.retransmits.equals(other.retransmits) and table.retransmits.sum() > 0
+        for column in ("sent_bps", "received_bps"):
+            assert table[column].to_numpy() == pytest.approx(other[column], rel=0.0051, nan_ok=True)
+    assert text.intervals.cwnd_bytes.to_numpy() == pytest.approx(
+        report.intervals.cwnd_bytes, 0.0051
+    )
+    assert server.streams.received_bps.tolist() == text.streams.received_bps.tolist()
+    assert server.meta["role"] == "server"
 
 
 @pytest.mark.long

@@ -8,6 +8,7 @@ from netlab.course.texts import printable
 from netlab.errors import NetlabError
 
 FORMATS = ("nbgrader", "gradescope", "otter", "classroom", "table")
+AGAIN = "remove the file, and grade the class again"
 
 
 def export(to, assignment, work, output, course=None, say=lambda text: None):
@@ -41,7 +42,7 @@ def export(to, assignment, work, output, course=None, say=lambda text: None):
 
 def read(work, assignment, say=lambda text: None):
     """The marks of the last grading of a problem set, in the order of the students' ids."""
-    from netlab.course.grading.work import CLASS, PARTS
+    from netlab.course.grading.work import CLASS, PARTS, file_names
 
     path = Path(work, CLASS)
     try:
@@ -53,7 +54,7 @@ def read(work, assignment, say=lambda text: None):
     except (OSError, ValueError, LookupError, TypeError, ArithmeticError, RecursionError):
         right = False
     if not right:
-        raise NetlabError(f"{path} has no marks: remove the file, and grade the class again")
+        raise NetlabError(f"{path} has no marks: {AGAIN}")
     for one in found:
         if one["assignment"] != assignment:
             other = printable(one["assignment"])
@@ -61,6 +62,10 @@ def read(work, assignment, say=lambda text: None):
     left_out = len([*Path(work, PARTS[0]).glob("*.json")]) - len(found)
     if left_out > 0:
         say(f"{left_out} students' marks in {work} are of earlier gradings, and are left out")
+    names = file_names([one["student"] for one in found])
+    found = [{"file": names[one["student"]]} | one for one in found]
+    if len({one["file"].casefold() for one in found}) < len(found):
+        raise NetlabError(f"{path}: two students' files have one name; {AGAIN}")
     return sorted(found, key=lambda one: one["student"])
 
 
@@ -72,12 +77,15 @@ def sound(marks):
     texts = [marks["student"], marks["assignment"], marks["reason"]]
     texts += [*marks["flags"], *marks["notices"], *marks["findings"]]
     texts += [each["id"] for each in exercises]
+    texts.append(file := marks.get("file", "an earlier netlab's has none"))
     texts += [each[key] for each in manual for key in ("id", "text")]
     rows = [row for each in exercises for row in each["answers"]]
     texts += [row[key] for row in rows for key in ("name", "verdict", "hint")]
     return (
         all(type(each) in (int, float) and math.isfinite(each) and each >= 0 for each in points)
         and all(isinstance(each, str) for each in texts)
+        and file[:1] not in ("", ".")
+        and {*file}.isdisjoint("/\0")
         and math.isclose(sum(each["points"] for each in exercises), marks["points"])
     )
 

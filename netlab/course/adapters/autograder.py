@@ -2,6 +2,7 @@
 ten minutes. A student's id is the part of the e-mail address before the @.
 """
 
+import contextlib
 import json
 import sys
 import tempfile
@@ -10,7 +11,9 @@ import zipfile
 from pathlib import Path
 
 from netlab.course.adapters.results import gradescope, write_json
+from netlab.course.handed_in.found import is_systems
 from netlab.course.own_numbers import course
+from netlab.course.texts import printable
 from netlab.engines import files
 from netlab.errors import NetlabError
 
@@ -43,6 +46,10 @@ UNFINISHED = (
     "It was ended before it was done: perhaps it took more than ten minutes, or too much memory."
     " Look whether your notebook runs to its end, and hand it in again."
 )
+GROUP = (
+    "A group is graded with the numbers of the member whose id comes first in the alphabet:"
+    ' {student} (with {others}). Write student = "{student}" in the first cell.'
+)
 TELL = "Tell your instructor; it is not your fault."
 
 
@@ -60,7 +67,7 @@ def build(path, wheels, output, secret=None):
     if secret is not None:
         members["set/course.json"] = json.dumps({"secret": secret}).encode()
     with (
-        files.replacing(output, "--output", files.begins_as(is_autograder)) as file,
+        files.replacing(output, "--output", is_autograder) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
         for name, data in members.items():
@@ -72,9 +79,11 @@ def build(path, wheels, output, secret=None):
     return output
 
 
-def is_autograder(head):
-    """Does a file begin as those of `build` do?"""
-    return head.startswith(b"PK") and head[30:].startswith(b"setup.sh")
+def is_autograder(file):
+    """Has a file what those of `build` have? Others' zip files for Gradescope have setup.sh."""
+    with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(file) as archive:
+        return any(name.startswith("netlab_tcp-") for name in archive.namelist())
+    return False
 
 
 def run(home):
@@ -105,33 +114,39 @@ def grade(home):
 
     (path,) = (home / "source" / "set").glob("*.ipynb")
     secret, _ = course(path.parent)
-    student, data = who(home), handed_in(home / "submission", path.name)
+    (student, *others), data = who(home), handed_in(home / "submission", path.name)
     with tempfile.TemporaryDirectory(prefix="netlab-") as work:
         place = Path(work, "submitted", student, path.stem, path.name)
         place.parent.mkdir(parents=True)
         place.write_bytes(data)
         batch = Batch(path, Path(work, "submitted"), Path(work, "work"), secret, jobs=1)
         (marks,) = batch.grade()
+    if others:
+        names = printable(", ".join(others))
+        marks["notices"].insert(0, GROUP.format(student=printable(student), others=names))
     return marks
 
 
 def who(home):
-    """The student's id: that of whoever handed in, as Gradescope says."""
+    """The ids of whoever handed in, as Gradescope says, sorted: the first one's numbers count, in
+    whatever order the group is listed.
+    """
     try:
         said = json.loads((home / "submission_metadata.json").read_text(encoding="utf-8"))
-        address = said["users"][0]["email"]
-        student = address.partition("@")[0].lower()
+        found = sorted({one["email"].partition("@")[0].lower() for one in said["users"]})
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        student = ""
-    if not student or "/" in student or student.startswith("."):
+        found = []
+    if not found or any(not one or "/" in one or one.startswith(".") for one in found):
         raise NetlabError(f"Gradescope did not say whose submission this is. {TELL}")
-    return student
+    return found
 
 
 def handed_in(folder, name):
     """The bytes of the notebook: the one with the set's name, or the only one."""
-    found = [one for one in sorted(folder.rglob("*.ipynb")) if one.is_symlink() or not one.is_dir()]
-    found = [file for file in found if file.name == name] or found
+    found = [one for one in sorted(folder.rglob("*")) if one.name.casefold().endswith(".ipynb")]
+    found = [one for one in found if one.is_symlink() or not one.is_dir()]
+    found = [one for one in found if not any(map(is_systems, one.relative_to(folder).parts))]
+    found = [file for file in found if file.name.casefold() == name.casefold()] or found
     if len(found) != 1:
         raise NetlabError(f"There are {len(found)} notebooks: hand in one, {name}.")
     try:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from netlab.course.adapters import for_each
 from netlab.course.adapters.results import feedback, remarks
-from netlab.course.grading.work import filed
+from netlab.course.grading.work import place
 from netlab.course.handed_in import repair
-from netlab.course.own_numbers import mark_of, secret
+from netlab.course.own_numbers import mark_of, numbers_mark, secret
 from netlab.course.sets import regions, source
 from netlab.course.texts import as_code
 from netlab.engines import files
@@ -74,7 +74,7 @@ def write_one(gradebook, assignment, work, output, marks):
         )
     folder = output / PLACE.format(stage="autograded", student=student, name=name)
     handed_in = output / PLACE.format(stage="submitted", student=student, name=name)
-    cells = repaired(work / "handed-in" / f"{filed(student)}.ipynb", assignment)
+    cells = repaired(place(work, "handed-in", marks["file"]), assignment)
     notebook = autograded(assignment, cells, marks)
     files.write(folder / f"{name}.ipynb", source.text(notebook), "--output")
     kept = {file: collected(handed_in / file, output / "submitted") for file in KEPT}
@@ -206,6 +206,7 @@ class Contents(of_nbgrader.NbGraderPreprocessor):
                 if about
             ],
             "secret": mark_of(secret(resources["metadata"]["path"])),
+            "numbers": numbers_mark(resources["nbgrader"]["assignment"]),
         }
         return notebook, resources
 

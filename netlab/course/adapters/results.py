@@ -8,7 +8,7 @@ import re
 from datetime import UTC, datetime
 
 from netlab.course import ids
-from netlab.course.grading.work import filed, write_out
+from netlab.course.grading.work import write_out
 from netlab.course.texts import as_code, as_csv, printable
 from netlab.engines import files
 from netlab.errors import NetlabError
@@ -49,7 +49,7 @@ def remarks(marks):
 
 def write(to, marks, work, output):
     """Write a student's file for Gradescope, or for Otter."""
-    name, content = filed(marks["student"]), {"gradescope": gradescope, "otter": otter}[to]
+    name, content = marks["file"], {"gradescope": gradescope, "otter": otter}[to]
     path = f"{name}/results.json" if to == "gradescope" else f"{name}.json"
     write_out(work, output / path, json_text(content(marks)))
 

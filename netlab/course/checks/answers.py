@@ -1,10 +1,13 @@
 """`nl.check`: is an answer right? The check cells of problem sets ask here."""
 
 import os
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from numbers import Real
+from types import FunctionType
 
 from netlab.course.checks import forms, numbers, states
-from netlab.course.checks.comparison import KINDS, another_kind, compare, missing, named
+from netlab.course.checks.bounds import failure
+from netlab.course.checks.comparison import KINDS, another_kind, compare, missing, named, taken_out
 from netlab.course.checks.descriptions import look_at_arguments
 from netlab.course.checks.figures import look_at_figure
 from netlab.course.checks.spelling import plain
@@ -13,6 +16,8 @@ from netlab.course.graders_python import warn_of_foreign_modules
 from netlab.errors import SpecificationError
 
 OMITTED = object()
+TAKES_MORE = CO_VARARGS | CO_VARKEYWORDS
+NO_VALUE = "{} has no value: no cell gives it one, or the cell that does has failed"
 PLAUSIBLE = "plausible, not checked"
 UNUSUAL = "possible, but farther off than usual; not checked"
 AS_ASKED = "as the text asks"
@@ -28,7 +33,8 @@ def check(
     ----------
     given : anything
         The answer: a number, a choice, lists, dicts and tables of them, a function's result, a
-        figure, an experiment or its result, a network, a congestion control.
+        figure, an experiment or its result, a network, a congestion control. ``lambda: answer``
+        stands for what it returns; where a name in it is missing, so is the answer.
     right : anything, optional
         What it should be. Without it, the check says what the answer is, and whether it can be one;
         of a figure, whether it has data, and axes with titles and units.
@@ -74,6 +80,8 @@ def check(
     Right.
     >>> check(max, 3, call=[2, 3])
     Right for this example.
+    >>> check(lambda: goodput_bps, 94e6, "bit/s")
+    No answer yet: goodput_bps has no value: no cell gives it one, or the cell that does has failed.
     >>> check("12 Mbit/s", allowed=(0, 1))
     Not yet: this is a text: write a number, without its unit; allowed: 0 to 1.
     """
@@ -87,9 +95,19 @@ def check(
         raise CannotValidate(CANNOT_VALIDATE)
     if "NETLAB_STUDENT" not in os.environ:  # graders set it
         warn_of_foreign_modules()
+    raised = None
+    if stands_for(given) and call not in ([], {}):
+        try:
+            value = given()
+            # a number for a call: the answer is the lambda, and takes no arguments
+            given = value if call is None or value is None or callable(value) else given
+        except Exception as error:
+            if isinstance(error, NameError) and is_checks_own(error):
+                return Check("nothing", 0, NO_VALUE.format(error.name))
+            raised = failure(error)
     if state is not None:
-        return states.check(given, state)
-    form = forms.form(given, None if call is None else [call])
+        return Check("wrong", 0, raised["text"]) if raised else states.check(given, state)
+    form = raised or forms.form(given, None if call is None else [call])
     if call is not None and form["kind"] not in ("nothing", "error"):
         (form,) = form.get("results") or [{"kind": "error", "text": another_kind(form, "function")}]
     if right is OMITTED:
@@ -103,12 +121,31 @@ def check(
     if plausible and found.verdict in ("right", "close"):
         good = AS_ASKED if exact else PLAUSIBLE
         return Check("noted", 0, good if found.verdict == "right" else UNUSUAL)
-    return Check("right", 1, "for this example") if call and found.verdict == "right" else found
+    if call is not None and found.verdict == "right":
+        return Check("right", 1, "for this example")
+    return found
+
+
+def stands_for(given):
+    """Is it ``lambda: answer``?"""
+    if type(given) is not FunctionType or given.__name__ != "<lambda>":
+        return False
+    code = given.__code__
+    return not (code.co_argcount or code.co_kwonlyargcount or code.co_flags & TAKES_MORE)
+
+
+def is_checks_own(error):
+    """Was it raised by what stands after ``lambda:``, and not in a function called there?"""
+    place = error.__traceback__.tb_next  # below `check`
+    while place and place.tb_frame.f_code.co_name.startswith("<"):
+        place = place.tb_next
+    return place is None
 
 
 def refused(given, allowed, unit=""):
     """A hint where an answer is not among what is allowed; "" where it is."""
     kind, words = kind_allowed(allowed, unit)
+    given = taken_out(given, kind)
     if not kind or given["kind"] in ("nothing", "error"):
         return ""
     if given["kind"] != kind:

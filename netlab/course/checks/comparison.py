@@ -1,5 +1,7 @@
 """An answer's form beside the right one: numbers, choices, lists, dicts and tables."""
 
+import re
+
 from netlab.course.checks import numbers
 from netlab.course.checks.bounds import failure
 from netlab.course.checks.descriptions import compare_experiments, compare_topologies
@@ -30,9 +32,11 @@ CHOICES = "truth", "text"
 UNITS = {"_bps": "bit/s", "_s": "s", "_bytes": "byte"}  # by a column's ending
 LONGEST_SHOWN = 60  # characters of a choice
 LONG_NUMBER = 100_000  # from here on, zeros are hard to count
+GROUPS = re.compile(r"(?<=\d)[ .,'_](?=\d{3}(?!\d))")  # between thousands
 UNWRITTEN = "NotImplementedError"
 STUB = "not written yet, raise NotImplementedError() still stands in it"
 NOTHING = "it has no value yet (None); if a function makes it, does that end with return?"
+NO_ITEM = {"kind": "nothing"}  # in the place of one that is not there
 LISTABLE = "map", "filter", "zip", "generator", "dict_", "set", "frozenset"  # types
 
 
@@ -44,6 +48,7 @@ def compare(given, right, spec):
     """
     if why := not_comparable(right):
         raise SpecificationError(f"what an answer is compared with cannot be compared: {why}")
+    given = taken_out(given, right["kind"])
     found = compare_plainly(given, right, spec)
     if found.verdict in ("right", "nothing"):
         return found
@@ -63,6 +68,14 @@ def not_comparable(right):
     """Why nothing can be compared with this; "" where it can."""
     if right["kind"] == "function" and not right["results"]:
         return "a function without cases; call it, and compare what it returns"
+    if right["kind"] == "table" and not right["columns"]:
+        return "a table without columns"
+    if right["kind"] == "figure" and not any(
+        one[axis] for one in right["traces"] for axis in "xyz"
+    ):
+        return "a figure without data"
+    if right["kind"] == "algorithm" and not right["trace"]:
+        return f"a congestion control that fails: {right['failed']}"
     return right.get("text", right.get("type", "")) if right["kind"] in ("error", "other") else ""
 
 
@@ -90,7 +103,19 @@ def compare_plainly(given, right, spec):
         return Check("wrong", 0, failure(error)["text"])
 
 
+def taken_out(given, wanted):
+    """The one value of a Series, an array or a list of one, where one value is asked for."""
+    while wanted in ("number", *CHOICES) and given["kind"] in ("list", "dict"):
+        items = given["items"]
+        if len(items) != 1:
+            break
+        (item,) = items.values() if isinstance(items, dict) else items
+        given = as_form(item)
+    return given
+
+
 def compare_kinds(given, right, spec):
+    given = taken_out(given, right["kind"])
     kind, wanted = given["kind"], right["kind"]
     if kind != wanted and (why := missing(given)):
         return Check("nothing", 0, why)
@@ -164,14 +189,28 @@ def another_kind(given, wanted):
     if kind == "text" and wanted == "number":
         if NUMBER.fullmatch(given["value"].strip()):
             return "this is a number in a text: leave out the quotes"
+        if NUMBER.fullmatch(given["value"].strip().replace(",", ".", 1)):
+            return "this is a number in a text, with a comma: write it with a point, without quotes"
+        if NUMBER.fullmatch(GROUPS.sub("", given["value"].strip())):
+            return "this is a number in a text: leave out the quotes, and what parts its digits"
         return "this is a text: write a number, without its unit"
     if kind == "function" and wanted != "algorithm":
         return f"this is a function: call it, so that the answer is {KINDS[wanted]}"
     if kind == "function":
         return "this is a function, or a class of another kind: the answer is a congestion control"
-    if kind == "list" and wanted == "number" and len(given["items"]) == 1:
-        return "this is a list of one: take the number out of it, with [0]"
-    return f"{named(given)}, and the answer is {KINDS[wanted]}"
+    comma = with_comma(given["items"]) if kind == "list" and wanted == "number" else ""
+    return f"{named(given)}, and the answer is {KINDS[wanted]}{comma}"
+
+
+def with_comma(items):
+    """A hint where a list can be a number that was written with commas; "" elsewhere."""
+    if len(items) < 2 or type(items[0]) is not int or any(type(one) is bool for one in items):
+        return ""
+    if len(items) == 2 and type(items[1]) in (int, float) and items[1] >= 0:
+        return "; Python takes 0,5 for two numbers: write 0.5, with a point"
+    if all(type(one) is int and 0 <= one < 1000 for one in items[1:]):
+        return "; Python takes 1,250,000 for three numbers: write 1_250_000 or 1250000"
+    return ""
 
 
 def named(given):
@@ -228,7 +267,7 @@ def several(given, right, spec, what="", count=0):
     """Parts by name: the mean of their shares, and the hint of the first that is not right."""
     if right and not what:  # people write names as they like
         given = by_name(given, right)
-    parts = {name: part(given.get(name), one, spec) for name, one in right.items()}
+    parts = {name: part(given.get(name, NO_ITEM), one, spec) for name, one in right.items()}
     wrong = [name for name, one in parts.items() if one.verdict != "right"]
     size = max(len(right), count, 0 if right else len(given))
     share = sum(one.share for one in parts.values()) / size if size else 1
@@ -260,7 +299,7 @@ def by_name(given, names):
         found.setdefault(plain(name), []).append(value)
     alike = {name: found.get(plain(name), []) for name in names}
     return {
-        name: given.get(name, values[0] if len(values) == 1 else None)
+        name: given.get(name, values[0] if len(values) == 1 else NO_ITEM)
         for name, values in alike.items()
     }
 
@@ -269,7 +308,15 @@ def part(given, right, spec):
     """One of several: an item, or a form."""
     if type(given) is type(right) is float and numbers.near(given, right, numbers.tolerance(spec)):
         return RIGHT  # there may be many
+    if given is not NO_ITEM and unknown(given) and unknown(right):
+        return RIGHT
     return compare_plainly(as_form(given), as_form(right), spec)
+
+
+def unknown(item):
+    """Is an item None, pandas' NA or NaN? Which of them a column has, its type decides."""
+    form = as_form(item)
+    return form["kind"] == "nothing" or (form["kind"] == "number" and form["value"] == "nan")
 
 
 def as_form(item):
@@ -298,7 +345,7 @@ def compare_tables(given, right, spec):
     share, good, hints = 0, 0, []
     for name, own in by_name(columns, wanted).items():
         cells = wanted[name]
-        if own is None:
+        if own is NO_ITEM:
             hints.append(f"the column {name} is missing")
             continue
         unit = next((unit for ending, unit in UNITS.items() if name.endswith(ending)), "")

@@ -5,14 +5,20 @@ import math
 import re
 
 from netlab import units
+from netlab.algorithms.source import Algorithm, algorithm
 from netlab.course.checks import numbers
 from netlab.course.checks.verdicts import RIGHT, Check
+from netlab.experiment import Experiment
 from netlab.topology import Topology, expected
+from netlab.traffic.base import KINDS
 
 PARTS = {"topology": 0.4, "traffic": 0.4, "seed": 0.1}  # of an experiment
 REST = 0.1  # all its other parts together
 CLOSE, LEAST = 0.8, 0.5  # an experiment that agrees less is wrong, and worth nothing
 MOST_PLACES = 4  # that a hint names
+LONGEST_SAID = 40  # characters of one value
+# Fields of a traffic whose values the texts give: a hint may repeat them
+GIVEN = ("time", "omit", "start", "count", "every", "interval", "congestion", "udp")
 MOST_LISTED = 100  # hosts, routers, switches, links of a network that is looked into
 COMPARED = "rtt_s", "rate_bps", "queue_bytes", "split_bps", "max_min_bps", "loss"
 
@@ -26,7 +32,47 @@ def compare_experiments(given, right, spec):
     share = 1 - sum(PARTS[name] for name in differ & PARTS.keys())
     share = round(share - REST * bool(differ - PARTS.keys()), 6)
     verdict = "close" if share >= CLOSE else "wrong"
-    return Check(verdict, share if share >= LEAST else 0, not_as_asked(places))
+    told = [not_as_asked(places), *others_than_asked(given["json"], right["json"])]
+    return Check(verdict, share if share >= LEAST else 0, "; ".join(told))
+
+
+def others_than_asked(given, right):
+    """Sentences that name the given and the asked value of a wrong seed or traffic."""
+    if not same(given.get("seed"), right["seed"]):
+        yield f"seed is {said(given.get('seed'))}; asked: {right['seed']}"
+    own, wanted = given.get("traffic"), right["traffic"]
+    if not isinstance(own, list) or len(own) != len(wanted):
+        yield f"flows: {len(own) if isinstance(own, list) else 'none'}; asked: {len(wanted)}"
+        return
+    for number, (one, it) in enumerate(zip(own, wanted, strict=True), 1):
+        flow = f"flow {number}: " if len(wanted) > 1 else ""
+        if one.get("kind") != it["kind"]:
+            yield f"{flow}{said(one.get('kind'))}; asked: {it['kind']}"
+            continue
+        if not same(ends(one), ends(it)):
+            yield f"{flow}{ends(one)}; asked: {ends(it).removeprefix('from ')}"
+        one, it = whole(one), whole(it)
+        for name in GIVEN:
+            if name in it and not same(one.get(name), it[name]):
+                yield f"{flow}{name} is {said(one.get(name))}; asked: {said(it[name])}"
+
+
+def ends(traffic):
+    """From where to where a traffic goes."""
+    way = f" to {said(traffic['dst'])}" if "dst" in traffic else ""
+    return f"from {said(traffic.get('src'))}{way}"
+
+
+def whole(traffic):
+    """A traffic's JSON with the defaults that it leaves out."""
+    kind = KINDS.get(traffic.get("kind"))
+    fields = kind.model_fields if kind else {}
+    return {name: default(one) for name, one in fields.items() if not one.is_required()} | traffic
+
+
+def default(field):
+    """The default value of a description's field."""
+    return field.get_default(call_default_factory=True)
 
 
 def not_as_asked(places):
@@ -35,17 +81,45 @@ def not_as_asked(places):
 
 
 def look_at_arguments(given, arguments):
-    """Compare an experiment with what the text says of it; the hint names what differs."""
+    """Compare an experiment with the arguments that the text gives. The hint names what differs, or
+    else what was compared, and what was not compared although it differs from the default.
+    """
     wrong = [one for name, value in arguments.items() if (one := not_as_said(given, name, value))]
     if wrong:
         return Check("wrong", 0, "; ".join(wrong))
-    *names, last = arguments
+    *names, last = ["kinds of traffic" if name == "traffic" else name for name in arguments]
     listed = f"{', '.join(names)} and {last} are" if names else f"{last} is"
-    return Check("noted", 0, f"this is an experiment; {listed} as the text asks")
+    other = not_compared(given, arguments)
+    more = f"; not compared: {', '.join(other)}" if other else ""
+    return Check("noted", 0, f"this is an experiment; {listed} as the text asks{more}")
+
+
+def not_compared(given, arguments):
+    """The parts of an experiment that are not among the arguments and differ from the default."""
+    left = [name for name in ("topology", "traffic") if name not in arguments]
+    fields = [(given, Experiment.model_fields)]
+    for one in given["traffic"] if "traffic" in arguments else ():
+        fields.append((one, KINDS[one["kind"]].model_fields))
+    for own, known in fields:
+        for name, field in known.items():
+            value = own.get(name, default(field))
+            compared = name in ("topology", "traffic", "kind", *arguments)
+            if not (compared or same(value, default(field))):
+                left.append(f"{name} = {said(value)}")
+    return [*dict.fromkeys(left)]
+
+
+def as_written(value):
+    """An argument as an experiment's JSON has it: congestion controls in Python, too."""
+    if isinstance(value, list):
+        return [as_written(one) for one in value]
+    found = algorithm(value)
+    return found.model_dump(mode="json") if isinstance(found, Algorithm) else value
 
 
 def not_as_said(given, name, wanted):
     """How an argument of an experiment differs from what is wanted; "" where it does not."""
+    wanted = as_written(wanted)
     if name == "topology":
         places = differences(given["topology"], json.loads(wanted.to_json()))
         return f"another network than the text's: {', '.join(places[:MOST_PLACES])}" * bool(places)
@@ -54,7 +128,10 @@ def not_as_said(given, name, wanted):
     elif name in given:
         own = given[name]
     else:
-        own = [one[name] for one in given["traffic"] if name in one]
+        flows = [one for one in map(whole, given["traffic"]) if name in one]
+        if isinstance(wanted, list) and len(wanted) != len(flows):  # of those that say it
+            flows = [one for one in given["traffic"] if name in one]
+        own = [one[name] for one in flows]
         if own and not isinstance(wanted, list):
             own = wanted if all(same(one, wanted) for one in own) else own
     if not differences(own, wanted):
@@ -65,7 +142,9 @@ def not_as_said(given, name, wanted):
 def said(value):
     """A value, or some, as people write them."""
     values = value if isinstance(value, list) else [value]
+    values = [one.get("name", "") if isinstance(one, dict) else one for one in values]
     texts = [f"{one:g}" if isinstance(one, float) else str(one) for one in values]
+    texts = [one[:LONGEST_SAID] for one in texts]
     return ", ".join(texts[:MOST_PLACES]) or "nothing"
 
 

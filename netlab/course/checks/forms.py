@@ -6,8 +6,8 @@ A form is a dict that JSON carries. Its ``kind`` says what else it has:
 nothing        None, pandas' NA, ``...``
 truth          ``value``
 number         ``value``: a number, or one of "nan", "inf", "-inf"
-text           ``value``
-list           ``items``: of lists, tuples, arrays and Series
+text           ``value``: of a text, a date or a length of time (ISO 8601)
+list           ``items``: of lists, tuples, and numpy's and pandas' arrays, Series and indexes
 dict           ``items`` by name
 table          ``columns`` by name: a DataFrame's; an index that has a name is a column, too
 figure         ``traces`` that are shown (``name``, ``type``, ``mode``, ``orientation``, and the
@@ -27,6 +27,8 @@ In items and columns, truths, finite numbers, texts and None are kept as they ar
 A value that raises while `form` reads it is an error; `checked` looks at forms from outside.
 """
 
+import base64
+import datetime
 import decimal
 import json
 import math
@@ -54,6 +56,9 @@ from netlab.topology import Topology
 
 MOST_NAMES = 1000  # of a Series that counts as a dict
 MOST_TRACES = 1000
+TYPES = ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8")  # of plotly's typed arrays
+TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
+LISTS = (list, tuple, range, np.ndarray, pd.Series, pd.Index, pd.api.extensions.ExtensionArray)
 
 
 def form(value, cases=None):
@@ -83,10 +88,18 @@ class Forming:
             return failure(error)
 
     def of_kind(self, value, cases):
-        if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and not value.ndim):
-            value = value.item()
-        if value is None or value is pd.NA or value is ...:
+        if type(value).__module__.startswith("narwhals"):  # plotly's own, around any library's
+            value = value.to_native()
+        if value is None or value is pd.NA or value is ... or value is np.ma.masked:
             return {"kind": "nothing"}
+        if isinstance(value, np.ndarray) and not value.ndim:
+            value = value[()]
+        if isinstance(value, TIMES) and value is not pd.NaT:
+            value = as_time(value)
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, complex) and not value.imag:  # numpy's roots are
+            value = value.real
         if isinstance(value, bool):
             return {"kind": "truth", "value": value}
         if isinstance(value, int):
@@ -99,7 +112,9 @@ class Forming:
         if isinstance(value, dict) or named_by_texts(value):
             items = {name_of(key): self.form(one) for key, one in value.items()}
             return {"kind": "dict", "items": items}
-        if isinstance(value, list | tuple | range | np.ndarray | pd.Series | pd.Index):
+        if isinstance(value, np.matrix):  # its rows are matrices
+            value = np.asarray(value)
+        if isinstance(value, LISTS):
             return {"kind": "list", "items": self.items(value)}
         if isinstance(value, pd.DataFrame):
             if any(name is not None for name in value.index.names):
@@ -139,7 +154,8 @@ class Forming:
         traces = []
         for trace in [one.to_plotly_json() for one in value.data[:MOST_TRACES]]:
             if trace.get("visible", True) is True:
-                found = {axis: self.form(trace.get(axis)).get("items", []) for axis in "xyz"}
+                found = {axis: self.form(typed(trace.get(axis))) for axis in "xyz"}
+                found = {axis: one.get("items", []) for axis, one in found.items()}
                 traces.append({name: words(trace.get(name)) for name in WORDS_OF_TRACES} | found)
         layout = value.layout.to_plotly_json()
         axes = {f"{axis}axis": axis_of(layout, f"{axis}axis") for axis in "xy"}
@@ -155,6 +171,24 @@ class Forming:
             if isinstance(error, TooMuch):
                 raise
             return failure(error)
+
+
+def as_time(value):
+    """A date as ISO 8601 has it, the same from numpy, pandas and Python; a length of time, too."""
+    length = isinstance(value, datetime.timedelta | np.timedelta64)
+    value = (pd.Timedelta if length else pd.Timestamp)(value)
+    return value if value is pd.NaT else value.isoformat()
+
+
+def typed(values):
+    """plotly's typed array as numpy's: a figure that was copied, or read from JSON, has these."""
+    if not isinstance(values, dict) or values.get("dtype") not in TYPES:
+        return values
+    if len(values["bdata"]) > 12 * MOST_VALUES:  # base64 of 8 bytes has 12 characters
+        raise TooMuch(f"more than {MOST_VALUES:,} values")
+    array = np.frombuffer(base64.b64decode(values["bdata"]), np.dtype(values["dtype"]))
+    shape = values.get("shape", -1)
+    return array.reshape([int(one) for one in str(shape).strip("()[]").split(",") if one.strip()])
 
 
 def name_of(key):

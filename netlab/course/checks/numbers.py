@@ -94,7 +94,7 @@ def not_right(given, right, spec):
     if not hint and spec.get("unit"):
         hint = roughly(ratio, kind, ROUGH, PREFIXES.values())
         hint = hint if spec.get("plausible") else with_more(hint)
-    return "wrong", share, hint or how_far(ratio)
+    return "wrong", share, hint or how_far(ratio, exact)
 
 
 def kind_of(unit, size):
@@ -141,10 +141,12 @@ def readable(value, unit):
     return text if unit in (None, "", "1") else f"{text} {unit}"
 
 
-def how_far(ratio):
+def how_far(ratio, exact=False):
     """A hint that does not give the right number away."""
     if ratio < 0:
         return "is the sign right?"
     if max(ratio, 1 / ratio if ratio else math.inf) <= 2:
-        return "the order of magnitude is right; what was left out, or counted twice?"
+        asked = "is it of the run of the text, with its network, seed and times?"
+        asked = asked if exact else "what was left out, or counted twice?"
+        return f"the order of magnitude is right; {asked}"
     return "it is off by more than a factor of two"

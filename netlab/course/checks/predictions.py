@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import math
+import re
 import sys
 from collections.abc import Mapping
 from numbers import Real
@@ -12,9 +13,11 @@ import pandas as pd
 from netlab import units
 from netlab.course.checks import numbers
 from netlab.course.checks.spelling import NUMBER, is_truth, plain
+from netlab.course.checks.unit_names import known
 from netlab.course.texts import in_a_cell
 from netlab.errors import SpecificationError
 
+SPELLED = re.compile(r"([0-9]{1,20}(?:\.[0-9]{0,20})?) ?(\S+)")
 MEASURES = ("Gbit/s", "Mbit/s", "kbit/s", "bit/s", "s", "ms", "us", "%")  # that `units` reads
 # Up to which factor a prediction deserves which words
 WORDS = [
@@ -186,6 +189,11 @@ def number(said, unit):
     text = " ".join(said.split())
     if NUMBER.fullmatch(text):
         return float(text)
+    # as of titles: to people, Mbps is Mbit/s
+    if (spelled := SPELLED.fullmatch(text)) and (kind := known(spelled[2])):
+        of, scale = known(unit) or ("", 1)
+        if kind[0] == of:
+            return float(spelled[1]) * kind[1] / scale
     readers = units.rate_bps, units.delay_s, units.fraction, units.size_bytes
     for read in readers if unit in MEASURES else [units.fraction]:
         with contextlib.suppress(ValueError):

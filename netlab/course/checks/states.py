@@ -2,8 +2,8 @@
 
 They are looked at by jobs of the network's own, outside the bash that was typed into, and programs
 have their full path, where nobody can write or mount: an alias, a function, a variable or a program
-of the student's own changes nothing. The grader ends what was left running first. What a test
-carried is what the grader's own server counted.
+of the student's own changes nothing. The grader ends what was left running first, and again once
+it has run a program of the student's. What a test carried is what the grader's own server counted.
 """
 
 import math
@@ -103,18 +103,30 @@ def check(given, wanted):
     engine = given.engine if isinstance(given, Network) else None
     with replay(history, engine) as net:
         found = look(net, wanted)
-    return Check("noted", 0, REACHED) if found.verdict == "right" else found
+    if found.verdict != "right":
+        return found
+    return Check("noted", 0, f"{REACHED}; looked at: {', '.join(map(looked_at, wanted))}")
 
 
-def look(net, wanted):
+def looked_at(one):
+    """One of the things that are looked at, in words."""
+    if "src" in one:
+        return f"{one['what']} from {one['src']} to {one['dst']}"
+    return f"`{one['command'][:LONGEST_SAID]}` on {one['host']}"
+
+
+def look(net, wanted, end_all=None):
     """Is a network in this state, a list of what the functions above give? All of it counts, or
-    nothing does."""
+    nothing does. `end_all()` is called where a program of the student's may run."""
     if not isinstance(wanted, list) or not wanted:
         raise SpecificationError(f"state = {wanted!r}: a list, such as [nl.course.rtt(...)]")
-    # last what may run a program of the student's, which could change what is still to be looked at
-    for one in sorted(wanted, key=lambda one: one["what"] in ("says", "prints")):
+    may_run = True
+    for one in sorted(wanted, key=lambda one: LAST.get(one["what"], 0)):
+        if end_all and may_run:
+            end_all()
         if why := LOOKS[one["what"]](net, one):
             return Check("wrong", 0, why)
+        may_run = one["what"] == "prints"
     return Check("right", 1)
 
 
@@ -127,7 +139,12 @@ def _goodput(net, one):
         f"/usr/bin/iperf3 -c {_address(net, one)} -p {PORT} -J"
         f" -t {one['seconds']} -O {SETTLED_S} -P {one['streams']}"
     )
-    client = net.run(one["src"], client, LONGEST_S + one["seconds"], echo=False)
+    client = net.start(one["src"], client)
+    net.sleep(SETTLED_S)
+    # the kernel's least: iperf3 looks once a second, and then sees what waits in queues, too
+    look = f"/usr/bin/ss -tinHO dst {_address(net, one)} dport = :{PORT}"
+    looked = net.run(one["src"], look, LONGEST_S, echo=False).text
+    net.wait(client, limit_s=LONGEST_S + one["seconds"])
     if server.status is None:
         net.wait(server, limit_s=SETTLED_S)
     way = f"from {one['src']} to {one['dst']}"
@@ -138,13 +155,32 @@ def _goodput(net, one):
             sent = read_iperf3(client.text).streams
     except (ReadError, SpecificationError):
         return f"no test {way} comes to its end"
-    least_s, resent = sent.rtt_min_s.min(), sent.retransmits.sum()
-    if one["rtt_s"] and not least_s >= one["rtt_s"]:
-        return f"round-trip time of a test {way} is {1e3 * least_s:.4g} ms: too little"
+    least_ms = min(map(float, re.findall(r"minrtt:([\d.]+)", looked)), default=0)
+    if least_ms < 1e3 * one["rtt_s"]:
+        return f"round-trip time of a test {way} is {least_ms:.4g} ms: too little"
+    resent = sent.retransmits.sum()
     if not resent >= one["resent"]:
         return f"a test {way} sends {resent:.0f} segments again: too few are lost"
     found = float(streams.received_bps.sum())
-    return _outside(one, found, f"goodput {way}", f"{found / 1e9:.3g} Gbit/s")
+    why = _outside(one, found, f"goodput {way}", f"{found / 1e9:.3g} Gbit/s")
+    return why and why + _interfaces(net, one)
+
+
+def _interfaces(net, one):
+    """Where something is set, and by which interfaces packets leave on this way, for a hint: most
+    often the right line was typed for another interface.
+    """
+    topology, leaves, own = net.topology, [], {}
+    for link, forward in topology.path(one["src"], one["dst"]):
+        leaves.append(topology.interface(link, link.a if forward else link.b))
+    nodes = [*topology.switches[:1], *topology.hosts, *topology.routers]  # switches share theirs
+    for node in nodes:
+        shown = net.run(node.name, "/usr/sbin/tc qdisc show", echo=False).text
+        for kind, name in re.findall(r"^qdisc (\w{1,20}) \S+ dev ([\w.-]{1,15}) root", shown, re.M):
+            if kind != "noqueue":
+                own[name] = kind
+    at = ", ".join(f"{kind} at {name}" for name, kind in own.items()) or "no discipline anywhere"
+    return f". There is {at}; packets leave by {', '.join(leaves)}"
 
 
 def _address(net, one):
@@ -153,7 +189,9 @@ def _address(net, one):
 
 def _rtt(net, one):
     ping = f"/usr/bin/ping -n -i 0.2 -c {PINGS} {_address(net, one)}"
+    before = _asked(net, one["dst"])
     said = net.run(one["src"], ping, LONGEST_S, echo=False)
+    came = _asked(net, one["dst"]) - before
     way = f"from {one['src']} to {one['dst']}"
     try:
         found = float(read_ping(said.text).pings.rtt_s.median())
@@ -161,7 +199,17 @@ def _rtt(net, one):
         found = math.nan
     if math.isnan(found):
         return f"no ping {way} comes back"
-    return _outside(one, found, f"round-trip time {way}", f"{1e3 * found:.4g} ms")
+    if came < PINGS / 2:  # an address of `dst` elsewhere, which answers in its place
+        return f"pings {way} are answered, but do not come to {one['dst']}"
+    why = _outside(one, found, f"round-trip time {way}", f"{1e3 * found:.4g} ms")
+    return why and why + _interfaces(net, one)
+
+
+def _asked(net, host):
+    """How many echo requests have come to a host, as its kernel counts them."""
+    said = net.run(host, "/usr/bin/cat /proc/net/snmp", echo=False).text
+    names, values = re.findall(r"^Icmp: (.*)$", said, re.M)
+    return int(dict(zip(names.split(), values.split(), strict=True))["InEchos"])
 
 
 def _says(net, one):
@@ -200,3 +248,4 @@ def _outside(one, found, what, told):
 
 
 LOOKS = {"goodput": _goodput, "rtt": _rtt, "says": _says, "prints": _prints}
+LAST = {"says": 1, "prints": 2}  # what may run a program of the student's, after all else

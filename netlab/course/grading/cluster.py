@@ -78,7 +78,7 @@ class Cluster:
         """Have a worker do a job; -> what went wrong, or ""."""
         work, sent = Path(job["work"]), {}
         for what in PARTS[1:] if "student" in job else ():
-            path = place(work, what, job["student"])
+            path = place(work, what, job["files"][job["student"]])
             sent[str(path.relative_to(work))] = path.read_bytes()
         source, who = Path(job["source"]).read_bytes(), self.client.id
         future = self.client.submit(carried, job, source, sent, times, who, pure=False)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 from netlab.course.checks.bounds import checked
 from netlab.course.grading.networks import Networks
+from netlab.course.grading.runs import OverTime
+from netlab.engines.agent_line import OutOfTime
 from netlab.engines.host_speed import wall_s
 from netlab.engines.jail import Jail
 from netlab.errors import EngineError, GuestError, NetlabError
@@ -25,6 +27,7 @@ class Executed:
     # What ended it before its end. Only teachers see more than the first line: the notebook may
     # have written it.
     error: NetlabError | None = None
+    at: str = ""  # the cell that ran last
 
     @property
     def ended(self):
@@ -76,12 +79,17 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
                     networks = Networks(runs.engine, spent)
                     found[current] = Executed()
                     jail.line.wall_limit_s = jail.line.wall_s + wall_s(JAIL_WALL_S)
+                if message.get("begins") in wanted:
+                    found[current].at = message["begins"]
                 if "cell" in message:
                     keep(found[current], message, wanted)
             heard = jail.say(json.dumps(reply))
     except (NetlabError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, EngineError) and not isinstance(error, GuestError):
             raise
+        if isinstance(error.__context__, OutOfTime):  # which a slow machine may be the reason of
+            limit_s = wall_s(JAIL_WALL_S)
+            error = OverTime(f"the notebook computed for more than {limit_s:g} s on this machine")
         if not isinstance(error, NetlabError):
             error = NetlabError(f"the notebook sent a message that cannot be read\n{error!r}")
         found[current].error = error

@@ -13,7 +13,7 @@ from netlab.course.grading.networks import reached
 from netlab.course.grading.runs import OverTime, over_time
 from netlab.course.handed_in import repair, submitted
 from netlab.course.sets import regions
-from netlab.course.texts import printable
+from netlab.course.texts import of_python, printable
 from netlab.engines import recorded
 from netlab.engines.host_speed import wall_s
 from netlab.errors import LimitError, NetlabError
@@ -113,7 +113,7 @@ def grade(data, student, assignment, right, runs, secret=None):
         notices=notices,
         findings=[f"{one.cell}: {one.text}".removeprefix(": ") for one in repaired.findings],
         flags=flags,
-        reason=reason([row for each in rows.values() for row in each], executed.ended),
+        reason=reason([row for each in rows.values() for row in each], marking.ended),
         **evidence,
     )
 
@@ -126,6 +126,9 @@ class Marking:
         self.executed, self.right, self.order = executed, right, [cell["id"] for cell in order]
         self.checks = [at for at, cell in enumerate(order) if cell["answers"]]
         self.places = submitted.under(cells, self.order)
+        self.ended = executed.ended
+        if self.ended and executed.at:
+            self.ended = f"{self.named(executed.at)} ended the notebook: {self.ended}"
 
     def rows(self, exercise):
         """The marks of an exercise's answers."""
@@ -188,7 +191,7 @@ class Marking:
         if why := self.failure(exercise):
             return f"{name} has no value: {why}"
         if self.executed.ended and exercise.id not in self.executed.answers:
-            return f"{name} was not reached: {self.executed.ended}"
+            return f"{name} was not reached: {self.ended}"
         where = self.places[exercise.id] or f"before {exercise.id}"
         return f"{name} has no value: no cell {where} assigns it"
 
@@ -198,12 +201,16 @@ class Marking:
         first = max((check for check in self.checks if check < at), default=-1) + 1
         for cell in self.order[first:at]:
             if error := self.executed.errors.get(cell):
-                which = "your own cell" if cell.startswith("#") else f"the cell {cell}"
-                which = f"{which} {self.places[cell]}".strip()
+                which = self.named(cell)
                 if error.startswith(UNWRITTEN):
                     return f"{which} is as it was handed out"
-                return f"{which} failed: {error}"
+                return f"{which} failed: {of_python(error)}"
         return ""
+
+    def named(self, cell):
+        """A cell, and where it is, for people."""
+        which = "your own cell" if cell.startswith("#") else f"the cell {cell}"
+        return f"{which} {self.places[cell]}".strip()
 
 
 def plain(form):

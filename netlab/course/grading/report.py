@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import mean, median
 from urllib.parse import quote
 
-from netlab.course.grading.work import filed
+from netlab.course.grading.work import file_names, filed
 from netlab.course.texts import as_csv, printable
 from netlab.course.texts import shown as in_csv
 from netlab.engines import files
@@ -20,6 +20,7 @@ COLUMNS = ("student", "assignment", "points", "max_points", "flags", "reason")
 WORDS = {"right": "right", "close": "close", "wrong": "not right", "nothing": "no answer"}
 HERE = Path(__file__).parent
 BINS, MOST_HINTS = 10, 3
+MANY_DIGITS = re.compile(r"\d(?:[\d.,_]| (?=\d{3}\b))*\d(e[+-]?\d+)?")  # also 20 000 000
 
 
 def table(marks):
@@ -50,9 +51,10 @@ def feedback(marks, folder, assignment=None):
         return quote(path)
 
     listed, name = [], marks[0]["assignment"] if marks else ""
+    names = file_names([one["student"] for one in marks])
     for one in marks:
         title = f"{one['assignment']}: {one['student']}"
-        path = f"feedback/{filed(one['student'])}.html"
+        path = f"feedback/{one.get('file', names[one['student']])}.html"
         page = write(path, "feedback.html", title=title, marks=one, words=WORDS)
         listed.append(one | {"page": page, "in_csv": in_csv(one["student"])})
     models = {
@@ -95,6 +97,8 @@ def found(marks):
     graded = [one for one in marks if any(each["answers"] for each in one["exercises"])]
     if not graded:
         return {"count": 0}
+    shapes = Counter(map(shape, graded))
+    graded = [one for one in graded if shape(one) == shapes.most_common(1)[0][0]]
     most, points = graded[0]["max_points"], [one["points"] for one in graded]
     bins = Counter(min(int(BINS * each / (most or 1)), BINS - 1) for each in points)
     return {
@@ -108,6 +112,11 @@ def found(marks):
     }
 
 
+def shape(marks):
+    """The exercises and their points: others, where somebody was graded before the set changed."""
+    return tuple((each["id"], each["max_points"]) for each in marks["exercises"])
+
+
 def of_exercise(marks):
     """The average of an exercise, and of each of its answers how many are right, and the hints."""
     most, average, answers = marks[0]["max_points"], mean(one["points"] for one in marks), {}
@@ -117,7 +126,7 @@ def of_exercise(marks):
         if row["verdict"] != "right":
             # without what a student gave, and numbers, which differ from one to the next
             hint = re.sub(r"^you gave .*?: ", "", row["hint"])
-            hints[re.sub(r"\d[\d.,_]*\d(e[+-]?\d+)?", "\N{HORIZONTAL ELLIPSIS}", hint)] += 1
+            hints[MANY_DIGITS.sub("\N{HORIZONTAL ELLIPSIS}", hint)] += 1
     return {
         "title": marks[0]["title"] or marks[0]["id"],
         "most": most,

@@ -2,10 +2,10 @@
 plain data (`netlab.course.checks.forms`). Experiments are run outside.
 
 It speaks with its parent over standard output in JSON (`netlab.engines.jail.process`): hears what
-is to be run, and says ``{"student"}``, whose turn it is; ``{"run": experiment}``, answered by a
-record or an error; ``{"network", "question"}``, of a network that is up;
-``{"cell", "answers", "error"}``; and ``{"ended": true}``. All that untrusted
-messages can do is give right answers.
+is to be run, and says ``{"student"}``, whose turn it is, also with ``begins``, a cell;
+``{"run": experiment}``, answered by a record or an error; ``{"network", "question"}``, of a network
+that is up; ``{"cell", "answers", "error"}``; and ``{"ended": true}``. All that untrusted messages
+can do is give right answers.
 """
 
 import gc
@@ -17,8 +17,10 @@ import socket
 import sys
 import threading
 import types
+from functools import partial
 
 PIECE = 50_000
+NO_SHELL = "the grader runs no commands of a shell, and installs nothing: `{}` did nothing"
 CELL_S = 3  # a cell may take so long; what waits for experiments does not count [virtual s]
 
 
@@ -65,6 +67,10 @@ class OutsideEngine:
 
     def connect(self, seed, clock, wall_limit_s):
         return OutsideConnection(self.parent, seed)
+
+    def refusal(self):
+        """None: who grades has found out before."""
+        return ""
 
     def recall(self, experiment):
         from netlab.engines.protocol import Record
@@ -139,12 +145,25 @@ def new_shell():
         user_module=types.ModuleType("__main__"), colors="nocolor", ipython_dir="/tmp/ipython"
     )
     shell.history_manager.enabled = False
+    shell.ask_exit = lambda: None  # `exit` ends a notebook's kernel when its cell has ended
+    shell.passed_over = []
+    shell.system = shell.getoutput = partial(pass_over, shell)
+    for name in ("pip", "conda", "mamba", "micromamba", "uv"):
+        shell.register_magic_function(partial(pass_over, shell), "line", name)
     sys.modules["__main__"] = shell.user_module
     return shell
 
 
+def pass_over(shell, line="", *_, **__):
+    """In the place of a command: as where it fails, the lines below it are carried out."""
+    shell.passed_over.append(NO_SHELL.format(str(line)[:60]))
+    shell.user_ns["_exit_code"] = 127
+    return []
+
+
 def run_cell(shell, source):
     """Run one cell; -> what went wrong, or None."""
+    del shell.passed_over[:]
     signal.setitimer(signal.ITIMER_REAL, CELL_S)
     try:
         found = shell.run_cell(source, store_history=False, silent=True)
@@ -153,7 +172,8 @@ def run_cell(shell, source):
         error = raised
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    return None if error is None else error_text(error)
+    passed_over = shell.passed_over[0] if shell.passed_over else None
+    return passed_over if error is None else error_text(error)
 
 
 def answers_of(shell, specs):
@@ -186,8 +206,12 @@ def main():
         importlib.import_module(name)
     gc.freeze()
     gc.enable()
+    from plotly import graph_objects, graph_objs, io
+
     from netlab import engines
 
+    io.renderers.default = ""  # nobody looks at what `fig.show()` shows
+    graph_objects.FigureWidget = graph_objs.FigureWidget = graph_objects.Figure
     engine = OutsideEngine(parent, order["digest"], order["about"])
     engines.ENGINES.clear()
     engines.ENGINES["guest"] = lambda: engine
@@ -198,6 +222,8 @@ def main():
         os.environ["NETLAB_STUDENT"] = student
         shell = new_shell()
         for cell in order["cells"]:
+            if cell["kind"] == "code":
+                parent.ask(student=student, begins=cell["id"])
             error = run_cell(shell, cell["source"]) if cell["kind"] == "code" else None
             answers = answers_of(shell, cell["answers"]) if cell.get("answers") else {}
             if error or answers:

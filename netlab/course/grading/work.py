@@ -6,17 +6,22 @@ that were made of them elsewhere.
 import contextlib
 import fcntl
 import hashlib
+import json
 import os
 from pathlib import Path
 from urllib.parse import quote
 
+from netlab.course.handed_in.class_folder import PARTS
 from netlab.engines import files
 from netlab.errors import NetlabError
 
 CLASS = "class.json"
 WRITTEN = "written.txt"  # the SHA-256 of each file that `write_out` wrote
-PARTS = ("marks", "reference", "handed-in")  # every such folder has them
 OTHERS = ("feedback", "texts", "runs", "class.html", CLASS, WRITTEN)
+KEYS = {  # of a student's marks
+    *("student", "assignment", "points", "max_points", "exercises", "manual"),
+    *("flags", "reason", "notices", "findings"),
+}
 LONGEST_NAME = 150  # characters of a file's, where it is that of a student
 
 
@@ -55,18 +60,53 @@ def is_free(path):
     return not os.path.lexists(path) or (path.is_dir() and not any(path.iterdir()))
 
 
-def place(work, what, student):
-    """Where something of a student's is kept in this folder."""
-    return Path(work, what, f"{filed(student)}.{'ipynb' if what == 'handed-in' else 'json'}")
+def place(work, what, file):
+    """Where something of a student's, whose files have this name, is kept in this folder."""
+    return Path(work, what, f"{file}.{'ipynb' if what == 'handed-in' else 'json'}")
 
 
-def filed(student):
-    """A safe file name for a student's id, different for each id."""
+def read(path):
+    """What is kept in a file as a JSON object; {} for nothing, or a damaged file."""
+    found = {}
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        found = json.loads(path.read_text(encoding="utf-8"))
+    return found if isinstance(found, dict) else {}
+
+
+def with_marks(work):
+    """By the names of their files, the marks of all who have some in this folder."""
+    found = {path.stem: read(path) for path in sorted(Path(work, PARTS[0]).glob("*.json"))}
+    return {name: one for name, one in found.items() if one.keys() >= KEYS}
+
+
+def newest(work, marks):
+    """The marks of the class as they are now, `marks` where none are kept."""
+    with contextlib.suppress(OSError, ValueError):
+        return json.loads(Path(work, CLASS).read_text(encoding="utf-8"))
+    return marks
+
+
+def file_names(students, taken=()):
+    """The name of each student's files, without its ending: the id, where a file can have that
+    name, and none of `taken` and no other student's is the same in small letters, which are one
+    file on some systems.
+    """
+    used, names = {name.casefold() for name in taken}, {}
+    for student in sorted(students):
+        names[student] = filed(student)
+        if names[student].casefold() in used:
+            names[student] = filed(student, alone=False)
+        used.add(names[student].casefold())
+    return names
+
+
+def filed(student, alone=True):
+    """A safe file name for a student's id; `alone` where no other id differs in capitals only."""
     data = student.encode(errors="surrogateescape")  # as in the file system, in any locale
     name = quote(data, safe=" @+,=")
     if name.startswith("."):
         name = f"%2E{name[1:]}"
-    if student != student.lower() or len(name) > LONGEST_NAME or not name:
+    if not alone or len(name) > LONGEST_NAME or not name:
         digest = hashlib.sha256(data).hexdigest()
         name = f"{name[:LONGEST_NAME]} {digest[:16]}"
     return name

@@ -31,16 +31,15 @@ def do(job):
         found = marking.reference(assignment, job["students"], runs, job["secret"])
         for student, answers, failure in found:
             kept = {"failure": failure} if failure else {"key": job["key"], "answers": answers}
-            files.write(place(work, "reference", student), json.dumps(kept))
+            files.write(place(work, "reference", job["files"][student]), json.dumps(kept))
     else:
         evidence.keep_none()
-        student = job["student"]
-        right = json.loads(place(work, "reference", student).read_text(encoding="utf-8"))["answers"]
-        data = place(work, "handed-in", student).read_bytes()
+        student, file = job["student"], job["files"][job["student"]]
+        right = json.loads(place(work, "reference", file).read_text(encoding="utf-8"))["answers"]
+        data = place(work, "handed-in", file).read_bytes()
         marks = marking.grade(data, student, assignment, right, runs, job["secret"])
-        files.write(
-            place(work, "marks", student), json.dumps(marks | {"key": job["key"]}, indent=1)
-        )
+        marks |= {"key": job["key"], "told": job["told"]}
+        files.write(place(work, "marks", file), json.dumps(marks, indent=1))
 
 
 if __name__ == "__main__":

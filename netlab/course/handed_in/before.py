@@ -5,20 +5,35 @@ nothing is run, and neither the source nor nbgrader is needed.
 import contextlib
 import json
 import re
+from collections import Counter
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 from netlab.course import graders_python, ids
+from netlab.course.checks.verdicts import WORDS
 from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding
-from netlab.course.own_numbers import NO_SUCH_ID, mark_of, secret, stranger
+from netlab.course.own_numbers import (
+    NO_SUCH_ID,
+    OTHER_NUMBERS,
+    mark_of,
+    numbers_mark,
+    secret,
+    stranger,
+)
 from netlab.course.sets import regions
-from netlab.course.texts import printable
+from netlab.course.texts import LONGEST, POINT, ZEROS, printable
 from netlab.errors import NetlabError, SpecificationError
 from netlab.readers._common import read_file
 
 LARGE_BYTES = 10_000_000
+MOST_LINES = 100  # of a check cell, that are looked at
+RIGHT, NOT_RIGHT = WORDS["right"], (WORDS["wrong"], WORDS["nothing"], WORDS["close"])
+NOTED = "This is ", "Plausible, ", "Possible, ", "As the text ", "Its state ", "The network is "
+VERDICT = re.compile(
+    rf"^(?:.{{0,300}}?: |)(?P<word>{'|'.join(map(re.escape, (RIGHT, *NOT_RIGHT, *NOTED)))})"
+)
 RUN_ALL = 'Choose "Restart Kernel and Run All Cells" in the menu Kernel, and save.'
 MOST_CELLS_NAMED = 5
 COMMON = {  # what often stands behind an error
@@ -27,17 +42,36 @@ COMMON = {  # what often stands behind an error
 }
 
 
+def read(path):
+    """The bytes of the notebook at a path."""
+    try:
+        return read_file(path)
+    except OSError as error:
+        why = f"{error.strerror}; give the notebook that you want to hand in"
+        raise NetlabError(f"{path} cannot be read: {why}") from None
+
+
+@submitted.whatever_it_is()
+def summary(path):
+    """Count the verdicts that check cells printed in their last run; "" without such cells."""
+    cells = checks(submitted.read(read(path))[0])
+    words = Counter(word for cell in cells for word, _ in said(cell))
+    counts = [f'{words.pop(word)} "{word}"' for word in (RIGHT, *NOT_RIGHT) if word in words]
+    counts += [f"{words.total()} not compared with what is right"] if words else []
+    silent = sum(not [*said(cell)] for cell in cells)
+    counts += [f"{silent} of {len(cells)} check cells have said nothing"] if silent else []
+    return f"what the checks said, as it is stored in the notebook: {', '.join(counts)}" * bool(
+        cells
+    )
+
+
 @submitted.whatever_it_is()
 def examine(path):
     """Look at a notebook that is to be handed in; -> the findings, and the id in its first cell as
     the grader compares it, or "". A `NetlabError` where it is no notebook, or cannot be read.
     """
     path = Path(path)
-    try:
-        data = read_file(path)
-    except OSError as error:
-        why = f"{error.strerror}; give the notebook that you want to hand in"
-        raise NetlabError(f"{path} cannot be read: {why}") from None
+    data = read(path)
     handed, metadata, findings = submitted.read(data)
     name, checksums = contents(metadata)
     if checksums is None:
@@ -49,6 +83,9 @@ def examine(path):
             text = f"Your course looks for {name}.ipynb: rename the file."
             findings.append(Finding("wrong file name", "", text))
         findings += other_secret(metadata["netlab"].get("secret"), path.parent)
+        if metadata["netlab"].get("numbers") not in (None, numbers_mark(name)):
+            text = f"{OTHER_NUMBERS[0].upper()}{OTHER_NUMBERS[1:]}."
+            findings.append(Finding("other numbers", "", text))
     checksums = checksums or {}
     was_changed = partial(changed, checksums)
     findings += submitted.structure(submitted.by_id(handed), checksums, was_changed)
@@ -61,6 +98,7 @@ def examine(path):
                 text = f"{text[0].upper()}{text[1:]}."
                 findings.append(Finding("not in the grader", cell.name, text))
     findings += ran(handed)
+    findings += not_right(handed)
     if len(data) > LARGE_BYTES:
         findings.append(too_big(data, handed))
     places = submitted.under(handed, (cell.name for cell in handed))
@@ -151,12 +189,37 @@ def ran(handed):
             said = said if isinstance(said, str) and said.isidentifier() else "an error"
             which = "what is above" if cell.said.get("locked") is True else "it"
             why = COMMON.get(said, f"read the end of its output, and mend {which}")
+            why = POINT if ZEROS in str(output.get("evalue"))[:LONGEST] else why
             yield Finding("failing cell", cell.name, f"It stops with {said[:80]}: {why}.")
     for before, cell in pairwise(cell for cell in code if cell.count is not None):
         if cell.count <= before.count:
             text = f"It ran before a cell that stands above it. {RUN_ALL}"
             yield Finding("run out of order", cell.name, text)
             break
+
+
+def said(cell):
+    """The verdict and the whole line, of each line that a check cell printed in its last run."""
+    for output in cell.outputs[:MOST_LINES]:
+        text = output.get("text") or submitted.of_type(dict, output.get("data")).get("text/plain")
+        text = [text] if isinstance(text, str) else submitted.of_type(list, text)
+        text = "".join(one for one in text if isinstance(one, str))
+        for line in text.split("\n")[:MOST_LINES]:
+            if found := VERDICT.search(line):
+                yield found["word"], line
+
+
+def checks(handed):
+    """The check cells: those with code that are graded."""
+    return [cell for cell in handed if cell.kind == "code" and cell.said.get("grade") is True]
+
+
+def not_right(handed):
+    """A finding for each stored verdict that is not "Right"."""
+    for cell in checks(handed):
+        lines = [line for word, line in said(cell) if word in NOT_RIGHT]
+        for line in lines[:MOST_LINES]:
+            yield Finding("not right", cell.name, f'Its check said: "{printable(line)}"')
 
 
 def too_big(data, handed):

@@ -7,6 +7,7 @@ from functools import partial
 
 from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding, Handed
+from netlab.course.own_numbers import numbers_mark
 from netlab.errors import NetlabError
 
 COURSES = ("locked", "check")  # roles of cells that students do not write
@@ -24,19 +25,26 @@ class Repaired:
 @submitted.whatever_it_is()
 def examine(data, assignment):
     """A submission's bytes as `Repaired`; a `NetlabError` where no cell is of this problem set."""
-    handed, _, findings = submitted.read(data)
+    handed, metadata, findings = submitted.read(data)
     expected = {cell.id: cell for cell in assignment.cells if cell.id}
-    recognise(handed, assignment)
+    recognise(handed, metadata, assignment)
     copies = {
         name: counted_first(expected[name], cells)
         for name, cells in submitted.by_id(handed).items()
         if name in expected
     }
     if not copies:
+        other = submitted.set_of(handed, metadata)
+        of = f", its cells are of {other}" if other not in ("", assignment.name) else ""
         raise NetlabError(
-            f"the submission has no cell of {assignment.name}: hand in the notebook"
+            f"the submission has no cell of {assignment.name}{of}: hand in the notebook"
             f" {assignment.name}.ipynb that you were given, with your answers in it"
         )
+    mark = submitted.of_type(dict, metadata.get("netlab")).get("numbers")
+    if mark not in (None, numbers_mark(assignment.name)):
+        text = "It was handed out with other ranges of numbers than it is graded with: what you saw"
+        text += " may not be your numbers. Tell your teacher."
+        findings.append(Finding("other numbers", "", text))
     counted = {name: cells[0] for name, cells in copies.items()}
     findings += submitted.structure(copies, expected, partial(changed, expected))
     for name, cell in counted.items():
@@ -45,22 +53,34 @@ def examine(data, assignment):
     if student == "":
         findings.append(submitted.name_missing(f"{assignment.name}-name"))
     followers, anchor = {}, ""
+    parts = [
+        part
+        for name, (first, *others) in copies.items()
+        if expected[name].role not in COURSES
+        for part in submitted.continuing(first, others)
+    ]
     for cell in handed:
-        if cell.id not in expected:
+        if cell in parts:
+            followers.setdefault(cell.id, []).append(Handed("", cell.kind, cell.source))
+        elif cell.id not in expected:
             followers.setdefault(anchor, []).append(Handed("", cell.kind, cell.source))
         elif counted[cell.id] is cell:
             anchor = cell.id
     cells = followers.get("", [])
     for name, cell in expected.items():
-        cells.append(merged(cell, counted.get(name)))
+        cells.append(merged(cell, copies.get(name)))
         cells += followers.get(name, [])
     places = submitted.under(handed, (cell.name for cell in handed))
     places |= submitted.under(assignment.cells, (cell.id for cell in assignment.cells))
     return Repaired(cells, submitted.placed(findings, places), student)
 
 
-def recognise(handed, assignment):
-    """Restore lost grade_ids by Jupyter's ids of the cells, where no other cell claims them."""
+def recognise(handed, metadata, assignment):
+    """Restore lost grade_ids by Jupyter's ids of the cells, where no other cell claims them, and
+    the notebook is not another set, whose cells may have the same.
+    """
+    if submitted.set_of((), metadata) not in ("", assignment.name):
+        return
     known, claimed = ({cell.id for cell in cells} for cells in (assignment.cells, handed))
     lost = {
         raw.get("id"): cell.id
@@ -107,10 +127,13 @@ def compared(expected, cell):
         yield Finding("metadata changed", expected.id, text)
 
 
-def merged(expected, cell):
+def merged(expected, copies):
     """The cell to be run: the source's, with the student's text where that is the student's."""
-    if expected.role in COURSES or (cell is None and expected.role == "free"):
+    if expected.role in COURSES or (not copies and expected.role == "free"):
         text = expected.source
+    elif expected.role == "manual" and copies:  # who reads it sees all that was written
+        texts = dict.fromkeys(one.source for one in copies if not same(one.source, expected.source))
+        text = "\n\n".join(texts) or copies[0].source
     else:
-        text = "" if cell is None else cell.source
+        text = copies[0].source if copies else ""
     return Handed(expected.id, expected.kind, text)

@@ -2,9 +2,11 @@
 notebook is refused in words.
 """
 
+import ast
 import contextlib
 import json
 import re
+import symtable
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +20,11 @@ MOST_LISTS = 1_000_000  # and objects of a file: each takes far more memory than
 AGAIN = "Open it in Jupyter, save it there, and hand in that file."
 LONGEST_HEADING = 80  # characters
 MOST_FINDINGS = 40  # of one flag
+LONGEST_PART = 5_000  # characters of a part of a cell that was split; Python's parser is costly
 STUDENT = re.compile(r"""^[ \t]*student[ \t]*=[ \t]*(["'])(.*?)\1""", re.M)
+ASSIGNED = re.compile(r"^[ \t]*student[ \t]*[=:]", re.M)
+FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+LONGEST_NAMING = 5_000  # characters of a cell that is parsed for a name
 
 
 @dataclass(frozen=True)
@@ -146,6 +152,11 @@ def structure(copies, order, changed):
             yield Finding("cell deleted", name, text)
             continue
         cell, *others = copies[name]
+        if parts := continuing(cell, others):
+            text = f"It was split: its {len(parts) + 1} parts run one after another. Merge them"
+            text += " (Edit, Merge Selected Cells)."
+            yield Finding("cell split", name, text)
+            others = [one for one in others if one not in parts]
         if others:
             text = f"It is there {len(others) + 1} times. The course's own counts, or the first"
             text += " with an answer in it: delete the others; to try things out, use a new cell."
@@ -163,6 +174,29 @@ def structure(copies, order, changed):
             yield Finding("locked cell changed", name, text)
 
 
+def continuing(first, others):
+    """The cells that continue the first one with their grade_id, as Jupyter gives it to both parts
+    of a cell that is split: each assigns names, and none that an earlier part assigns.
+    """
+    given, parts = assigned(first.source), []
+    for one in others if given and first.kind == "code" else ():
+        own = assigned(one.source) if one.kind == "code" else set()
+        if own and not own & given and one.number > first.number:
+            parts.append(one)
+            given |= own
+    return parts
+
+
+def assigned(source):
+    """The names that code assigns outside of its functions; none where it does not compile."""
+    try:
+        text = source if len(source) <= LONGEST_PART else ""
+        symbols = symtable.symtable(text, "cell", "exec").get_symbols()
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    return {one.get_name() for one in symbols if one.is_assigned() or one.is_imported()}
+
+
 def by_id(handed):
     """The cells with a grade_id, in lists by it."""
     found = {}
@@ -172,12 +206,48 @@ def by_id(handed):
     return found
 
 
+def set_of(handed, metadata):
+    """The name of the set that a notebook says it is, or that most of its cells are of; or ""."""
+    said = of_type(str, of_type(dict, metadata.get("netlab")).get("assignment"))
+    found = Counter(cell.id.partition("-")[0] for cell in handed if "-" in cell.id)
+    return printable(said or next((name for name, _ in found.most_common(1)), ""), LONGEST_HEADING)
+
+
 def names(cells, first):
     """The student id that a notebook names, first in one cell; "" for an empty one, or None."""
     for cell in sorted(cells, key=lambda cell: cell.id != first):
-        if cell.kind == "code" and (found := STUDENT.search(cell.source)):
-            return found[2].strip()
+        if cell.kind == "code" and ASSIGNED.search(cell.source):
+            found = named(cell.source)
+            if found is not None:
+                return found.strip()
     return None
+
+
+def named(source):
+    """The text that a cell's code assigns to `student`: "" where the value is not a plain text,
+    None where the cell assigns None, or nothing.
+    """
+    try:
+        nodes = ast.walk(ast.parse(source)) if len(source) < LONGEST_NAMING else []
+        values = [one.value for one in nodes if names_student(one) and one.value]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a magic, a slip
+        values = []
+    for value in values[-1:]:
+        if isinstance(value, ast.Constant) and value.value is None:
+            return None
+        parts = value.values if isinstance(value, ast.JoinedStr) else [value]
+        parts = [one.value if isinstance(one, ast.Constant) else None for one in parts]
+        return "".join(parts) if all(isinstance(one, str) for one in parts) else ""
+    found = STUDENT.search(source)
+    return found[2] if found else None
+
+
+def names_student(node):
+    """Does a statement assign something to `student`?"""
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return False
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return any(isinstance(one, ast.Name) and one.id == "student" for one in targets)
 
 
 def name_missing(cell):
@@ -186,8 +256,18 @@ def name_missing(cell):
 
 
 def title(text):
-    """The first heading of a text in Markdown, shortened; "" where it has none."""
+    """The first heading of a text in Markdown outside of blocks of code, shortened; "" where it
+    has none.
+    """
+    fence = ""
     for line in text.split("\n"):
+        if mark := FENCE.match(line):
+            if not fence:
+                fence = mark[1]
+            elif mark[1].startswith(fence) and line.strip() == mark[1]:
+                fence = ""
+        if fence:
+            continue
         words = line.lstrip("#")
         if len(line) - 6 <= len(words) < len(line) and words[0:1] == " " and words.strip():
             return printable(words, LONGEST_HEADING)

@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from netlab.course.own_numbers import mark_of
+from netlab.course.handed_in import submitted
+from netlab.course.own_numbers import mark_of, numbers_mark
 from netlab.course.sets import regions
 from netlab.course.sets.specification import specification
 from netlab.errors import NetlabError
@@ -18,7 +19,6 @@ from netlab.errors import NetlabError
 COURSE = Path("notebooks/assignments")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 MAGIC = re.compile(r"(?m)^%.*$")
-HEADING = re.compile(r"^#+ +(.+?) *$", re.M)
 ROLES = {  # of a cell, by nbgrader's (grade, solution)
     (False, True): "answer",
     (True, False): "check",
@@ -74,7 +74,10 @@ class Assignment:
     def release(self, secret=None):
         """The students' notebook, as nbgrader's generate_assignment makes it."""
         released = self._made("source")
-        released["metadata"]["netlab"]["secret"] = mark_of(secret)
+        released["metadata"]["netlab"] |= {
+            "secret": mark_of(secret),
+            "numbers": numbers_mark(self.name),
+        }
         for raw, cell in zip(released["cells"], self.cells, strict=True):
             if cell.role != "free":
                 raw["metadata"]["deletable"] = False
@@ -153,15 +156,15 @@ def assignment(name, notebook):
             if said["grade_id"] in [cell.id for cell in cells]:
                 raise NetlabError(f"{where}: another cell has this grade_id; give it its own")
         cells.append(read_cell(raw, said, where, title))
-        if cells[-1].kind == "markdown" and (found := HEADING.search(cells[-1].source)):
-            title = found[1]
+        if cells[-1].kind == "markdown" and (found := submitted.title(cells[-1].source)):
+            title = found
     if not any(cell.points for cell in cells):
         raise NetlabError("no cell is graded: a problem set has at least one exercise")
     refuse_unanswered(cells)
     first = next((cell.source for cell in cells if cell.kind == "markdown"), "")
-    minutes, heading = re.search(r"(\d+)\s+minutes", first), HEADING.search(first)
+    minutes = re.search(r"(\d+)\s+minutes", first)
     minutes = int(minutes[1]) if minutes else None
-    return Assignment(name, heading[1] if heading else name, minutes, cells, notebook)
+    return Assignment(name, submitted.title(first) or name, minutes, cells, notebook)
 
 
 def grade_id(name, said, where):

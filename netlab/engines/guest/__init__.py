@@ -32,5 +32,9 @@ class GuestEngine:
             store.check(self.build)
         return self.connection(self.build, seed, clock, wall_limit_s)
 
+    def refusal(self):
+        """Why no guest runs on this machine, "" where one does; found out once in a process."""
+        return host_checks.refusal()
+
     def recall(self, experiment):
         """None: this engine keeps no results."""

@@ -1,5 +1,6 @@
 """A guest's files, as archives that its kernel maps into memory: ustar, sorted by path."""
 
+import fcntl
 import os
 import stat
 import tarfile
@@ -9,6 +10,7 @@ from pathlib import Path
 from netlab.errors import EngineError
 
 FORMAT = {"format": tarfile.USTAR_FORMAT}
+SEALED = fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SEAL
 
 
 def pack(folder, place):
@@ -44,7 +46,7 @@ def open_(place):
 
 def in_memory(files):
     """An archive of these files, contents by name; -> its descriptor."""
-    descriptor = os.memfd_create("netlab-archive")
+    descriptor = os.memfd_create("netlab-archive", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     with (
         open(descriptor, "wb", closefd=False) as file,
         tarfile.open(fileobj=file, mode="w:", **FORMAT) as archive,
@@ -53,4 +55,5 @@ def in_memory(files):
             info = tarfile.TarInfo(name)
             info.size, info.mode = len(data), 0o644
             archive.addfile(info, BytesIO(data))
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, SEALED)
     return descriptor

@@ -6,7 +6,7 @@ import signal
 import time
 
 from netlab.engines.guest import store
-from netlab.engines.guest.machine import children_of
+from netlab.engines.guest.watcher import children_of
 
 MOST_BYTES, KEPT_BYTES = 16 << 20, 64 << 10  # of the console: allowed, and kept
 FLOODED = f"it wrote more than {MOST_BYTES >> 20} MB to its console (/dev/console): print less"
@@ -38,7 +38,8 @@ class Console:
 
     @property
     def flooded(self):
-        return os.fstat(self.descriptor).st_size > MOST_BYTES
+        found = os.fstat(self.descriptor)
+        return max(found.st_size, 512 * found.st_blocks) > MOST_BYTES
 
     def text(self):
         """The signs that have scrolled away, and the end of what was written so far."""

@@ -4,6 +4,7 @@ The kernel and virtual time stand still meanwhile, so that watching changes no b
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -13,16 +14,19 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 
 from netlab.algorithms import base, control_process
-from netlab.algorithms.control_process import ANSWER, CALLED, LONGEST_S, place
+from netlab.algorithms.control_process import ANSWER, ASK, CALLED, LONGEST_S, place
+from netlab.engines.agent_line import LineDown, ready
 from netlab.engines.guest.machine import fixed_layout
 from netlab.engines.host_speed import wall_s
 from netlab.errors import AlgorithmError, SpecificationError
 
 PAGE_BYTES, MOST = 4096, 62  # the page that says whom to watch, and how many of either kind
+SIZE_SEALED = fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
 # One record of the window of a connection, at each ACK that it gets (event 0) and each
 # retransmission timeout (1). Addresses are numbers.
 WINDOW = np.dtype(
@@ -62,8 +66,10 @@ class Hooks:
     """The parent's end of a guest's hooks: wait for `sockets`, call `serve` with those ready."""
 
     def __init__(self):
-        self.page = os.memfd_create("netlab-filter")
+        self.page = os.memfd_create("netlab-filter", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self.page, PAGE_BYTES)
+        # the guest has it, too, and could fill this machine's memory by it
+        fcntl.fcntl(self.page, fcntl.F_ADD_SEALS, SIZE_SEALED)
         pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(2)]
         self.sockets, self.guest_sockets = map(list, zip(*pairs, strict=True))
         self.control_socket = self.sockets[1]
@@ -97,24 +103,40 @@ class Hooks:
         self.sockets[1] = self.control.socket
         self.control_socket.close()
 
-    def serve(self, ready):
-        """Take a message of one of `sockets`. After a `HookFailed` the guest can only be ended."""
+    def serve(self, source):
+        """Take a message of one of `sockets`, without waiting for the guest. After a `HookFailed`
+        or a `LineDown` the guest can only be ended.
+        """
+        answer = None
         try:
-            if self.control and ready is self.control.socket:
+            if self.control and source is self.control.socket:
                 self.control.hear()
                 return
-            data = ready.recv(1 << 16)
+            data = received(source)
             if not data:  # the guest has gone; its line tells, too
-                self.sockets.remove(ready)
-                ready.close()
-            elif ready is self.control_socket:
-                ready.send(self.answer(data))
+                self.sockets.remove(source)
+                source.close()
+            elif source is self.control_socket:
+                if len(data) != ASK.size:
+                    raise LineDown("it asked what no kernel of a guest asks")
+                answer = self.answer(data)
+            elif len(data) % WINDOW.itemsize:
+                raise LineDown("it told what no kernel of a guest tells")
             elif self.tell:
                 records = np.frombuffer(data, np.dtype(("V", WINDOW.itemsize)))
                 kinds = np.frombuffer(data, "<u4")[:: WINDOW.itemsize // 4]
                 self.tell(records[kinds == 1].view(WINDOW), records[kinds == 2].view(QUEUE))
+        except LineDown:
+            raise
         except Exception as error:
             raise HookFailed from error
+        if answer is not None:
+            try:
+                source.send(answer, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                raise LineDown("it asked on, and took no answer") from None
+            except OSError as error:
+                raise LineDown from error
 
     def started(self):
         """The guest has its ends: close ours of them."""
@@ -127,6 +149,14 @@ class Hooks:
         for end in (*self.sockets, *self.guest_sockets):
             end.close()
         os.close(self.page)
+
+
+def received(source):
+    """A message that has come from a guest."""
+    try:
+        return source.recv(1 << 16, socket.MSG_DONTWAIT)
+    except OSError as error:
+        raise LineDown from error
 
 
 class Control:
@@ -169,7 +199,7 @@ class Control:
     def hear(self):
         """Take one message of the process; -> is it ready? An AlgorithmError where it failed."""
         data = b""
-        if select.select([self.socket], [], [], 2 * self.longest_s)[0]:
+        if ready([self.socket], select.POLLIN, time.monotonic() + 2 * self.longest_s):
             with contextlib.suppress(ConnectionResetError):
                 data = self.socket.recv(1 << 20)
         message = json.loads(data) if data else {"failed": self.why_it_ended()}

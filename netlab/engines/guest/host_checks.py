@@ -6,6 +6,7 @@ import os
 import platform
 import resource
 import signal
+from functools import cache
 from pathlib import Path
 
 from netlab.engines.guest import launcher, machine, store, walls
@@ -46,6 +47,13 @@ def findings():
     yield around_guests()
     cpus = len(os.sched_getaffinity(0))
     yield Finding("ok", "CPUs", f"{cpus}; guests at once: {guests_at_once()}")
+
+
+@cache
+def refusal():
+    """The first check that fails on this machine, "" where none does."""
+    failed = (f"{name}: {text}" for state, name, text in findings() if state == "FAIL")
+    return next(failed, "")
 
 
 def around_guests():

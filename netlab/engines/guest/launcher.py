@@ -8,6 +8,7 @@ seccomp(2), "user" a user id of its own, where root starts it (see docs/engine.m
 import contextlib
 import ctypes
 import errno
+import fcntl
 import json
 import os
 import resource
@@ -20,12 +21,14 @@ OWN_USERS = range(61_184, 65_520)  # that systemd's UIDs-GIDs page gives to nobo
 
 libc = ctypes.CDLL(None, use_errno=True)
 
-PR_SET_PDEATHSIG, PR_SET_SECUREBITS, PR_SET_NO_NEW_PRIVS = 1, 28, 38
+PR_SET_PDEATHSIG, PR_SET_SECUREBITS, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 28, 36, 38
 NOROOT_LOCKED = 0b11
 NR_SECCOMP, NR_EXECVEAT, NR_PIVOT_ROOT = 317, 322, 155
 NR_CREATE_RULESET, NR_ADD_RULE, NR_RESTRICT_SELF = 444, 445, 446
 AT_EMPTY_PATH = 0x1000
 ADDR_NO_RANDOMIZE = 0x0040000
+MFD_EXEC = 0x10
+STUB_BYTES = 1 << 16  # of the program that the kernel starts for each of its own
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x0002_0000, 0x0400_0000, 0x0800_0000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x1000_0000, 0x2000_0000, 0x4000_0000
@@ -147,25 +150,26 @@ def give_up_rights():
 
 # With their numbers on x86-64.
 CALLS = """
-read:0 write:1 close:3 fstat:5 lstat:6 poll:7 lseek:8 mmap:9 mprotect:10 munmap:11 brk:12
+read:0 write:1 close:3 fstat:5 lstat:6 poll:7 lseek:8 mprotect:10 munmap:11 brk:12
 rt_sigaction:13 rt_sigprocmask:14 rt_sigreturn:15 pread64:17 pwrite64:18 readv:19 writev:20
 access:21 sched_yield:24 madvise:28 dup:32 dup2:33 nanosleep:35 getitimer:36 setitimer:38
-getpid:39 recvfrom:45 sendmsg:46 recvmsg:47 exit:60 wait4:61 uname:63 ftruncate:77 getcwd:79
+getpid:39 recvfrom:45 sendmsg:46 recvmsg:47 exit:60 wait4:61 uname:63 getcwd:79
 mkdir:83 readlink:89 sysinfo:99 getuid:102 getgid:104 geteuid:107 getegid:108 sigaltstack:131
 statfs:137 fstatfs:138 arch_prctl:158 gettid:186 time:201 futex:202 epoll_create:213
 getdents64:217 set_tid_address:218 restart_syscall:219 timer_create:222 timer_settime:223
 timer_gettime:224 timer_getoverrun:225 timer_delete:226 clock_gettime:228 clock_getres:229
 clock_nanosleep:230 exit_group:231 epoll_wait:232 epoll_ctl:233 openat:257 newfstatat:262
-readlinkat:267 ppoll:271 set_robust_list:273 fallocate:285 signalfd4:289 epoll_create1:291
-pipe2:293 seccomp:317 getrandom:318 memfd_create:319 rseq:334 close_range:436
+readlinkat:267 ppoll:271 set_robust_list:273 signalfd4:289 epoll_create1:291
+pipe2:293 seccomp:317 getrandom:318 rseq:334 close_range:436
 """
 NUMBERS = [int(call.partition(":")[2]) for call in CALLS.split()]
 NR_FUTEX = 202  # by far the most frequent
 ANYTHING = 0xFFFFFFFF
 OWN_PROCESS = None  # its number, once it has one
-# Calls by number, with alternatives: lists of conditions. Each names an argument, bits of it,
-# and what they may be.
+# Calls by number, with alternatives: lists of conditions. Each names an argument (and a half: the
+# upper 32 bits of it), bits of it, and what they may be.
 ARGUMENTS = {
+    9: [[(3, 0x21, (0, 1, 0x20))]],  # mmap: not anonymous and shared, which nobody could count
     16: [[(1, ANYTHING, (0x5401, 0x5413, 0x541B))]],  # ioctl: TCGETS, TIOCGWINSZ, FIONREAD
     44: [[(4, ANYTHING, (0,)), (5, ANYTHING, (0,))]],  # sendto: no address
     53: [[(0, ANYTHING, (1,)), (1, 0xF, (1, 5))]],  # socketpair: Unix, streams and packets
@@ -208,7 +212,7 @@ def tests(conditions):
     for at, bits, values in reversed(conditions):
         values = [os.getpid() if value is OWN_PROCESS else value for value in values]
         equal = [(EQUAL, len(values) - index, 0, value) for index, value in enumerate(values)]
-        load = [(LOAD, 0, 0, 16 + 8 * at), (AND, 0, 0, bits)]
+        load = [(LOAD, 0, 0, int(16 + 8 * at)), (AND, 0, 0, bits)]
         lines = [*load, *equal, (JUMP, 0, 0, len(lines)), *lines]
     return lines
 
@@ -221,20 +225,50 @@ def confine_calls(lines):
     system_call(NR_SECCOMP, ctypes.c_uint(1), ctypes.c_uint(0), header)
 
 
+def memory_file(name, size):
+    """A file in memory that keeps its size, and from which programs may run; -> descriptor.
+
+    The kernel gets its memory so, as it may make no such file: nobody could count them.
+    """
+    try:
+        made = os.memfd_create(name, os.MFD_ALLOW_SEALING | MFD_EXEC)
+    except OSError:  # before Linux 6.3
+        made = os.memfd_create(name, os.MFD_ALLOW_SEALING)
+    os.ftruncate(made, size)
+    fcntl.fcntl(made, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
+    return made
+
+
+def limit(what, most):
+    """Lower a limit for this process, where it is higher, and leave no way back."""
+    soft, hard = (
+        most if one == resource.RLIM_INFINITY else one for one in resource.getrlimit(what)
+    )
+    resource.setrlimit(what, (min(soft, most), min(soft, hard, most)))
+
+
 def start(
-    command, environment, readable, writable, walls, root, user, fixed_layout, cpu, largest_file
-):
+    command, environment, readable, writable, walls, root, user, fixed_layout, cpu, memory_bytes,
+    largest_file, most_processes,
+):  # fmt: skip
     """Put up these walls (of `NAMES`) and become a program, which sees these files and folders.
 
     `root` is an empty folder; `user` the id for the wall "user"; `fixed_layout` switches address
     randomisation off; `largest_file` [byte]. An OSError where a wall cannot be put up.
     """
+    environment |= {
+        "NETLAB_MEMORY_FD": str(memory_file("netlab-memory", memory_bytes)),
+        "NETLAB_STUB_FD": str(memory_file("netlab-stub", STUB_BYTES)),
+    }
     if cpu is not None:
         os.sched_setaffinity(0, {cpu})
     if fixed_layout:
         call(libc.personality, ctypes.c_ulong(ADDR_NO_RANDOMIZE))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+    limit(resource.RLIMIT_CORE, 0)
+    limit(resource.RLIMIT_FSIZE, largest_file)
+    limit(resource.RLIMIT_NOFILE, most_processes)  # the kernel has one for each process
+    # so that orphans become children of this process, where the watcher finds them
+    call(libc.prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     os.umask(0o022)  # the folders of its root are for its own user, too
     if "namespaces" in walls:
         unshare()
@@ -242,6 +276,9 @@ def start(
             wait_for(child)
         call(libc.prctl, PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         own_root(root, readable, writable)
+        # counted by user, in a user namespace (Linux 5.14) without those outside
+        if "user" in walls or (os.getuid() and counts_by_namespace()):
+            limit(resource.RLIMIT_NPROC, most_processes)
         if "user" in walls:
             become(user)
             call(libc.prctl, PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -254,6 +291,12 @@ def start(
     variables = texts([f"{name}={value}" for name, value in environment.items()])
     flags = ctypes.c_int(AT_EMPTY_PATH)
     system_call(NR_EXECVEAT, ctypes.c_int(program), b"", texts(command), variables, flags)
+
+
+def counts_by_namespace():
+    """Since Linux 5.14 the processes of a user are counted in each user namespace."""
+    major, minor = os.uname().release.split(".")[:2]
+    return (int(major), int("".join(filter(str.isdigit, minor)))) >= (5, 14)
 
 
 def texts(strings):

@@ -1,4 +1,4 @@
-"""What a guest takes of this machine: a folder, a CPU, processes and their mappings of memory."""
+"""What a guest takes of this machine: a folder, a CPU, and what its watcher counts."""
 
 import contextlib
 import fcntl
@@ -12,12 +12,14 @@ import time
 from functools import cache
 from pathlib import Path
 
-from netlab.engines.agent_line import TooMuch
+from netlab.engines.guest.store import MEMORY_MB
 from netlab.errors import EngineError
 
 MOST_PROCESSES = 2200  # the guest itself allows 2000 threads
 MOST_MAPPINGS = 2_000_000  # each takes some 200 bytes of the host's kernel
-MAP_LIMIT = Path("/proc/sys/vm/max_map_count")  # of one process
+MOST_DESCRIPTORS = 8000  # two for each process, and some
+MOST_PRIVATE_MB = 256  # beside the guest's memory; a kernel takes 1 MB, its programs nothing
+MEMORY_FILE_MB = MEMORY_MB + 64  # its memory, with what its kernel adds
 
 
 def run_folder():
@@ -69,15 +71,17 @@ def remove_leftovers():
 def one_cpu():
     """A CPU for a guest; guests that run at once get different ones, as long as there are some."""
     usable = sorted(os.sched_getaffinity(0))
-    # at random: other containers on this machine choose one, too, and do not see our locks
-    for number in random.sample(usable, len(usable)):
+    # at random: other containers on this machine choose one, too, and do not see our locks; not by
+    # the numbers of the user's own random module, which a seed has fixed
+    chance = random.SystemRandom()
+    for number in chance.sample(usable, len(usable)):
         if (descriptor := try_lock(run_folder() / f"cpu-{number}")) is not None:
             try:
                 yield number
             finally:
                 os.close(descriptor)
             return
-    yield random.choice(usable)
+    yield chance.choice(usable)
 
 
 @cache
@@ -85,34 +89,3 @@ def fixed_layout():
     """The words that switch address randomisation off; none where the host refuses (see shim.c)."""
     words = ["setarch", "-R"]
     return words if subprocess.run([*words, "true"], capture_output=True).returncode == 0 else []
-
-
-def children_of(pid):
-    """The child processes of all threads of a process."""
-    children = set()
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with contextlib.suppress(OSError):  # that thread has ended
-            children.update(Path(f"/proc/{pid}/task/{task}/children").read_text().split())
-    return children
-
-
-def check_memory(kernel):
-    """Raise `TooMuch` where a guest's processes, or their mappings, are too many."""
-    try:
-        processes, most_of_one = children_of(kernel), int(MAP_LIMIT.read_text())
-    except OSError:  # it has ended
-        return
-    if len(processes) > MOST_PROCESSES:
-        raise TooMuch(f"it had {len(processes)} processes, and {MOST_PROCESSES} are allowed")
-    if len(processes) * most_of_one <= MOST_MAPPINGS:
-        return
-    count = 0
-    for process in processes:
-        with contextlib.suppress(OSError), open(f"/proc/{process}/maps", "rb") as maps:
-            while piece := maps.read(1 << 20):
-                count += piece.count(b"\n")
-        if count > MOST_MAPPINGS:
-            raise TooMuch(
-                f"its programs had more than {MOST_MAPPINGS:,} pieces of memory, which take the"
-                " host's memory, too: let fewer of them use less"
-            )

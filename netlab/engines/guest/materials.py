@@ -3,7 +3,7 @@
 from pathlib import Path
 from urllib.parse import quote
 
-from netlab.engines.files import begins_as, check, write
+from netlab.engines.files import check, write
 from netlab.engines.guest import packages, store
 
 BILL = "engine.cdx.json"
@@ -69,11 +69,16 @@ def reference(kind, file):
     return {"type": kind, "url": quote(file["path"]), "hashes": hashes}
 
 
+def begun(data):
+    """As `ours` of `netlab.engines.files.replacing`: has the file this, or its beginning?"""
+    return lambda file: data.startswith(file.read(len(data) + 1))
+
+
 def fetch_sources(folder):
     """Fetch the sources of all that the lock names, and netlab's patches; -> files, bytes."""
     own = {folder / path.name: path.read_bytes() for path in store.RECIPE}
     for path, data in own.items():  # a file with other contents stays
-        check(path, "FOLDER", begins_as(data.startswith))
+        check(path, "FOLDER", begun(data))
     lock = packages.read_lock()
     files = [file for source in lock["sources"] for file in source["files"]]
     paths = packages.fetch(
@@ -84,6 +89,6 @@ def fetch_sources(folder):
         f"The others are in {folder}; the same command goes on from there.",
     )
     for path, data in own.items():
-        write(path, data, "FOLDER", begins_as(data.startswith))
+        write(path, data, "FOLDER", begun(data))
     paths += own
     return len(paths), sum(path.stat().st_size for path in paths)

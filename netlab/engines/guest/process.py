@@ -25,9 +25,9 @@ from netlab.engines.agent_line import (
     OverLine,
     TooMuch,
 )
-from netlab.engines.guest import archives, failure, machine, store
+from netlab.engines.guest import archives, failure, machine, store, watcher
 from netlab.engines.guest.hooks import HookFailed, Hooks
-from netlab.engines.guest.walls import Walls
+from netlab.engines.guest.walls import PYTHON, Walls
 from netlab.engines.guest.watching import MOST_RECORDS, Watched
 from netlab.engines.protocol import ignore
 from netlab.errors import GuestError, LimitError
@@ -37,18 +37,11 @@ CLOCKS = {
     "cpu": ["time-travel"],  # waiting is skipped, computing takes the time it takes here
     "real": [],  # the clock on the wall
 }
-COUNT_S = 1.0  # between two counts of its processes
+COUNT_S = 1.0  # between two looks whether one of its processes was killed
 LEAST_DESCRIPTORS = 256  # each process in a guest takes some
 # The shell that becomes the guest first tells its process group to the watcher, which could not
 # end the guest otherwise. From then on, what the guest writes to standard error is on its console.
 TELL_GROUP_AND_START = 'echo $$ >&2; exec "$@" 2>&1'
-# The watcher reads that group, and a second line when the parent closes the guest itself. If the
-# parent dies first, by whatever cause, there is no second line: it kills the group and deletes the
-# folder $1.
-CLEAN_UP_AFTER_PARENT = (
-    'read -r group && read -r closed && exit 0; [ -n "$group" ] && kill -s KILL -- "-$group"; sleep'
-    ' 0.2; rm -rf -- "$1"'
-)
 
 
 class Guest(OverLine):
@@ -64,6 +57,7 @@ class Guest(OverLine):
         check_descriptors()
         machine.remove_leftovers()
         self.process = self.sockets = self.watching = None
+        self.parent = os.getpid()
         self.next_count = 0.0
         self.cleanup = contextlib.ExitStack()  # undone in reverse order, as far as it has got
         try:
@@ -71,9 +65,8 @@ class Guest(OverLine):
             self.cleanup.callback(shutil.rmtree, self.folder, ignore_errors=True)
             self.cleanup.callback(os.close, machine.try_lock(self.folder / "lock"))
             self.walls = self.cleanup.enter_context(Walls(self.folder))
-            self.watcher = self.cleanup.enter_context(cleaned_up_after_parent(self.folder))
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-            console = os.open(self.folder / "console", flags, 0o600)
+            self.watcher = self.cleanup.enter_context(watched_over(self.folder))
+            console = os.open(self._console, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
             self.cleanup.callback(os.close, console)
             self.console = failure.Console(console, [failure.LOST, failure.ENDLESS])
             self.cpu = self.cleanup.enter_context(machine.one_cpu())
@@ -93,8 +86,15 @@ class Guest(OverLine):
 
     def archives(self, build):
         """Descriptors of the archives that the guest can mount, by name."""
-        scripts = {one.name: one.read_bytes() for one in self.booted or store.BOOTED}
-        return {"r": archives.open_(build.archive), "j": archives.in_memory(scripts)}
+        return {"r": archives.open_(build.archive), "j": archives.in_memory(self.scripts())}
+
+    def scripts(self):
+        """What it boots with, by name."""
+        return {one.name: one.read_bytes() for one in self.booted or store.BOOTED}
+
+    @property
+    def _console(self):
+        return self.folder / "console"
 
     @property
     def kernel(self):
@@ -108,34 +108,40 @@ class Guest(OverLine):
             "LD_PRELOAD": str(build.shim),
             "NETLAB_SEED": str(seed),
             "NETLAB_FD": "0",  # standard input
-            "NETLAB_INT_FD": str(self.line.guest_keys),
+            "NETLAB_INT_FD": str(self.line.guest_keys.fileno()),
             "NETLAB_ARCHIVES": ":".join(f"{name}={number}" for name, number in mounted.items()),
         }
         kernel = [str(build.linux), *CLOCKS[clock], *store.COMMAND_LINE]
         tell = ["sh", "-c", TELL_GROUP_AND_START, "netlab-guest"]
+        # opened once more: what a guest changes of its own descriptor must not change ours
+        console = os.open(self._console, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
         try:
             self.process = subprocess.Popen(
                 [*tell, *self.walls.launcher(build, kernel, environment, self.cpu)],
                 cwd="/",
                 stdin=self.line.guest_socket,
-                stdout=self.console.descriptor,
+                stdout=console,
                 stderr=self.watcher,
                 start_new_session=True,  # Jupyter's interrupt goes to the whole process group
-                pass_fds=[self.line.guest_keys, *descriptors, *mounted.values()],
+                pass_fds=[self.line.guest_keys.fileno(), *descriptors, *mounted.values()],
             )
         finally:
-            for descriptor in mounted.values():
+            for descriptor in (*mounted.values(), console):
                 os.close(descriptor)
         self.cleanup.callback(self._kill)
-        self.line.guest_socket.close()
+        self.line.started()
         self.hooks.started()
 
     def ask(self, on_event=ignore, **question):
         """As `Connection.ask`; a GuestError where it died, a LimitError where it took too much."""
+        if os.getpid() != self.parent:
+            raise GuestError("this network is of the process that has forked: open one in the fork")
         if self.process is None and not self.line.interrupted:
             raise GuestError(CLOSED)
         try:
             answer = self.line.ask(question, on_event, self._look)
+            if self.console.flooded:  # which may happen between two looks
+                raise TooMuch(failure.FLOODED)
             console = self.console.text()
             if failure.LOST in console:
                 raise LineDown(failure.KILLED)
@@ -155,6 +161,8 @@ class Guest(OverLine):
         except TooMuch as error:
             self._fail(LimitError, f"the guest was ended: {error}")
         except LineDown as error:
+            if why := self._took_too_much():
+                self._fail(LimitError, f"the guest was ended: {why}")
             self._fail(GuestError, f"the guest died: {str(error) or self._why_it_died()}")
 
     def watch(self, watches):
@@ -174,9 +182,14 @@ class Guest(OverLine):
             raise TooMuch(failure.FLOODED)
         if time.monotonic() > self.next_count:
             self.next_count = time.monotonic() + COUNT_S
-            machine.check_memory(self.kernel)
             if failure.lost_a_process(self.kernel, self.sockets, self.console.text):
                 raise LineDown(failure.KILLED)
+
+    def _took_too_much(self):
+        """What its watcher has ended it for, or the limit of its files; "" for another end."""
+        with contextlib.suppress(FileNotFoundError):
+            return (self.folder / watcher.WHY).read_text()
+        return failure.FLOODED if self.console.flooded else ""
 
     def _why_it_died(self):
         try:
@@ -201,8 +214,9 @@ class Guest(OverLine):
             self.process.wait()
 
     def close(self):
-        self.cleanup.close()
-        self.process = None
+        if os.getpid() == self.parent:
+            self.cleanup.close()
+            self.process = None
 
 
 def check_descriptors():
@@ -216,11 +230,18 @@ def check_descriptors():
 
 
 @contextlib.contextmanager
-def cleaned_up_after_parent(folder):
-    """Start a watcher that ends the guest if this process is killed; -> the pipe for its group."""
+def watched_over(folder):
+    """Start a guest's watcher (`watcher.py`); -> the pipe that tells it the guest's group."""
+    limits = {
+        "processes": machine.MOST_PROCESSES,
+        "mappings": machine.MOST_MAPPINGS,
+        "descriptors": machine.MOST_DESCRIPTORS,
+        "private_mb": machine.MOST_PRIVATE_MB,
+    }
+    words = [os.getpid(), folder, *(limits[name] for name in watcher.LIMITS)]
     watcher_end, guest_end = os.pipe()
-    watcher = subprocess.Popen(
-        ["sh", "-c", CLEAN_UP_AFTER_PARENT, "netlab-watch", folder],
+    process = subprocess.Popen(
+        [*PYTHON, watcher.__file__, *map(str, words)],
         stdin=watcher_end,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -234,4 +255,4 @@ def cleaned_up_after_parent(folder):
         with contextlib.suppress(BrokenPipeError):
             os.write(guest_end, b"closed\n")
         os.close(guest_end)
-        watcher.wait()
+        process.wait()

@@ -45,7 +45,7 @@ def build_rootfs(folder, packages):
         (root / "etc" / name).unlink(missing_ok=True)
         (root / "etc" / name).write_text(text)
     # nothing is configured: no alternatives
-    links = {"awk": "mawk", "which": "which.debianutils", "vi": "vim.tiny", "vim": "vim.tiny"}
+    links = {"awk": "mawk", "which": "which.debianutils", "traceroute": "traceroute.db"}
     for link, target in links.items():
         (root / "usr/bin" / link).unlink(missing_ok=True)
         (root / "usr/bin" / link).symlink_to(target)

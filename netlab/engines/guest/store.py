@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Annotated
@@ -67,6 +68,12 @@ class EngineRecord(BaseModel):
 def recipe_digest():
     """Digest of everything that an engine is built from."""
     return digest_of(*RECIPE)
+
+
+def ticks_per_s():
+    """How often a second the kernel's timers advance: TCP's timeouts, and those of programs."""
+    config = (HERE / "kernel/config").read_text(encoding="utf-8")
+    return int(re.search(r"^CONFIG_HZ=(\d+)$", config, re.M)[1])
 
 
 def kernel_id(source_sha256):

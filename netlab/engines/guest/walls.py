@@ -10,11 +10,15 @@ import sys
 import tempfile
 from functools import cache
 
-from netlab.engines.guest import launcher, machine, store
+from netlab.engines.guest import failure, launcher, machine, watcher
 from netlab.engines.guest.machine import run_folder
 from netlab.errors import EngineError
 
-PYTHON = [sys.executable, "-I", "-S", "-B", launcher.__file__]
+PYTHON = [sys.executable, "-I", "-S", "-B"]  # which runs a file that needs nothing else
+LOADER, LOADER_CACHE = "/lib64/ld-linux-x86-64.so.2", "/etc/ld.so.cache"
+# before 2.34 the C library had parts of its own
+LIBRARIES = "libc.so.6", "libpthread.so.0", "librt.so.1", "libdl.so.2", "libutil.so.1"
+LARGEST_FILE_BYTES = failure.MOST_BYTES + (1 << 20)  # the console; no file else is written to
 WHAT = {
     "files": "Landlock: no file but the guest's own",
     "namespaces": "namespaces: nothing but the guest's files, processes and network",
@@ -27,7 +31,8 @@ WHAT = {
 def here():
     """What stands in the way of each wall on this machine: by name, "" where it holds."""
     with tempfile.TemporaryDirectory(dir=run_folder()) as folder:
-        said = subprocess.run([*PYTHON, "--try", folder], capture_output=True, text=True)
+        command = [*PYTHON, launcher.__file__, "--try", folder]
+        said = subprocess.run(command, capture_output=True, text=True)
     if said.returncode:
         raise EngineError(f"the walls around a guest cannot be tried: {said.stderr.strip()}")
     return json.loads(said.stdout)
@@ -56,38 +61,40 @@ class Walls(contextlib.ExitStack):
 
     def __init__(self, folder):
         super().__init__()
-        self.folder, self.names = folder, standing()
+        self.folder, self.names, self.user = folder, standing(), None
 
     def launcher(self, build, command, environment, cpu):
         """The command that puts up the walls and then becomes `command`, the guest's kernel."""
         root = self.folder / "root"
         root.mkdir()
         seen = str(build.linux.parent)
-        names, user = self.names, None
+        names = self.names
         if {"user", "namespaces"} <= {*names} and open_to_all(seen):
-            user = self._own_user()
-        if user is None:
+            self.user = self._own_user()
+        if self.user is None:
             names = [name for name in names if name != "user"]
         task = {
             "command": command,
             "environment": environment,
-            "readable": [seen, *libraries(build.linux, build.shim), "/proc/cpuinfo"],
+            "readable": [seen, *libraries(), "/proc/cpuinfo"],
             "writable": ["/dev/null"],
             "walls": names,
             "root": str(root),
-            "user": user,
+            "user": self.user,
             "fixed_layout": bool(machine.fixed_layout()),
             "cpu": cpu,
-            "largest_file": store.MEMORY_MB + 64 << 20,
+            "memory_bytes": machine.MEMORY_FILE_MB << 20,
+            "largest_file": LARGEST_FILE_BYTES,
+            "most_processes": 2 * machine.MOST_PROCESSES,  # its watcher ends it before
         }
-        return [*PYTHON, json.dumps(task)]
+        return [*PYTHON, launcher.__file__, json.dumps(task)]
 
     def kernel(self, process):
         """Process number of the kernel that a launcher with this number has become."""
         if "namespaces" not in self.names:
             return process
         with contextlib.suppress(OSError, ValueError):
-            (child,) = machine.children_of(process)
+            (child,) = watcher.children_of(process)
             return int(child)
         return process  # it has ended
 
@@ -107,14 +114,18 @@ def open_to_all(folder):
 
 
 @cache
-def libraries(program, preloaded):
-    """The shared libraries of this machine that a program needs, and what finds them."""
-    # ld.so(8): it says what it would load, and starts nothing
-    asked = {"LD_TRACE_LOADED_OBJECTS": "1", "LD_PRELOAD": str(preloaded)}
+def libraries():
+    """The C library of this machine, and what finds it: all that a guest's kernel needs.
+
+    The loader is asked, and not the kernel, whose file may be anybody's: a static program would
+    run, and a linked one can name a library that does.
+    """
     try:
-        told = subprocess.run([program], env=asked, capture_output=True, text=True).stdout
+        command = [LOADER, "--list", sys.executable]  # it needs the C library, too
+        told = subprocess.run(command, env={}, capture_output=True, text=True).stdout
     except OSError:
-        return []  # it is no program; the launcher says so
-    found = dict.fromkeys(re.findall(r"^\s+(?:\S+ => )?(/\S+) \(", told, re.MULTILINE))
-    found |= {path: None for path in ("/etc/ld.so.cache",) if os.path.exists(path)}
-    return [path for path in found if path != str(preloaded)]
+        return []  # the launcher says what it cannot start
+    found = re.findall(r"^\s+(?:\S+ => )?(/\S+) \(", told, re.MULTILINE)
+    folders = {os.path.dirname(path) for path in found if os.path.basename(path) == LIBRARIES[0]}
+    found = [os.path.join(folder, name) for folder in folders for name in LIBRARIES]
+    return [path for path in dict.fromkeys([*found, LOADER, LOADER_CACHE]) if os.path.exists(path)]

@@ -9,11 +9,12 @@ import threading
 import numpy as np
 
 from netlab.algorithms.base import INFINITE
-from netlab.errors import LimitError
+from netlab.errors import GuestError, LimitError
 from netlab.readers.kernel_traces import STATES
 
 MANY = 20_000  # records that are thinned at once: the kernel may tell of a few at a time
 AT_ONCE = 20_000  # that are written at once
+MOST_NS = 1 << 62  # of a guest's clock
 MOST_RECORDS = 2_000_000  # that are kept of a network; as text, 60 bytes each
 # The texts of up to four digits: of a number's first ones, none for 0; then with leading zeros
 DIGITS = np.array(
@@ -64,6 +65,8 @@ class Thinned:
     def text(self, began_ns):
         """All records as text; times count from `began_ns`."""
         records, lines = self.whole(), [f"{self.columns}\n".encode()]
+        if len(records) and not (records["now_ns"].max() < MOST_NS and self.possible(records)):
+            raise GuestError("the guest's kernel told what no kernel of a guest tells")
         for first in range(0, len(records), AT_ONCE):
             some = records[first : first + AT_ONCE]
             time_ns = some["now_ns"].astype(np.int64) - began_ns
@@ -120,6 +123,9 @@ class WindowRows(Thinned):
         super().__init__(place, every_ns)
         self.value = int(ipaddress.IPv4Address(place))
 
+    def possible(self, records):
+        return (records["event"] < len(EVENTS)).all() and (records["state"] < len(NAMES)).all()
+
     def chosen(self, records, other, begins):
         ends = np.append(begins[1:], True)
         return other | ends | differ(records["state"]) | (records["event"] > 0)
@@ -152,6 +158,9 @@ class QueueRows(Thinned):
     columns = "time_s,interface,handle,packets,bytes,drops,overlimits"
     whose, looked_at = "interface", ("bytes",)
     series = np.dtype({"names": ["series"], "formats": ["u4"], "offsets": [4], "itemsize": 80})
+
+    def possible(self, records):
+        return True
 
     def chosen(self, records, other, begins):
         group = np.cumsum(begins) - 1

@@ -92,7 +92,7 @@ def needed(packages=PACKAGES):
         except metadata.PackageNotFoundError:
             raise EngineError(
                 f"a jail needs the Python package {name}, which is not installed here: `pip install"
-                f' "{DISTRIBUTION}[course]"`'
+                f" {name}`"
             ) from None
         for text in found[name].requires or ():
             requirement = Requirement(text)

@@ -26,6 +26,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -167,6 +168,25 @@ int main(int count, char **arguments)
 	told("keys", syscall(SYS_keyctl, 0, -3, 1));
 	told("userfaultfd", syscall(SYS_userfaultfd, 1));
 	told("push input to a terminal", ioctl(1, 0x5412, "x"));
+	told("disk beyond a file's end", ({
+		long made = syscall(SYS_fallocate, 1, FALLOC_FL_KEEP_SIZE, 0, 4096);
+		/* standard output may be a pipe, which has no disk, but the call was let through */
+		made < 0 && errno != EPERM ? 0 : made;
+	}));
+	told("memory that no file counts", (long)mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE,
+						      MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+	told("memory in a file", memfd_create("more", 0));
+	told("a longer file", ({
+		long made = ftruncate(1, 1 << 20);
+		/* standard output may be a pipe, which has no length, but the call was let through */
+		made < 0 && errno != EPERM ? 0 : made;
+	}));
+	told("more open files than it was given", ({
+		struct rlimit files;
+		getrlimit(RLIMIT_NOFILE, &files);
+		files.rlim_cur = files.rlim_max = files.rlim_max + 1;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}));
 	told("its own memory", (long)mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 					  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	printf("all tried\n");

@@ -133,3 +133,27 @@ def test_the_third_ctrl_c_is_an_interrupt_and_no_traceback_of_the_agent(tmp_path
     done = subprocess.run(command, capture_output=True, text=True, env=own)
     assert done.stdout.splitlines() == ["interrupted", "closed: True True"], done.stderr
     assert done.stderr == ""
+
+
+def test_closing_a_network_ends_what_another_thread_asks():
+    """... by an end that it hears, and not by closing descriptors under it."""
+    ended, begun = [], threading.Event()
+
+    def ask(net):
+        try:
+            begun.set()
+            net.sleep(1e6)
+        except BaseException as error:
+            ended.append(type(error))
+
+    for _ in range(3):
+        net = nl.Network(nl.wan("100mbit", "20ms", pairs=1))
+        net.start("h1", "while :; do ping -c 1000 -i 0.001 10.0.0.2; done")
+        thread = threading.Thread(target=ask, args=(net,))
+        thread.start()
+        begun.wait()
+        net.close()
+        thread.join()
+        begun.clear()
+        assert not net.up
+    assert ended == 3 * [KeyboardInterrupt]

@@ -68,6 +68,45 @@ def test_nothing_outlives_the_parent(way, tmp_path, draw):
     assert survivors(tmp_path) == ([], [])
 
 
+FORKS = """
+import os, sys, time, netlab as nl
+with nl.Network(nl.wan("100mbit", "20ms", pairs=1)) as net:
+    net.start("h1", "sleep 100000")
+    if (child := os.fork()) == 0:
+        time.sleep(100)
+        os._exit(0)
+    print(child, flush=True)
+    net.sleep(1e6)
+"""
+
+
+def test_a_fork_of_the_parent_keeps_no_guest_alive(tmp_path):
+    """It has all descriptors of its parent."""
+    victim = subprocess.Popen(
+        [sys.executable, "-c", FORKS],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"TMPDIR": str(tmp_path), "NETLAB_PROGRESS": "off"},
+    )
+    fork = psutil.Process(int(victim.stdout.readline()))
+    try:
+        victim.kill()
+        victim.wait()
+        assert survivors(tmp_path) == ([], [])
+        assert fork.is_running()
+    finally:
+        fork.kill()
+
+
+def test_a_fork_of_the_parent_ends_no_guest_of_it():
+    with Network(PATH) as net:
+        if (child := os.fork()) == 0:
+            with contextlib.suppress(BaseException):
+                net.close()
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert net.run("h1", "echo up", echo=False).text == "up\n"
+
+
 def test_a_guest_that_is_killed_gives_its_evidence():
     net = Network(PATH)
     os.killpg(net._agent.process.pid, signal.SIGKILL)

@@ -1,6 +1,7 @@
 """What a command in the guest can reach: nothing of the host, and nothing of the emulation."""
 
 import os
+import re
 import textwrap
 from pathlib import Path
 
@@ -47,6 +48,14 @@ WAYS = {
         "echo '|/bin/sh' > /proc/sys/kernel/core_pattern && echo OPEN;"
         " echo /bin/sh > /proc/sys/kernel/modprobe && echo OPEN"
     ),
+    "the machine's devices": (
+        "rm -f /dev/null && echo OPEN; mv /dev/zero /dev/x && echo OPEN; touch /dev/x && echo OPEN;"
+        " ln -sf /root /dev/fd && echo OPEN; mount -o remount,bind,rw /dev && echo OPEN"
+    ),
+    "a turn before the agent's": (
+        "chrt -f 99 true && echo OPEN; chrt -r 1 true && echo OPEN; renice -n -5 $$ && echo OPEN"
+    ),
+    "control groups": "mount -t cgroup2 x /tmp && echo OPEN; ls -A /sys/fs/cgroup | sed s/^/OPEN/",
     "powering off": python(
         """
         import ctypes
@@ -119,6 +128,17 @@ def test_what_the_host_has_is_not_shown(net):
     assert net.run("h1", "stat -c '%u %g %Y' / /usr/bin/bash", echo=False).text == "0 0 0\n" * 2
     assert os.uname().nodename not in shown.split()
     assert str(store.current().archive.stat().st_ino) not in shown.split()
+
+
+def test_devices_and_terminals_and_shared_memory_are_there_to_use(net):
+    command = "echo gone >/dev/null; tty; cat <(echo one); echo two >/dev/shm/two; cat /dev/shm/two"
+    assert net.run("h1", command, echo=False).text.split() == ["/dev/pts/0", "one", "two"]
+
+
+@pytest.mark.parametrize("command", ["chrt -f 99 true", "nice -n -5 true"])
+def test_who_wants_a_turn_before_others_reads_why_not(net, command):
+    said = net.run("h1", command, echo=False).text
+    assert re.search("Operation not permitted|Permission denied", said)
 
 
 def test_files_come_in_the_same_order_everywhere(net):

@@ -188,3 +188,14 @@ def test_numbers_are_written_as_python_writes_them():
             f"{(number - 10_001) / 1e9:.9f},0.0.0.0,0,{ipaddress.IPv4Address(number)},0,ack,open,"
             f"{number},{threshold},{number},0,{number / 1e6:.6f},{number}"
         )
+
+
+@pytest.mark.parametrize("field, value", [("now_ns", 1 << 63), ("event", 9), ("state", 99)])
+def test_what_no_kernel_tells_is_an_error(field, value):
+    """... and no loop without an end: some code in the kernel process may have told it."""
+    record = np.zeros(1, WINDOW)
+    record["source"], record[field] = int(ipaddress.IPv4Address("10.0.0.1")), value
+    rows = watching.WindowRows("10.0.0.1", 0)
+    rows.add(record)
+    with pytest.raises(nl.GuestError):
+        rows.text(0)
