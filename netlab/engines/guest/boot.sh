@@ -12,7 +12,7 @@ mount --bind /etc/cpuinfo /proc/cpuinfo         # the real one shows the host's 
 hostname netlab
 ip link set lo up
 # Sized from the guest's memory otherwise, and then far too small for 10 Gbit/s; these are global, so set here and not on a host.
-sysctl -qw net.ipv4.tcp_mem='1048576 1048576 1048576' net.ipv4.udp_mem='1048576 1048576 1048576'
+sysctl -qw net.ipv4.tcp_mem='1048576 1048576 1048576' net.ipv4.udp_mem='1048576 1048576 1048576' net.ipv4.tcp_max_orphans=1000000
 # All nodes share one queue of arriving packets and one table of neighbours: neither may be what limits them.
 neighbours='default.gc_thresh1=1000000 default.gc_thresh2=1000000 default.gc_thresh3=1000000'
 sysctl -qw net.core.netdev_max_backlog=1000000 ${neighbours//default/net.ipv4.neigh.default} ${neighbours//default/net.ipv6.neigh.default}

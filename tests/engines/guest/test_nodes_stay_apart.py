@@ -230,7 +230,7 @@ def test_what_a_host_knows_of_a_path_is_its_own(net):
 
 
 def test_closed_connections_that_still_have_data_are_counted_in_all(net):
-    """A limit of the kernel: beyond it, a connection that is closed is reset."""
+    """A limit of the kernel, set in boot.sh: beyond it, a connection that is closed is reset."""
     close = """
         import socket, time
         lines = [socket.create_connection(("{}", 7)) for _ in range({})]
@@ -245,6 +245,7 @@ def test_closed_connections_that_still_have_data_are_counted_in_all(net):
     net.sleep(1)
     assert " orphan 30 " in said(net, "h3", "cat /proc/net/sockstat")
     was = said(net, "s1", "sysctl -n net.ipv4.tcp_max_orphans").strip()
+    assert int(was) == 1_000_000
     before = count(net, "h1", "TcpExtTCPAbortOnMemory")
     said(net, "s1", "sysctl -qw net.ipv4.tcp_max_orphans=20")
     said(net, "h1", script(close.format("10.0.2.2", 1, 0)))
@@ -263,7 +264,7 @@ def chosen(net, router):
     return re.findall("dev (d[12])", shown)
 
 
-def test_routers_choose_alike_of_equal_ways_until_each_has_its_own_seed(net):
+def test_routers_choose_of_equal_ways_by_a_number_of_their_own_unless_it_is_typed(net):
     for router in ("r1", "r2"):
         made = [
             f"ip link add {device} type dummy; ip link set {device} up; ip addr add {net_}.1/24"
@@ -275,9 +276,11 @@ def test_routers_choose_alike_of_equal_ways_until_each_has_its_own_seed(net):
         said(net, router, "; ".join([*made, ways, policy]))
     first, second = chosen(net, "r1"), chosen(net, "r2")
     assert len(first) == 20 and len(set(first)) == 2
-    assert first == second
-    said(net, "r2", "sysctl -qw net.ipv4.fib_multipath_hash_seed=7")
-    assert chosen(net, "r2") != first and chosen(net, "r1") == first
+    alike = sum(one == other for one, other in zip(first, second, strict=True))
+    assert 4 <= alike <= 16  # 10 of 20 where both draw; less or more once in 400 numbers
+    for router in ("r1", "r2"):
+        said(net, router, "sysctl -qw net.ipv4.fib_multipath_hash_seed=7")
+    assert chosen(net, "r1") == chosen(net, "r2") != first
 
 
 def test_losses_do_not_follow_what_others_draw(net):

@@ -1,0 +1,79 @@
+"""Known answers: values that arithmetic, an RFC or a paper gives, and what the engine measures.
+
+Each module has the answers of one topic. `make validation` measures them with ten seeds, and
+writes docs/validation.json, docs/validation.md and its figures.
+"""
+
+import dataclasses
+import importlib
+import statistics
+from collections.abc import Callable
+
+TOPICS = {
+    "links": "Links",
+    "queues": "Queues and marks",
+    "timers": "Timers",
+    "growth": "Connections and slow start",
+    "recovery": "Recovery from losses",
+    "congestion": "Congestion avoidance",
+    "limits": "Windows, packets and UDP",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """One value that is known without the engine."""
+
+    name: str  # "links/idle-ping"
+    about: str  # what is measured, in one sentence
+    source: str  # who says what comes out, with the formula
+    expected: float
+    margin: float  # each seed is to be as near as that
+    unit: str
+    measure: Callable[[int], float]  # of a seed
+    cause: str  # why a measured value is not near, as far as known; Markdown
+
+    @property
+    def topic(self) -> str:
+        return self.name.split("/")[0]
+
+    def is_near(self, value: float) -> bool:
+        return abs(value - self.expected) <= self.margin
+
+
+def answer(
+    about: str, source: str, expected: float, margin: float, unit: str = "", cause: str = ""
+) -> Callable[[Callable[[int], float]], Callable[[int], float]]:
+    """A decorator: the function measures a known answer with a seed."""
+
+    def add(measure: Callable[[int], float]) -> Callable[[int], float]:
+        topic = measure.__module__.rsplit(".", 1)[-1]
+        name = f"{topic}/{measure.__name__.strip('_').replace('_', '-')}"
+        if name in _answers:
+            raise ValueError(f"two answers are named {name}")
+        _answers[name] = Answer(name, about, source, expected, margin, unit, measure, cause)
+        return measure
+
+    return add
+
+
+_answers: dict[str, Answer] = {}
+
+
+def answers() -> dict[str, Answer]:
+    """All of them, by name, in the order of the page."""
+    for topic in TOPICS:
+        importlib.import_module(f"{__name__}.{topic}")
+    order = list(TOPICS)
+    return dict(sorted(_answers.items(), key=lambda item: order.index(item[1].topic)))
+
+
+def state(one: Answer, values: list[float] | None) -> str:
+    """What the measured values say: "within", "outside" or "open"."""
+    if not values:
+        return "open"
+    return "within" if all(map(one.is_near, values)) else "outside"
+
+
+def middle(values: list[float]) -> float:
+    return statistics.median(values)

@@ -1,0 +1,74 @@
+"""Measure the known answers, and write their page: see `python -m tests.validation --help`."""
+
+import argparse
+import concurrent.futures
+import json
+import math
+import os
+
+from netlab.engines.guest import store
+from tests.validation import TOPICS, answers, page
+
+
+def measured(name, seed):
+    """A known answer with one seed; runs that answers of a topic share are made once."""
+    return float(f"{answers()[name].measure(seed):.6g}")
+
+
+def measured_topic(topic, names, seed):
+    return {name: measured(name, seed) for name in names}
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m tests.validation", description=__doc__)
+    parser.add_argument("names", nargs="*", help="a topic or an answer: links, links/idle-ping")
+    parser.add_argument("--seeds", type=int, default=10, help="how many [%(default)s]")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="[%(default)s]")
+    parser.add_argument("--column", choices=["engine", "second"], default="engine")
+    parser.add_argument("--page", action="store_true", help="only write the page again")
+    options = parser.parse_args()
+    everything = answers()
+    chosen = [
+        name
+        for name in everything
+        if not options.names or {name, name.split("/")[0]} & {*options.names}
+    ]
+    if not chosen:
+        parser.error(f"none of these is known: {options.names}; topics: {', '.join(TOPICS)}")
+    stored = page.stored()
+    if not options.page:
+        measure(stored, chosen, options)
+    page.write(stored)
+
+
+def measure(stored, chosen, options):
+    build = store.current()
+    engine = {"digest": build.digest, "kernel": build.about["kernel"]}
+    if stored["engines"].get(options.column) != engine:
+        for row in stored["answers"].values():
+            row.pop(options.column, None)  # of another engine
+    stored["engines"][options.column] = engine
+    by_topic = {topic: [n for n in chosen if n.startswith(f"{topic}/")] for topic in TOPICS}
+    found = {name: {} for name in chosen}
+    with concurrent.futures.ProcessPoolExecutor(options.workers) as pool:
+        jobs = {
+            pool.submit(measured_topic, topic, names, seed): seed
+            for seed in range(1, options.seeds + 1)
+            for topic, names in by_topic.items()
+            if names
+        }
+        for done, job in enumerate(concurrent.futures.as_completed(jobs), 1):
+            for name, value in job.result().items():
+                found[name][jobs[job]] = value
+            print(f"\r{done} of {len(jobs)} topics and seeds", end="", flush=True)
+    print()
+    for name, values in found.items():
+        if not all(map(math.isfinite, values.values())):
+            raise ValueError(f"{name} has no value with some seed: {values}")
+        row = stored["answers"].setdefault(name, {})
+        row[options.column] = [values[seed] for seed in sorted(values)]
+    page.JSON.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
