@@ -52,6 +52,7 @@ def info(s):
 """
 SERVER = """
 listening = tcp()
+listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)  # is never what limits
 listening.bind(("", 5000))
 listening.listen()
 while True:
@@ -60,6 +61,9 @@ while True:
         pass
     s.close()
 """
+DELAYS_ACKS = SERVER.replace(
+    "    while", "    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)\n    while"
+)
 # The rule is an expression: None loses the packet, 0 passes it on, else it is held for so long [s].
 # It knows of a packet `n`, its place among the connection's segments of MSS bytes (-1 is the SYN);
 # `copy`, which copy of it that is (1 is the first), and `t`, the time since the first SYN.
@@ -104,9 +108,8 @@ LINE = re.compile(
 class Path(nl.Network):
     """h1 and h2, `delay` apart."""
 
-    def __init__(self, seed, delay="20ms", sysctls=None, **more):
-        path = nl.wan(None, delay, pairs=1, offload=False, sysctls=sysctls or {}, **more)
-        super().__init__(path, seed=seed)
+    def __init__(self, seed, rate=None, delay="20ms", **more):
+        super().__init__(nl.wan(rate, delay, pairs=1, offload=False, **more), seed=seed)
         self.random = random.Random(seed)
 
     def change(self, delay):
@@ -134,10 +137,11 @@ class Path(nl.Network):
         self.sleep(0.5)
         for one in running[::-1]:
             one.stop()
-        self.run("h2", "tc qdisc del dev h2-eth0 clsact", echo=False)
+        if rule:
+            self.run("h2", "tc qdisc del dev h2-eth0 clsact", echo=False)
         if job.status:
             raise RuntimeError("\n".join([job.text, *(one.text for one in running)]))
-        return Talk(job.text, running[2].text, self.watched(0)["windows"])
+        return Talk(job.text, running[-1].text, self.watched(0)["windows"])
 
 
 class Talk:
@@ -157,6 +161,10 @@ class Talk:
         """Times at which h1 sent data: of its n-th segment, all copies; or of all."""
         rows = self.segments[(self.segments.src == "h1") & (self.segments["bytes"] > 0)]
         return rows if n is None else rows[rows.n == n]
+
+    def rounds(self):
+        """How many segments h1 sent in each round trip: between pauses of a quarter of `RTT_S`."""
+        return self.data().groupby((self.data().time_s.diff() > RTT_S / 4).cumsum()).size().tolist()
 
     def syns(self):
         return self.segments[(self.segments.src == "h1") & (self.segments.flag == "S")]

@@ -9,7 +9,7 @@ import functools
 import numpy as np
 
 from tests.validation import answer
-from tests.validation.segments import BEGIN, RTT_S, SERVER, Path, late_s, python
+from tests.validation.segments import BEGIN, DELAYS_ACKS, RTT_S, Path, late_s, python
 
 WAITS = """
 line = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -33,9 +33,6 @@ for n in range(50):
     time.sleep(1)
 """
 FLIGHT = "s = connected(); send(s, 10); time.sleep(0.2); send(s, 4); time.sleep(2)"
-DELAYS_ACKS = SERVER.replace(
-    "    while", "    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)\n    while"
-)
 FULL = """
 s = connected()
 s.setblocking(False)
