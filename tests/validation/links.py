@@ -150,7 +150,7 @@ def counted_bytes(seed):
 def goodput_over_a_bucket(seed):
     path = nl.wan("10mbit", "20ms", pairs=1)
     with nl.Network(path, seed) as net:
-        return iperf3(net, "h1", "h2", "-t 20 -O 2").streams.received_bps[0] / 1e6
+        return iperf3(net, "h1", "h2", "-t 20 -O 2").read().streams.received_bps[0] / 1e6
 
 
 @functools.cache

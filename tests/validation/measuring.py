@@ -77,19 +77,23 @@ def datagrams(net, *args, **named):
 
 
 def quiet(net):
-    """End IPv6, whose hosts look for routers now and then, and let hosts learn their addresses."""
+    """End IPv6, whose hosts look for routers now and then, and let each pair of hosts learn their
+    addresses: h1 and h2, h3 and h4.
+    """
     for node in net.topology.node_names:
         net.run(node, "sysctl -wq net.ipv6.conf.all.disable_ipv6=1", echo=False)
-    for host in net.topology.hosts[1:]:
-        net.run(net.topology.hosts[0].name, f"ping -c 1 {host.ip}", echo=False)
+    hosts = net.topology.hosts
+    for one, other in zip(hosts[::2], hosts[1::2], strict=True):
+        net.run(one.name, f"ping -c 1 {other.ip}", echo=False)
 
 
-def iperf3(net, src, dst, words):
-    """What iperf3 says, as `netlab.readers.read_iperf3` reads it. Its blocks are 1448 bytes: of the
-    usual 128 KiB the receiver counts only whole ones.
+def iperf3(net, src, dst, words, address=None):
+    """An iperf3 that has ended, a `Job`. Its blocks are 1448 bytes, as the receiver counts whole
+    ones only, and usual are 128 KiB.
     """
-    server = net.start(dst, "iperf3 -s -1")
+    server = net.start(dst, "iperf3 -s -1 -J")
     net.sleep(0.2)
-    job = net.run(src, f"iperf3 -c {net.topology.host(dst).ip} -l 1448 -J {words}", echo=False)
+    address = address or net.topology.host(dst).ip
+    job = net.run(src, f"iperf3 -c {address} -l 1448 -J {words}", echo=False)
     net.wait(server)
-    return job.read()
+    return job
