@@ -73,7 +73,7 @@ bench: engine ## measure how fast the engine, sweeps and explorers are
 
 validation: engine ## measure the known answers with ten seeds, and write docs/validation.md; ARGS="links" chooses a topic
 	@binder/setup tests/apt.txt
-	$(bin)/python -m tests.validation $(ARGS)
+	$(bin)/python -m tests.validation $(if $(NS3_PYTHON),--ns3 $(NS3_PYTHON)) $(ARGS)
 
 lock: setup ## renew requirements.lock from pyproject.toml: the newest versions its bounds allow
 	test -x .setup/uv/bin/uv || { $(bin)/python -m venv .setup/uv && .setup/uv/bin/pip install --quiet uv; }
