@@ -217,21 +217,23 @@ def cubic_friendly(seed):
 
 
 @answer(
-    "CUBIC's mean window over 100 ms, one of 8192 segments lost, without fast convergence",
+    "CUBIC's mean window over 100 ms, one of 8192 segments lost, without fast convergence; after"
+    " 150 s",
     "RFC 9438, equation 6: (0.4 · 3.7 / 1.2)^(1/4) (RTT/p)^(3/4)",
     (0.4 * 3.7 / 1.2) ** 0.25 * (0.1 * 8192) ** 0.75,
     8,
     "segments",
-    "Linux rounds the cubic to whole segments, which makes it flat for 2.7 s about K, where it is"
-    " within one segment of W. A loss anywhere there finds the window W, and all begins anew: with"
-    " periodic loss each cycle between K - 1.4 s and K + 1.4 s keeps itself up. From slow start the"
-    " window comes from above, and stays at the first of these. At K = 5 s that is a window 40 %"
-    " larger.",
+    "Linux rounds the cubic to whole segments, and so the window is W for 2.7 s about K. A loss"
+    " at any time of these finds the same window as the one before, and all begins anew: with"
+    " periodic loss each cycle from K - 1.35 s to K + 1.35 s keeps itself up. From slow start the"
+    " window comes from above, within two minutes, and stays at the first of these. In real numbers"
+    " a cycle takes K, 5.1 s; one of K - 1.35 s, with as many segments in it, has W = 218, K = 5.5 s"
+    " and a mean window of 197.",
 )
 def cubic_window(seed):
     off = "echo 0 >/sys/module/tcp_cubic/parameters/fast_convergence"
-    run = losing(f"{off}; {one_of(8192)}", "cubic", "100ms", 70, seed)
-    return mean_window(cycles(run.windows, 20))
+    run = losing(f"{off}; {one_of(8192)}", "cubic", "100ms", 180, seed)
+    return mean_window(cycles(run.windows, 150))
 
 
 SHOWN = r"bbr:\(bw:(\d+)bps,.*?pacing_gain:([\d.]+),.*? pacing_rate (\d+)bps"
