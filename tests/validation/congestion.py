@@ -192,7 +192,7 @@ def cubic_beta(seed):
 
 @answer(
     "CUBIC, 100 ms: the middle between 10 segments below and above the old window, over K",
-    "RFC 9438, equation 2: K = cbrt(0.3 W / 0.4) s, about which the cubic is symmetric; a round"
+    "RFC 9438, 4.2: K = cbrt(0.3 W / 0.4) s, about which the cubic is symmetric; a round"
     " trip and a segment are 0.2 s of 6.5",
     1,
     0.03,
@@ -204,7 +204,7 @@ def cubic_k(seed):
 
 @answer(
     "CUBIC, 100 ms: its C, by the time from 30 segments below the old window to 30 above",
-    "RFC 9438, equation 1: W + C (t - K)³ with C = 0.4; whole segments make 30 one more or less",
+    "RFC 9438, 4.2: W + C (t - K)³ with C = 0.4; whole segments make 30 one more or less",
     0.4,
     0.03,
     "/s³",
@@ -221,7 +221,7 @@ def cubic_beside_reno(seed):
 
 @answer(
     "CUBIC's window on a short path: growth per round trip",
-    "RFC 9438, equation 4: 3 (1 - 0.7) / (1 + 0.7); Linux computes 8/15",
+    "RFC 9438, 4.3: 3 (1 - 0.7) / (1 + 0.7); Linux computes 8/15",
     3 * 0.3 / 1.7,
     0.02,
 )
@@ -243,7 +243,7 @@ def cubic_friendly(seed):
 @answer(
     "CUBIC's mean window over 100 ms, one of 8192 segments lost, without fast convergence; after"
     " 150 s",
-    "RFC 9438, equation 6: (0.4 · 3.7 / 1.2)^(1/4) (RTT/p)^(3/4)",
+    "RFC 9438, 5.1: (0.4 · 3.7 / 1.2)^(1/4) (RTT/p)^(3/4)",
     (0.4 * 3.7 / 1.2) ** 0.25 * (0.1 * 8192) ** 0.75,
     8,
     "segments",
