@@ -97,7 +97,7 @@ void ping(std::vector<std::string> rates, double rtt_s, uint32_t ip_bytes)
     Simulator::Run();
 }
 
-// Datagrams over a line with a queueing discipline, of which netem's share is lost behind it
+// Datagrams over a line with a queueing discipline, behind which a share of them is lost
 void datagrams(std::string rate, std::string discipline, uint32_t ip_bytes, uint32_t count,
                double every_s, double loss)
 {
