@@ -6,7 +6,7 @@ bin := .venv/bin
 pytest := $(bin)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine engine-lock wheel vm demo course test test-all lab pages site record bench lock clean
+.PHONY: help setup engine engine-lock wheel vm demo course test test-all lab pages site record bench validation lock clean
 
 help: ## list what there is to make
 	@sed -En 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
@@ -70,6 +70,10 @@ record: engine ## run the notebooks live and store what they show, pictures and 
 bench: engine ## measure how fast the engine, sweeps and explorers are
 	@binder/setup tests/apt.txt
 	$(bin)/python -m pytest -s tests/benchmarks $(ARGS)
+
+validation: engine ## measure the known answers with ten seeds, and write docs/validation.md; ARGS="links" chooses a topic
+	@binder/setup tests/apt.txt
+	$(bin)/python -m tests.validation $(if $(NS3_PYTHON),--ns3 $(NS3_PYTHON)) $(ARGS)
 
 lock: setup ## renew requirements.lock from pyproject.toml: the newest versions its bounds allow
 	test -x .setup/uv/bin/uv || { $(bin)/python -m venv .setup/uv && .setup/uv/bin/pip install --quiet uv; }

@@ -5,6 +5,8 @@ import concurrent.futures
 import json
 import math
 import os
+import subprocess
+from pathlib import Path
 
 from netlab.engines.guest import store
 from tests.validation import TOPICS, answers, page
@@ -25,7 +27,8 @@ def main():
     parser.add_argument("--seeds", type=int, default=10, help="how many [%(default)s]")
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="[%(default)s]")
     parser.add_argument("--column", choices=["engine", "second"], default="engine")
-    parser.add_argument("--page", action="store_true", help="only write the page again")
+    parser.add_argument("--ns3", metavar="PYTHON", help="ask ns-3, too, by a Python that has it")
+    parser.add_argument("--page", action="store_true", help="measure nothing of this engine")
     options = parser.parse_args()
     everything = answers()
     chosen = [
@@ -36,9 +39,30 @@ def main():
     if not chosen:
         parser.error(f"none of these is known: {options.names}; topics: {', '.join(TOPICS)}")
     stored = page.stored()
+    if options.ns3:
+        ask_ns3(stored, options.ns3)
     if not options.page:
         measure(stored, chosen, options)
     page.write(stored)
+
+
+def ask_ns3(stored, python):
+    """Store what ns-3 says; its Python has other packages than this one."""
+    script = Path(__file__).with_name("ns3_side.py")
+    told = subprocess.run([python, "-I", script], stdout=subprocess.PIPE, check=True, text=True)
+    found = json.loads(told.stdout.splitlines()[-1])
+    if unknown := found["values"].keys() - answers().keys():
+        raise ValueError(f"ns-3 answers what nobody asks: {', '.join(sorted(unknown))}")
+    for row in stored["answers"].values():
+        row.pop("ns3", None)
+    stored["engines"]["ns3"] = found["version"]
+    for name, value in found["values"].items():
+        stored["answers"].setdefault(name, {})["ns3"] = [value]
+    write(stored)
+
+
+def write(stored):
+    page.JSON.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
 
 
 def measure(stored, chosen, options):
@@ -67,7 +91,7 @@ def measure(stored, chosen, options):
             raise ValueError(f"{name} has no value with some seed: {values}")
         row = stored["answers"].setdefault(name, {})
         row[options.column] = [values[seed] for seed in sorted(values)]
-    page.JSON.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    write(stored)
 
 
 if __name__ == "__main__":
