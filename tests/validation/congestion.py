@@ -230,6 +230,19 @@ def cubic_alpha(seed):
 
 
 @answer(
+    "the same where one of 512 segments is lost, so that the window is small",
+    "RFC 9438, 4.3: 3 (1 - 0.7) / (1 + 0.7)",
+    3 * 0.3 / 1.7,
+    0.02,
+    cause="Probably that Linux looks at its targets again only when the window has changed, or after"
+    " 31 ms (`HZ / 32` in `bictcp_update`, net/ipv4/tcp_cubic.c), and that what it has counted is"
+    " added in whole segments, of which a cycle of a small window has few.",
+)
+def cubic_alpha_of_small_windows(seed):
+    return growth_per_rtt(losing(one_of(512), "cubic", "20ms", 35, seed).windows, 0.02)
+
+
+@answer(
     "CUBIC's mean window on a short path, one of 4096 segments lost",
     "RFC 9438, 4.3: Reno's, sqrt(3/2) sqrt(4096); the repair, which it leaves out, is 1 of 53 RTTs",
     math.sqrt(1.5 * 4096),

@@ -14,17 +14,22 @@ HEAD = """# Known answers
 
 <!-- Written by `make validation`, out of docs/validation.json. -->
 
-How right is the engine? For each row, arithmetic, an RFC or a paper says what must come out. The row has that value, how near is near enough, and what ten runs with ten seeds gave: their median, and the lowest and the highest where they differ.
+How right is the engine? For each row, arithmetic, an RFC or a paper says what must come out. \
+The row has that value, how near is near enough, and what ten runs with ten seeds gave: \
+their median, and the lowest and the highest where they differ.
 
 {counts}
 
 - **This engine**: {engine}.
-- **Second kernel**: {second}. The same recipe with another series of Linux: what both agree on is not one kernel's fault.
-- **ns-3**: {ns3}. A simulator with its own TCP and its own queues, where it can say something.
+- **Second kernel**: {second}. The same recipe with another series of Linux: \
+what both agree on is not one kernel's fault.
+- **ns-3**: {ns3}. A simulator with its own TCP and queues, where it can say something.
 
-**Within**: all ten runs are within the margin. **Outside**: at least one is not; the reason stands below the table, as far as it is known. **Open**: not measured.
+**Within**: all ten runs are within the margin. **Outside**: at least one is not; \
+the reason stands below the table, as far as it is known. **Open**: not measured.
 
-In the figures a row's dots are its ten runs, and the grey band is its margin; a dot beyond three margins stands at the edge.
+In the figures a row's dots are its runs, and the grey band is its margin; \
+a dot beyond three margins stands at the edge.
 """
 
 
@@ -80,9 +85,11 @@ def table(topic, rows):
         cells = [shown(row.get(column)) for column in COLUMNS]
         told = state(one, row.get("engine"))
         told = f"**{told}**" if told == "outside" else told
-        yield f"| `{name}`: {one.about} | {one.source} | {expected} | {' | '.join(cells)} | {told} |"
+        cells = [f"`{name}`: {one.about}", one.source, expected, *cells, told]
+        yield f"| {' | '.join(cells)} |"
     yield ""
-    yield f"![{TOPICS[topic]}: how far each run is from what is expected](images/validation-{topic}.svg)"
+    alt = f"{TOPICS[topic]}: how far each run is from what is expected"
+    yield f"![{alt}](images/validation-{topic}.svg)"
     yield ""
     for one in ours:
         if one.cause:
