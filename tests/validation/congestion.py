@@ -234,7 +234,7 @@ def cubic_alpha(seed):
     "RFC 9438, 4.3: 3 (1 - 0.7) / (1 + 0.7)",
     3 * 0.3 / 1.7,
     0.02,
-    cause="Probably that Linux looks at its targets again only when the window has changed, or after"
+    cause="Probably that Linux looks at its targets again only when the window has changed or after"
     " 31 ms (`HZ / 32` in `bictcp_update`, net/ipv4/tcp_cubic.c), and that what it has counted is"
     " added in whole segments, of which a cycle of a small window has few.",
 )
