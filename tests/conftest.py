@@ -12,8 +12,8 @@ from hypothesis import settings
 from netlab import Network, wan
 from tests import not_compared
 
-# importing it takes Unix away from the process that does, and doctests import all modules
-collect_ignore = ["without_unix.py"]
+# doctests import all modules: the one takes Unix away from the process, the other needs ns-3
+collect_ignore = ["without_unix.py", "validation/ns3_side.py"]
 os.environ["NETLAB_PROGRESS"] = "off"
 # jsonschema imports it with nbformat if it is there, which takes a second: checks of formats that
 # notebooks do not have
