@@ -163,8 +163,8 @@ def codel_ce_threshold(seed):
 
 @answer(
     "PIE, 12 Mbit/s of UDP offered: mean time in its queue from second 6 to 16",
-    "RFC 8033: QDELAY_REF, 15 ms, as the controller integrates what is left: with alpha = 1/8, a mean"
-    " error of 1 ms in 10 s would change its probability, 1/6, by a half",
+    "RFC 8033: QDELAY_REF, 15 ms, as the controller integrates what is left: with alpha = 1/8, a"
+    " mean error of 1 ms in 10 s would change its probability, 1/6, by a half",
     15,
     1,
     "ms",
