@@ -172,8 +172,9 @@ class DCTCP(Reno):
         self.gain = gain
 
     def start(self, tcp):
-        self.alpha, self.end, self.lost = 1, 0, 0
+        self.alpha, self.lost = 1, 0
         self.delivered, self.marked = tcp.delivered, tcp.marked
+        self.end = tcp.delivered  # the handshake is not a round trip of data
 
     def measure(self, tcp):
         if tcp.delivered > self.end:  # a round trip is over

@@ -119,6 +119,26 @@ def test_dctcp_gives_up_half_for_a_loss_and_by_its_share_for_marks():
     assert tcp.cwnd == 48
 
 
+def test_dctcp_waits_for_a_first_delivery():
+    """An ACK that delivers nothing, as the receiver of data has it for its FIN, says no share."""
+    control, tcp = DCTCP(), shown(delivered=1)  # the handshake's
+    control.start(tcp)
+    control.measure(tcp)
+    assert control.alpha == 1
+    tcp._asked |= dict(delivered=11, marked=5)
+    control.measure(tcp)
+    assert control.alpha == pytest.approx(1 + (0.5 - 1) / 16)
+
+
+@pytest.mark.parametrize("host_qdisc", [None, "fq"])
+def test_dctcp_ends_a_connection_that_has_delivered_nothing(host_qdisc):
+    """iperf3's server has the client's algorithm, and an ACK comes before its FIN is delivered."""
+    qdisc, sysctls = "codel ce_threshold 1ms ecn", {"net.ipv4.tcp_ecn": 3}
+    path = nl.wan("100mbit", "2ms", burst=15_000, qdisc=qdisc, sysctls=sysctls)
+    path = path.but(hosts=[host.but(qdisc=host_qdisc) for host in path.hosts])
+    assert run(DCTCP, path, time=5, seed=2).flows.received_bps[0] > 90e6
+
+
 def test_cubic_remembers_less_of_a_second_loss():
     control, tcp = Cubic(), shown()
     control.start(tcp)
