@@ -148,7 +148,8 @@ class DCTCP(Reno):
     Both hosts must agree on accurate ECN: ``sysctls={"net.ipv4.tcp_ecn": 3}`` of the topology.
     With 1 in place of 3, the receiver repeats a mark for a round trip. Linux's own also has the
     receiver send an ACK whenever marks begin or end. Where that brings its window down in the
-    course of a round trip, this one does at once.
+    course of a round trip, this one does at once. It sets no pacing rate, so that hosts that pace
+    (``host_qdisc="fq"``) keep it at that of its handshake.
 
     Parameters
     ----------
