@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import netlab as nl
+from netlab.engines.guest import store
 
 CSV = Path(__file__).with_suffix(".csv")
 OPTIONS = {  # what nl.wan is given
@@ -28,7 +29,7 @@ OPTIONS = {  # what nl.wan is given
 }
 RENO = dict(congestion="reno")
 PAIRS = ("h1", "h2"), ("h3", "h4")
-OWN = "dctcp-own"  # what is measured beside them: as dctcp-alike, of nl.algorithms.DCTCP
+OWN = "dctcp-own"  # measured beside them: as dctcp-alike, of nl.algorithms.DCTCP
 
 
 class Conclusion(NamedTuple):
@@ -258,9 +259,9 @@ def nine_to_one(seed, **option):
     return {"nine-to-one": share(path, *tests, seed)}
 
 
-def marking(**option):
+def marking(**more):
     sysctls = {"net.ipv4.tcp_ecn": 3}
-    return nl.wan("100mbit", "20ms", qdisc="codel ce_threshold 1ms ecn", sysctls=sysctls, **option)
+    return nl.wan("100mbit", "20ms", qdisc="codel ce_threshold 1ms ecn", sysctls=sysctls, **more)
 
 
 def dctcp_wait(seed, **option):
@@ -281,6 +282,8 @@ def dctcp_alike(seed, **option):
 
 
 def dctcp_own(seed, **option):
+    if "host_qdisc" in option:  # it sets no pacing rate, and two do not fill the link
+        return {}
     return {OWN: larger_share(nl.algorithms.DCTCP, seed, **option)}
 
 
@@ -311,24 +314,36 @@ MEASURES = (
 )
 
 
+def lines():
+    """Of defaults.csv."""
+    if not CSV.exists():
+        return []
+    with open(CSV, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 def stored():
     """{(conclusion, option, seed): value}, as measured last."""
-    if not CSV.exists():
-        return {}
-    with open(CSV, newline="", encoding="utf-8") as file:
-        return {
-            (row["conclusion"], row["option"], int(row["seed"])): float(row["value"])
-            for row in csv.DictReader(file)
-        }
+    return {
+        (row["conclusion"], row["option"], int(row["seed"])): float(row["value"]) for row in lines()
+    }
 
 
-def keep(values):
+def engine():
+    """The digest of the engine of what is stored."""
+    return next((row["engine"] for row in lines()), None)
+
+
+def keep(found):
+    """Add values to defaults.csv, and leave out those of another engine."""
+    digest = store.current().digest
+    values = (stored() if engine() == digest else {}) | found
     order = [*CONCLUSIONS, OWN], [*OPTIONS]
     rows = sorted(values, key=lambda key: (order[0].index(key[0]), order[1].index(key[1]), key[2]))
     with open(CSV, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["conclusion", "option", "seed", "value"])
-        writer.writerows([*key, f"{values[key]:.6g}"] for key in rows)
+        writer.writerow(["conclusion", "option", "seed", "value", "engine"])
+        writer.writerows([*key, f"{values[key]:.6g}", digest] for key in rows)
 
 
 def measure(options, seeds, names=()):
@@ -338,7 +353,7 @@ def measure(options, seeds, names=()):
             for seed in seeds:
                 began_s = time.monotonic()
                 found = one(seed, **OPTIONS[option])
-                keep(stored() | {(name, option, seed): value for name, value in found.items()})
+                keep({(name, option, seed): value for name, value in found.items()})
                 took_s = time.monotonic() - began_s
                 for name, value in found.items():
                     wrong = name in CONCLUSIONS and not CONCLUSIONS[name].holds(value)

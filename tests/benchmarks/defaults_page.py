@@ -52,7 +52,7 @@ def written(option):
 
 
 def acks(rows):
-    shares = "larger share: kernel's DCTCP | `nl.algorithms.DCTCP`"
+    shares = "larger share of two of the kernel's DCTCP | of two `nl.algorithms.DCTCP`"
     yield f"| option | `nl.wan` is given | segments per ACK | {shares} |"
     yield "|---|---|---|---|---|"
     for option in measured(rows):
@@ -83,7 +83,7 @@ def cell(one, found):
 
 
 def counts(rows):
-    yield "| option | seeds | conclusions that hold with all seeds | with none |"
+    yield "| option | seeds | conclusions that hold with all of its seeds | with none |"
     yield "|---|---|---|---|"
     for option in measured(rows):
         found = {
@@ -94,7 +94,9 @@ def counts(rows):
         seeds = {len(held) for held in found.values()}
         every = sum(map(all, found.values()))
         never = sum(not any(held) for held in found.values())
-        yield f"| {option} | {max(seeds)} | {every} of {len(found)} | {never} |"
+        yield f"| {option} | {span(seeds)} | {every} of {len(found)} | {never} |"
+    yield ""
+    yield f"Measured with the engine `{defaults.engine()}`."
 
 
 WIDTH, LEFT, ROW, PANEL, GAP = 760, 110, 26, 280, 60
@@ -103,7 +105,7 @@ WIDTH, LEFT, ROW, PANEL, GAP = 760, 110, 26, 280, 60
 def figure(rows):
     """Segments per ACK, and the larger share of two flows of DCTCP: a dot for each seed."""
     options = measured(rows)
-    height = ROW * (len(options) + 2) + 24
+    height = ROW * (len(options) + 2)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}"'
         ' font-family="sans-serif" font-size="12">',
