@@ -1,5 +1,5 @@
 """Do the notebooks' conclusions hold under other defaults? Measures defaults.csv again, and writes
-the tables of docs/defaults.md: about 20 minutes of CPU time. SEEDS says how many; `make bench
+the tables of docs/defaults.md: some 20 minutes of CPU time. SEEDS says how many; `make bench
 ARGS="-k defaults"` prints a line for each value.
 """
 
