@@ -28,7 +28,8 @@ class Experiment(Description):
         See `Network`.
     stagger : str
         The window in which the traffic starts, as people start things together; each start is drawn
-        from the seed. ``"0ms"`` starts everything at once, which makes flows run in lockstep.
+        from the seed. ``"0ms"`` starts everything at once, which makes flows run in lockstep; what
+        else does, and what helps: docs/defaults.md.
     virtual_limit_s, wall_limit_s : float, optional
         It is ended, with an error, after so long, a million at most; None takes them from the
         traffic. [s]

@@ -16,6 +16,7 @@ from netlab.engines import listen, serve
 from netlab.engines.guest import store
 from netlab.engines.guest.process import CLOCKS
 from netlab.engines.jail.engine import JailedGuest
+from tests.benchmarks import defaults, defaults_page
 
 ROOT = Path(__file__).parent.parent
 ENGINE = (ROOT / "docs/engine.md").read_text()
@@ -158,3 +159,9 @@ def test_readmes_own_lines_are_a_script_that_shows_a_figure(tmp_path):
             break
         time.sleep(0.1)
     assert "stream 8" in page.read_text()
+
+
+def test_the_page_of_defaults_is_written_from_what_was_measured():
+    rows = defaults.stored()
+    assert defaults_page.filled(PAGES["defaults.md"], rows) == PAGES["defaults.md"]
+    assert defaults_page.FIGURE.read_text() == defaults_page.figure(rows)

@@ -84,7 +84,8 @@ class CongestionControl:
         Only this sets ``tcp.cwnd`` and ``tcp.pacing_bps``, and a timeout, after which the window is
         one segment more than what is in flight. A loss asks `on_loss` before, whose
         ``tcp.ssthresh`` the kernel does not act on. A pacing rate that `start` sets is the most
-        that later ones can be.
+        that later ones can be. Without one the rate stays that of the handshake, two first windows
+        per round trip, and behind ``host_qdisc="fq"`` the connection gets no faster.
         """
 
     def on_loss(self, tcp):

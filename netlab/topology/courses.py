@@ -61,7 +61,8 @@ def wan(
         By host: netem's delay on its own link, on top of `delay`. With ``{"h3": "60ms"}``, h3 is
         80 ms from h4 where h1 is 20 ms from h2.
     noise : str, optional
-        How long a packet that arrives at a host waits at most, such as ``"10us"``; see `Host`.
+        How long a packet that arrives at a host waits at most, such as ``"10us"``; see `Host`, and
+        docs/defaults.md for what it changes.
     qdisc : str, optional
         The queueing discipline before the long link, such as ``"fq_codel"`` or ``"red limit 400kb
         min 30kb max 90kb avpkt 1000 bandwidth 100mbit ecn"``; see `Link`.

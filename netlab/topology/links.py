@@ -75,6 +75,8 @@ class Link(Description):
     tbf's bucket is then one frame, and netem has the rate, the delay and the loss, on what comes in
     by the second node's interface (by an ``ifb`` device, such as ``s2-eth1-in``).
     Round-trip times that are computed, as `Topology.rtt_s`, are of frames without a length.
+    What passes the bucket in no time also arrives in no time, and a receiver then acknowledges
+    several segments at once: docs/defaults.md.
 
     A discipline marks packets (ECN) where it is told to (``ecn``; fq_codel and cake need no
     telling) *and* the hosts' sysctl ``net.ipv4.tcp_ecn`` is 1; see `wan` for an example. ``red``

@@ -94,7 +94,8 @@ class Host(Description):
     -----
     Without noise, the hosts are infinitely fast and do equal things at equal times. A flow may then
     win for ever because its packets always come just before another's: the *phase effects* of Floyd
-    and Jacobson [1]_, who recommend random processing time against them.
+    and Jacobson [1]_, who recommend random processing time against them. docs/defaults.md has what
+    noise and ``fq`` change in ACKs, in ECN's marks, and in twenty conclusions of the notebooks.
 
     The noise is netem's, on the interface at the other end of the host's cable, before the rate of
     a link that is emulated there. What arrives in one piece, with segmentation offload up to 64 KB,
