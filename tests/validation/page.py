@@ -81,7 +81,7 @@ def table(topic, rows):
     for one in ours:
         row = rows.get(one.name, {})
         name = one.name.split("/")[1]
-        expected = f"{number(one.expected)} ± {number(one.margin)} {one.unit}".strip()
+        expected = f"{one.expected:.6g} ± {one.margin:.3g} {one.unit}".strip()
         cells = [shown(row.get(column)) for column in COLUMNS]
         told = state(one, row.get("engine"))
         told = f"**{told}**" if told == "outside" else told
@@ -97,20 +97,15 @@ def table(topic, rows):
     yield ""
 
 
-def number(value):
-    return f"{value:.6g}"
-
-
 def shown(values):
+    """The median of some values, and the lowest and the highest where these look different."""
     if not values:
         return ""
-    low, high = min(values), max(values)
-    if low == high:
-        return number(low)
-    return f"{middle(values):.4g} ({low:.4g} to {high:.4g})"
+    low, mid, high = (f"{one:.4g}" for one in (min(values), middle(values), max(values)))
+    return low if low == high else f"{mid} ({low} to {high})"
 
 
-WIDTH, HALF, LEFT, ROW, EDGE = 760, 160, 420, 22, 3
+WIDTH, HALF, LEFT, ROW, EDGE = 760, 240, 240, 22, 3
 
 
 def figure(topic, rows):
