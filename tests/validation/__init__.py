@@ -9,6 +9,7 @@ import importlib
 import statistics
 from collections.abc import Callable
 
+SEEDS = 10
 TOPICS = {
     "links": "Links",
     "queues": "Queues and marks",
