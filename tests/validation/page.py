@@ -28,6 +28,9 @@ what both agree on is not one kernel's fault.
 **Within**: all ten runs are within the margin. **Outside**: at least one is not; \
 the reason stands below the table, as far as it is known. **Open**: not measured.
 
+A timer of Linux is never early, and late by some ticks. Where one decides, the source's time and \
+half of the longest delay are expected, and that half is the margin.
+
 In the figures a row's dots are its runs, and the grey band is its margin; \
 a dot beyond three margins stands at the edge.
 """
