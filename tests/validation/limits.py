@@ -8,7 +8,7 @@ import statistics
 import netlab as nl
 from tests.validation import answer
 from tests.validation.links import sent_bytes
-from tests.validation.measuring import iperf3, quiet
+from tests.validation.measuring import do, iperf3, quiet
 
 RTT_S = 0.1
 LONG = {"rate": None, "delay": "100ms", "pairs": 1, "offload": False}
@@ -20,8 +20,7 @@ def received_mbps(seed, path, words, *typed, address=None):
     """What iperf3's receiver counts, after lines that are typed on nodes."""
     with nl.Network(path, seed) as net:
         for node, line in typed:
-            job = net.run(node, line, echo=False)
-            assert job.status == 0, job.text
+            do(net, node, line)
         return iperf3(net, "h1", "h2", words, address).read().streams.received_bps[0] / 1e6
 
 
@@ -79,7 +78,7 @@ def without_window_scaling(seed):
 def congestion_window_clamped(seed):
     path = nl.wan(**LONG).tuned({"net.ipv4.tcp_no_metrics_save": 0}, "h1")
     with nl.Network(path, seed) as net:
-        net.run("h1", "ip route change 10.0.0.0/8 dev h1-eth0 cwnd lock 20", echo=False)
+        do(net, "h1", "ip route change 10.0.0.0/8 dev h1-eth0 cwnd lock 20")
         iperf3(net, "h1", "h2", "-t 1")  # Linux reads the route when it keeps what it has learned
         return iperf3(net, "h1", "h2", "-t 20 -O 2").read().streams.received_bps[0] / 1e6
 
@@ -140,7 +139,7 @@ def datagrams_of_iperf3(seed, delay):
     """1 Mbit/s of UDP for 20 s, of which a datagram of 1,448 bytes is sent each 11.6 ms."""
     with nl.Network(nl.wan(None, None, pairs=1, offload=False), seed) as net:
         quiet(net)
-        net.run("s1", f"tc qdisc add dev s1-eth2 root netem delay {delay}", echo=False)
+        do(net, "s1", f"tc qdisc add dev s1-eth2 root netem delay {delay}")
         return iperf3(net, "h1", "h2", "-u -b 1M -t 20 -i 0.5 --get-server-output")
 
 
@@ -201,7 +200,7 @@ def path_mtu(seed):
     )
     with nl.Network(path, seed) as net:
         for router in ("r1", "r2"):
-            net.run(router, f"ip link set dev {router}-eth1 mtu 1400", echo=False)
+            do(net, router, f"ip link set dev {router}-eth1 mtu 1400")
         capture = net.start("h2", "timeout 4 tcpdump -nn -i h2-eth0 tcp and dst host 10.0.2.1")
         net.sleep(0.5)
         iperf3(net, "h1", "h2", "-t 2")
@@ -221,5 +220,5 @@ def fragments(seed):
     with nl.Network(nl.wan("10mbit", "20ms", pairs=1, offload=False), seed) as net:
         quiet(net)
         before = sent_bytes(net)
-        net.run("h1", "ping -c 1 -s 4000 10.0.0.2", echo=False)
+        do(net, "h1", "ping -c 1 -s 4000 10.0.0.2")
         return sent_bytes(net) - before

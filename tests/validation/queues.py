@@ -7,7 +7,7 @@ import numpy as np
 
 import netlab as nl
 from tests.validation import answer
-from tests.validation.measuring import arrived, datagrams, iperf3, quiet, start
+from tests.validation.measuring import arrived, datagrams, do, iperf3, quiet, start
 
 FRAME_MS = 1514 * 8 / 10e3  # at 10 Mbit/s
 ECT_0, ECT_1, CE = 2, 1, 3
@@ -40,8 +40,7 @@ def received_mbps(seed, qdisc, mbps, *typed):
     with nl.Network(path(qdisc), seed) as net:
         quiet(net)
         for line in typed:
-            job = net.run("s1", line, echo=False)
-            assert job.status == 0, job.text
+            do(net, "s1", line)
         began_s = net.clock
         every_s = [1514 * 8 / (1e6 * one) for one in mbps]
         jobs = [

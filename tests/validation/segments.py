@@ -18,6 +18,7 @@ import pandas as pd
 import netlab as nl
 from netlab.engines.protocol import Watch
 from netlab.readers import read_windows
+from tests.validation.measuring import do
 
 MSS = 1448  # of Ethernet's 1500 bytes, without the headers of IP and TCP and its time stamps
 RTT_S = 0.02
@@ -113,20 +114,15 @@ class Path(nl.Network):
         super().__init__(nl.wan(rate, delay, pairs=1, offload=False, **more), seed=seed)
         self.random = random.Random(seed)
 
-    def do(self, host, line):
-        if (job := self.run(host, line, echo=False)).status:
-            raise RuntimeError(f"{line}: {job.text}")
-
     def change(self, delay):
-        self.do(
-            "s1", f"tc qdisc change dev s1-eth2 root handle 1: netem delay {delay} limit 1000000"
-        )
+        netem = f"root handle 1: netem delay {delay} limit 1000000"
+        do(self, "s1", f"tc qdisc change dev s1-eth2 {netem}")
 
     def set(self, **settings):
         """Settings of both hosts' TCP, such as early_retrans=0."""
         line = " ".join(f"net.ipv4.tcp_{name}={value}" for name, value in settings.items())
         for host in ("h1", "h2"):
-            self.do(host, f"sysctl -w {line}")
+            do(self, host, f"sysctl -w {line}")
 
     def talk(self, script, rule=None, server=SERVER):
         """What happens while h1 carries out this script, and h2 this server's: a `Talk`.
@@ -148,7 +144,7 @@ class Path(nl.Network):
         for one in running[::-1]:
             one.stop()
         if rule:
-            self.do("h2", "tc qdisc del dev h2-eth0 clsact")
+            do(self, "h2", "tc qdisc del dev h2-eth0 clsact")
         if job.status:
             raise RuntimeError("\n".join([job.text, *(one.text for one in running)]))
         return Talk(job.text, running[-1].text, self.watched(0)["windows"])

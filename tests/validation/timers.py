@@ -9,6 +9,7 @@ import functools
 import numpy as np
 
 from tests.validation import answer
+from tests.validation.measuring import do
 from tests.validation.segments import BEGIN, DELAYS_ACKS, RTT_S, Path, late_s, python
 
 WAITS = """
@@ -75,7 +76,7 @@ def gaps_ms(rows):
 @functools.cache
 def waits_ms(seed):
     with Path(seed) as net:
-        job = net.run("h1", python(BEGIN + WAITS, net.random.random() / 100), echo=False)
+        job = do(net, "h1", python(BEGIN + WAITS, net.random.random() / 100))
     return [float(line) for line in job.text.split()]
 
 
