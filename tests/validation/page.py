@@ -16,7 +16,7 @@ HEAD = """# Known answers
 
 How right is the engine? For each row, arithmetic, an RFC or a paper says what must come out. \
 The row has that value, how near is near enough, and what ten runs with ten seeds gave: \
-their median, and the lowest and the highest where they differ.
+their median, and the lowest and the highest where these look different.
 
 {counts}
 
@@ -69,7 +69,7 @@ def page(results):
             counts=counts,
             engine=engines.get("engine", "not measured"),
             second=engines.get("second", "not measured"),
-            ns3=results["engines"].get("ns3", "not measured"),
+            ns3=results["engines"].get("ns3", "not measured").removeprefix("ns-3 "),
         )
     ]
     for topic, title in TOPICS.items():
