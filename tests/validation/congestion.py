@@ -374,7 +374,8 @@ def bbr_probe_rtt_length(seed):
 
 DCTCP_BDP, DCTCP_MARK = (50e6 * time_s / 8 / FRAME_BYTES for time_s in (0.04, 0.008))
 DCTCP_WINDOW = DCTCP_BDP + DCTCP_MARK  # W* of the paper: at which the queue marks
-TSO = "ip link set dev h1-eth0 gso_max_segs 1"  # else h1 sends what 1 ms takes, 4 segments, at once
+# else h1 sends what 1 ms takes, 4 segments, at once
+NO_TSO = "ip link set dev h1-eth0 gso_max_segs 1"
 EACH = "ip route change 10.0.0.0/8 dev h2-eth0 quickack 1"  # h2 acknowledges each segment
 
 
@@ -390,7 +391,7 @@ def dctcp(seed):
     )
     flow = nl.Iperf3("h1", "h2", congestion="dctcp", time=30, start=1)
     look = "sleep 10; for n in {1..60}; do ss -tinH dst 10.0.0.2; sleep 0.3; done"
-    lines = nl.Shell("h2", EACH), nl.Shell("h1", f"{TSO}; {look}")
+    lines = nl.Shell("h2", EACH), nl.Shell("h1", f"{NO_TSO}; {look}")
     seen = nl.Windows("h1"), nl.Queue("s1", "s2", every="5ms")
     return nl.run(path, *lines, flow, *seen, seed=seed)
 

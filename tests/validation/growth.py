@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tests.validation import answer
-from tests.validation.segments import DELAYS_ACKS, SERVER, Path
+from tests.validation.segments import DELAYS_ACKS, SERVER, Line
 
 OPEN = """
 began = time.monotonic()
@@ -67,7 +67,7 @@ def unused_bytes(talk):
 
 @functools.cache
 def found(seed):
-    with Path(seed) as net:
+    with Line(seed) as net:
         steady = net.talk(STEADY, server=DELAYS_ACKS)
         return {
             "open": net.talk(OPEN).said[0],
@@ -88,7 +88,7 @@ def found(seed):
 
 @functools.cache
 def hystart_exit(seed):
-    with Path(seed, "100mbit", "100ms", burst=15_000, limit=5_000_000) as net:
+    with Line(seed, "100mbit", "100ms", burst=15_000, limit=5_000_000) as net:
         windows = net.talk("s = connected('cubic'); send(s, 2000); time.sleep(2)").windows
     return windows.ssthresh.dropna().iloc[0]
 

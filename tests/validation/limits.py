@@ -9,6 +9,7 @@ import netlab as nl
 from tests.validation import answer
 from tests.validation.links import sent_bytes
 from tests.validation.measuring import do, iperf3, quiet
+from tests.validation.segments import SEGMENT
 
 RTT_S = 0.1
 LONG = {"rate": None, "delay": "100ms", "pairs": 1, "offload": False}
@@ -16,7 +17,7 @@ SLOW = {"rate": "10mbit", "delay": "20ms", "pairs": 1, "burst": 20_000, "limit":
 GOODPUT = "goodput of TCP over tbf of 10 Mbit/s, RTT 20 ms, {}"
 
 
-def received_mbps(seed, path, words, *typed, address=None):
+def goodput_mbps(seed, path, words, *typed, address=None):
     """What iperf3's receiver counts, after lines that are typed on nodes."""
     with nl.Network(path, seed) as net:
         for node, line in typed:
@@ -52,7 +53,7 @@ def window_per_rtt(seed):
     " 156,000 bytes, as what has come and is not read yet is taken off: 11.4 to 12.5 Mbit/s.",
 )
 def window_of_iperf3(seed):
-    return received_mbps(seed, nl.wan(**LONG), "-t 20 -O 2 -w 128K")
+    return goodput_mbps(seed, nl.wan(**LONG), "-t 20 -O 2 -w 128K")
 
 
 @answer(
@@ -65,7 +66,7 @@ def window_of_iperf3(seed):
 )
 def without_window_scaling(seed):
     path = nl.wan(**LONG).tuned({"net.ipv4.tcp_window_scaling": 0})
-    return received_mbps(seed, path, "-t 20 -O 2")
+    return goodput_mbps(seed, path, "-t 20 -O 2")
 
 
 @answer(
@@ -92,7 +93,7 @@ def congestion_window_clamped(seed):
 )
 def without_timestamps(seed):
     path = nl.wan(**SLOW).tuned({"net.ipv4.tcp_timestamps": 0})
-    return received_mbps(seed, path, "-t 20 -O 2")
+    return goodput_mbps(seed, path, "-t 20 -O 2")
 
 
 @answer(
@@ -105,7 +106,7 @@ def without_timestamps(seed):
 def jumbo_frames(seed):
     cards = ("h1", 0), ("s1", 1), ("s1", 2), ("s2", 1), ("s2", 2), ("h2", 0)
     lines = [(node, f"ip link set dev {node}-eth{number} mtu 9000") for node, number in cards]
-    return received_mbps(seed, nl.wan(**SLOW, offload=False), "-t 20 -O 2", *lines)
+    return goodput_mbps(seed, nl.wan(**SLOW, offload=False), "-t 20 -O 2", *lines)
 
 
 @answer(
@@ -117,7 +118,7 @@ def jumbo_frames(seed):
 )
 def ipv6(seed):
     lines = [(f"h{n}", f"ip -6 addr add fd00::{n}/64 dev h{n}-eth0 nodad") for n in (1, 2)]
-    return received_mbps(seed, nl.wan(**SLOW), "-t 20 -O 2", *lines, address="fd00::2")
+    return goodput_mbps(seed, nl.wan(**SLOW), "-t 20 -O 2", *lines, address="fd00::2")
 
 
 @answer(
@@ -205,8 +206,7 @@ def path_mtu(seed):
         net.sleep(0.5)
         iperf3(net, "h1", "h2", "-t 2")
         net.wait(capture)
-    lengths = [line.rpartition("length ")[2] for line in capture.text.splitlines()]
-    return max(int(one) for one in lengths if one.isdigit())
+    return max(int(one["bytes"]) for one in SEGMENT.finditer(capture.text))
 
 
 @answer(

@@ -2,9 +2,10 @@
 
 import json
 from pathlib import Path
+from statistics import median
 from xml.sax.saxutils import escape
 
-from tests.validation import TOPICS, answers, middle, state
+from tests.validation import TOPICS, answers, state
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 JSON, PAGE, IMAGES = DOCS / "validation.json", DOCS / "validation.md", DOCS / "images"
@@ -104,7 +105,7 @@ def shown(values):
     """The median of some values, and the lowest and the highest where these look different."""
     if not values:
         return ""
-    low, mid, high = (f"{one:.4g}" for one in (min(values), middle(values), max(values)))
+    low, mid, high = (f"{one:.4g}" for one in (min(values), median(values), max(values)))
     return low if low == high else f"{mid} ({low} to {high})"
 
 

@@ -35,7 +35,7 @@ def marked(table):
     return table.tos.mod(4) == CE
 
 
-def received_mbps(seed, qdisc, mbps, *typed):
+def frames_mbps(seed, qdisc, mbps, *typed):
     """What two flows get that send so much, from second 0.7 to 1.7. [Mbit/s, in frames]"""
     with nl.Network(path(qdisc), seed) as net:
         quiet(net)
@@ -181,7 +181,7 @@ def pie_target(seed):
     "Mbit/s",
 )
 def fq_codel_share(seed):
-    return received_mbps(seed, "fq_codel", (8, 16))[0]
+    return frames_mbps(seed, "fq_codel", (8, 16))[0]
 
 
 @answer(
@@ -192,7 +192,7 @@ def fq_codel_share(seed):
     "Mbit/s",
 )
 def sfq_share(seed):
-    return received_mbps(seed, "sfq", (8, 16))[0]
+    return frames_mbps(seed, "sfq", (8, 16))[0]
 
 
 @answer(
@@ -224,7 +224,7 @@ def prio_rest(seed):
         "tc qdisc replace dev s1-eth2 parent 2:1 handle 4: prio",
         "tc filter add dev s1-eth2 parent 4: protocol ip u32 match ip src 10.0.0.1 flowid 4:1",
     )
-    return received_mbps(seed, "pfifo limit 50", (6, 12), *lines)[1]
+    return frames_mbps(seed, "pfifo limit 50", (6, 12), *lines)[1]
 
 
 @answer(
@@ -245,7 +245,7 @@ def htb_borrows(seed):
         "tc filter add dev s1-eth2 parent 1: protocol ip u32 match ip src 10.0.0.1 flowid 1:2",
         "tc filter add dev s1-eth2 parent 1: protocol ip u32 match ip src 10.0.0.3 flowid 1:3",
     )
-    return received_mbps(seed, "pfifo limit 50", (12, 12), *lines)[0]
+    return frames_mbps(seed, "pfifo limit 50", (12, 12), *lines)[0]
 
 
 @answer(

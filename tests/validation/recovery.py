@@ -7,7 +7,7 @@ are sent at once: numbers 30 to 69 are the *flight*. The RTT is 20 ms.
 import functools
 
 from tests.validation import answer
-from tests.validation.segments import MSS, RTT_S, Path, late_s
+from tests.validation.segments import MSS, RTT_S, Line, late_s
 
 FLIGHT = """
 s = connected({})
@@ -60,7 +60,7 @@ def undone(talk):
 @functools.cache
 def lost(seed):
     found = {}
-    with Path(seed) as net:
+    with Line(seed) as net:
         net.set(comp_sack_nr=0)  # h2 sends an ACK for each segment that is out of order
         one = net.talk(MORE, FIRST)
         found["one"] = copies_ms(one, 30)
@@ -99,7 +99,7 @@ def lost(seed):
 @functools.cache
 def late(seed):
     found = {}
-    with Path(seed) as net:
+    with Line(seed) as net:
         net.set(comp_sack_nr=0)
         three = FLIGHT.format("", 3)
         found["4 ms"] = len(net.talk(three, LATE.format(0.004)).data(30)) - 1

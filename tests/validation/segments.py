@@ -100,14 +100,14 @@ while True:
     while held and held[0][0] <= time.monotonic():
         os.write(wire, heapq.heappop(held)[2])
 """
-LINE = re.compile(
+SEGMENT = re.compile(
     r"(?P<time_s>[\d.]+) IP (?P<src>[\d.]+)\.\d+ > [\d.]+: Flags \[(?P<flag>[^\]]+)\]"
     r"(?:, seq (?P<seq>\d+)(?::\d+)?)?(?:, ack (?P<ack>\d+))?, win (?P<win>\d+)"
     r"(?:, options \[(?P<options>[^\]]*)\])?, length (?P<bytes>\d+)"
 )
 
 
-class Path(nl.Network):
+class Line(nl.Network):
     """h1 and h2, `delay` apart."""
 
     def __init__(self, seed, rate=None, delay="20ms", **more):
@@ -155,7 +155,7 @@ class Talk:
 
     def __init__(self, said, captured, windows):
         self.said = [json.loads(line) for line in said.splitlines()]
-        rows = pd.DataFrame(match.groupdict() for match in LINE.finditer(captured))
+        rows = pd.DataFrame(match.groupdict() for match in SEGMENT.finditer(captured))
         numbers = ["time_s", "seq", "ack", "win", "bytes"]
         rows[numbers] = rows[numbers].astype(float)
         rows["src"] = rows.src.map({"10.0.0.1": "h1", "10.0.0.2": "h2"})

@@ -10,7 +10,7 @@ import numpy as np
 
 from tests.validation import answer
 from tests.validation.measuring import do
-from tests.validation.segments import BEGIN, DELAYS_ACKS, RTT_S, Path, late_s, python
+from tests.validation.segments import BEGIN, DELAYS_ACKS, RTT_S, Line, late_s, python
 
 WAITS = """
 line = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -75,7 +75,7 @@ def gaps_ms(rows):
 
 @functools.cache
 def waits_ms(seed):
-    with Path(seed) as net:
+    with Line(seed) as net:
         job = do(net, "h1", python(BEGIN + WAITS, net.random.random() / 100))
     return [float(line) for line in job.text.split()]
 
@@ -84,7 +84,7 @@ def waits_ms(seed):
 def timeouts_ms(seed):
     """Gaps between the copies of a segment, without tail loss probes."""
     found = {}
-    with Path(seed) as net:
+    with Line(seed) as net:
         net.set(early_retrans=0)
         two = net.talk(TWO, "None if n == 0 and copy < 4 or n == 1 and copy < 2 else 0")
         found["20ms"], found["again"] = gaps_ms(two.data(0)), gaps_ms(two.data(1))
@@ -104,7 +104,7 @@ def timeouts_ms(seed):
 def others_ms(seed):
     """Of probes, ACKs and closed connections."""
     found = {}
-    with Path(seed) as net:
+    with Line(seed) as net:
         tail = net.talk(FLIGHT, "None if n >= 10 and copy < 2 else 0").data()
         found["tlp"] = 1000 * (tail.time_s.iloc[14] - tail.time_s.iloc[13])
         small = net.talk(ONE, server=DELAYS_ACKS)
