@@ -134,7 +134,7 @@ def round_with_delayed_acks(seed):
 
 @answer(
     "ACKs per segment at one segment each millisecond, `TCP_QUICKACK` being off",
-    "RFC 5681, 4.2: for each second full-sized segment at least",
+    "RFC 5681, 4.2: for every second full-sized segment at least",
     0.5,
     0.005,
 )
@@ -257,7 +257,7 @@ def no_nagle(seed):
     "CUBIC's window where it leaves slow start: 100 Mbit/s, an RTT of 100 ms, a bucket of 15,000"
     " bytes",
     "HyStart (Ha and Rhee 2011) as in Linux: when the ACKs of a round trip have come for half of"
-    " the RTT and 0.5 ms, here in the seventh. 640 at its begin, the bucket's 15,000 / 1514 at once"
+    " the RTT and 0.5 ms, here in the seventh. 640 at its start, the bucket's 15,000 / 1514 at once"
     " and one each 121.12 µs: 640 + 9.9 + 417",
     1067,
     5,
