@@ -25,6 +25,19 @@ def first_quick(values):
     ]
 
 
+def guest_here():
+    """The `Build` of the guest that experiments run on; an EngineError where they run on another
+    engine, by NETLAB_ENGINE or as no guest works here.
+    """
+    from netlab.engines import pick
+    from netlab.engines.guest import GuestEngine
+    from netlab.errors import EngineError
+
+    if not isinstance(chosen := pick(), GuestEngine):
+        raise EngineError(f"only the guest of this machine is measured, and not {chosen!r}")
+    return chosen.build
+
+
 def of_this_engine(digest):
     """Are numbers that an engine of this digest left those of the guest here?"""
     from netlab.engines import pick, recorded  # `tests.without_unix` is imported before netlab is

@@ -1,7 +1,7 @@
 """Twenty conclusions of the notebooks under other defaults: docs/defaults.md.
 
-``python -m tests.benchmarks.defaults`` measures them and keeps the values in defaults.csv; ``python
--m tests.benchmarks.defaults_page`` writes the page's tables and its figure out of that file.
+``python -m tests.benchmarks.defaults`` measures them, keeps the values in defaults.csv, and writes
+the page's tables and its figure; ``python -m tests.benchmarks.defaults_page`` only writes these.
 
 The experiments are the notebooks' own, at rates of 10 to 100 Mbit/s (random loss: over a link that
 is never full), so that each takes a few seconds. No path has a `burst` of its own.
@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import netlab as nl
 from netlab.engines.guest import store
+from netlab.errors import NetlabError
+from tests import guest_here
 
 CSV = Path(__file__).with_suffix(".csv")
 OPTIONS = {  # what nl.wan is given
@@ -362,12 +364,22 @@ def measure(options, seeds, names=()):
 
 
 def main():
+    from tests.benchmarks import defaults_page  # which imports this module
+
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.defaults")
     parser.add_argument("names", nargs="*", help="functions that measure, such as acks; none: all")
     parser.add_argument("--option", choices=OPTIONS, action="append", help="none: all")
     parser.add_argument("--seeds", type=int, default=3, help="how many [%(default)s]")
     given = parser.parse_args()
+    known = [one.__name__ for one in MEASURES]
+    if unknown := [name for name in given.names if name not in known]:
+        parser.error(f"unknown: {', '.join(unknown)}; these measure: {', '.join(known)}")
+    try:
+        guest_here()
+    except NetlabError as error:
+        parser.error(str(error))
     measure(given.option or OPTIONS, range(1, given.seeds + 1), given.names)
+    defaults_page.write(stored())
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from tests.validation import answer
-from tests.validation.segments import DELAYS_ACKS, SERVER, Path
+from tests.validation.segments import DELAYS_ACKS, SERVER, Line
 
 OPEN = """
 began = time.monotonic()
@@ -67,7 +67,7 @@ def unused_bytes(talk):
 
 @functools.cache
 def found(seed):
-    with Path(seed) as net:
+    with Line(seed) as net:
         steady = net.talk(STEADY, server=DELAYS_ACKS)
         return {
             "open": net.talk(OPEN).said[0],
@@ -88,7 +88,7 @@ def found(seed):
 
 @functools.cache
 def hystart_exit(seed):
-    with Path(seed, "100mbit", "100ms", burst=15_000, limit=5_000_000) as net:
+    with Line(seed, "100mbit", "100ms", burst=15_000, limit=5_000_000) as net:
         windows = net.talk("s = connected('cubic'); send(s, 2000); time.sleep(2)").windows
     return windows.ssthresh.dropna().iloc[0]
 
@@ -123,10 +123,11 @@ def sixth_round(seed):
 
 @answer(
     "segments in the fifth round trip where the receiver delays its ACKs",
-    "RFC 3465 counts bytes and not ACKs: 2^4 · 10 (Linux has no limit L)",
+    "RFC 3465 counts bytes and not ACKs: 2^4 · 10 (RFC 5681, 3.1, counts ACKs: 10 · 1.5^4 = 51)",
     160,
     0.5,
     "segments",
+    cause="ns-3 has 144: it limits how much one ACK can open the window, most likely.",
 )
 def round_with_delayed_acks(seed):
     return found(seed)["delayed"][4]
@@ -134,7 +135,7 @@ def round_with_delayed_acks(seed):
 
 @answer(
     "ACKs per segment at one segment each millisecond, `TCP_QUICKACK` being off",
-    "RFC 5681, 4.2: for each second full-sized segment at least",
+    "RFC 5681, 4.2: for every second full-sized segment at least",
     0.5,
     0.005,
 )
@@ -165,8 +166,8 @@ def time_of_71_segments(seed):
 
 
 @answer(
-    "segments in the first round trip after 0.4 s of silence, a window of 80 and an RTO of 220 ms",
-    "RFC 2861: half for each RTO of silence, 80 / 2",
+    "segments in the first round trip after more than one RTO of silence, a window of 80",
+    "Linux, after RFC 2861 (Historic): half for each RTO of silence, 80 / 2 (RFC 5681, 4.1: 10)",
     40,
     0.5,
     "segments",
@@ -188,7 +189,7 @@ def after_a_long_pause(seed):
 
 @answer(
     "window after 50 times five segments, 30 ms apart",
-    "RFC 7661: a window that is not used does not grow, 10",
+    "RFC 7661: a window of which no more than half is used does not grow, 10",
     10,
     0.5,
     "segments",
@@ -256,9 +257,10 @@ def no_nagle(seed):
 @answer(
     "CUBIC's window where it leaves slow start: 100 Mbit/s, an RTT of 100 ms, a bucket of 15,000"
     " bytes",
-    "HyStart (Ha and Rhee 2011) as in Linux: when the ACKs of a round trip have come for half of"
-    " the RTT and 0.5 ms, here in the seventh. 640 at its begin, the bucket's 15,000 / 1514 at once"
-    " and one each 121.12 µs: 640 + 9.9 + 417",
+    "HyStart (Ha and Rhee 2011) as in Linux (HyStart++, RFC 9406, has no such trains of ACKs):"
+    " when the ACKs of a round trip have come for half of the RTT and 0.5 ms, here in the"
+    " seventh. 640 at its start, the bucket's 15,000 / 1514 at once and one each 121.12 µs: 640"
+    " + 9.9 + 417",
     1067,
     5,
     "segments",

@@ -8,7 +8,8 @@ import statistics
 import netlab as nl
 from tests.validation import answer
 from tests.validation.links import sent_bytes
-from tests.validation.measuring import iperf3, quiet
+from tests.validation.measuring import do, iperf3, quiet
+from tests.validation.segments import SEGMENT
 
 RTT_S = 0.1
 LONG = {"rate": None, "delay": "100ms", "pairs": 1, "offload": False}
@@ -16,12 +17,11 @@ SLOW = {"rate": "10mbit", "delay": "20ms", "pairs": 1, "burst": 20_000, "limit":
 GOODPUT = "goodput of TCP over tbf of 10 Mbit/s, RTT 20 ms, {}"
 
 
-def received_mbps(seed, path, words, *typed, address=None):
+def goodput_mbps(seed, path, words, *typed, address=None):
     """What iperf3's receiver counts, after lines that are typed on nodes."""
     with nl.Network(path, seed) as net:
         for node, line in typed:
-            job = net.run(node, line, echo=False)
-            assert job.status == 0, job.text
+            do(net, node, line)
         return iperf3(net, "h1", "h2", words, address).read().streams.received_bps[0] / 1e6
 
 
@@ -43,7 +43,7 @@ def window_per_rtt(seed):
 @answer(
     "iperf3 with `-w 128K`, RTT 100 ms: goodput",
     "iperf3(1): a window of 131,072 bytes; Linux doubles the buffer (socket(7)) and promises half"
-    " of it (tcp(7), tcp_adv_win_scale); 131,072 · 8 / 100 ms",
+    " of it (Linux's ip-sysctl before 6.6, tcp_adv_win_scale = 1); 131,072 · 8 / 100 ms",
     131_072 * 8 / RTT_S / 1e6,
     0.15,
     "Mbit/s",
@@ -53,7 +53,7 @@ def window_per_rtt(seed):
     " 156,000 bytes, as what has come and is not read yet is taken off: 11.4 to 12.5 Mbit/s.",
 )
 def window_of_iperf3(seed):
-    return received_mbps(seed, nl.wan(**LONG), "-t 20 -O 2 -w 128K")
+    return goodput_mbps(seed, nl.wan(**LONG), "-t 20 -O 2 -w 128K")
 
 
 @answer(
@@ -66,7 +66,7 @@ def window_of_iperf3(seed):
 )
 def without_window_scaling(seed):
     path = nl.wan(**LONG).tuned({"net.ipv4.tcp_window_scaling": 0})
-    return received_mbps(seed, path, "-t 20 -O 2")
+    return goodput_mbps(seed, path, "-t 20 -O 2")
 
 
 @answer(
@@ -79,7 +79,7 @@ def without_window_scaling(seed):
 def congestion_window_clamped(seed):
     path = nl.wan(**LONG).tuned({"net.ipv4.tcp_no_metrics_save": 0}, "h1")
     with nl.Network(path, seed) as net:
-        net.run("h1", "ip route change 10.0.0.0/8 dev h1-eth0 cwnd lock 20", echo=False)
+        do(net, "h1", "ip route change 10.0.0.0/8 dev h1-eth0 cwnd lock 20")
         iperf3(net, "h1", "h2", "-t 1")  # Linux reads the route when it keeps what it has learned
         return iperf3(net, "h1", "h2", "-t 20 -O 2").read().streams.received_bps[0] / 1e6
 
@@ -93,7 +93,7 @@ def congestion_window_clamped(seed):
 )
 def without_timestamps(seed):
     path = nl.wan(**SLOW).tuned({"net.ipv4.tcp_timestamps": 0})
-    return received_mbps(seed, path, "-t 20 -O 2")
+    return goodput_mbps(seed, path, "-t 20 -O 2")
 
 
 @answer(
@@ -106,7 +106,7 @@ def without_timestamps(seed):
 def jumbo_frames(seed):
     cards = ("h1", 0), ("s1", 1), ("s1", 2), ("s2", 1), ("s2", 2), ("h2", 0)
     lines = [(node, f"ip link set dev {node}-eth{number} mtu 9000") for node, number in cards]
-    return received_mbps(seed, nl.wan(**SLOW, offload=False), "-t 20 -O 2", *lines)
+    return goodput_mbps(seed, nl.wan(**SLOW, offload=False), "-t 20 -O 2", *lines)
 
 
 @answer(
@@ -118,15 +118,15 @@ def jumbo_frames(seed):
 )
 def ipv6(seed):
     lines = [(f"h{n}", f"ip -6 addr add fd00::{n}/64 dev h{n}-eth0 nodad") for n in (1, 2)]
-    return received_mbps(seed, nl.wan(**SLOW), "-t 20 -O 2", *lines, address="fd00::2")
+    return goodput_mbps(seed, nl.wan(**SLOW), "-t 20 -O 2", *lines, address="fd00::2")
 
 
 @answer(
     "iperf3 with `-u -b 12M -l 1448` over tbf of 10 Mbit/s: share that is lost in 10 s",
-    "arithmetic: 1 - rate / offered; 12 Mbit/s of payload are 12 · 1490 / 1448 of frames. The"
-    " margin is what a queue of 15,140 bytes keeps, twice",
-    100 * (1 - 10 / (12 * 1490 / 1448)),
-    0.2,
+    "arithmetic: 1 - carried / offered; 12 Mbit/s of payload are 12 · 1490 / 1448 of frames, and"
+    " 10 s of the rate and the queue's 15,140 bytes are carried",
+    100 * (1 - (100e6 + 8 * 15_140) / (120e6 * 1490 / 1448)),
+    0.03,
     "%",
 )
 def lost_datagrams(seed):
@@ -140,7 +140,7 @@ def datagrams_of_iperf3(seed, delay):
     """1 Mbit/s of UDP for 20 s, of which a datagram of 1,448 bytes is sent each 11.6 ms."""
     with nl.Network(nl.wan(None, None, pairs=1, offload=False), seed) as net:
         quiet(net)
-        net.run("s1", f"tc qdisc add dev s1-eth2 root netem delay {delay}", echo=False)
+        do(net, "s1", f"tc qdisc add dev s1-eth2 root netem delay {delay}")
         return iperf3(net, "h1", "h2", "-u -b 1M -t 20 -i 0.5 --get-server-output")
 
 
@@ -201,13 +201,12 @@ def path_mtu(seed):
     )
     with nl.Network(path, seed) as net:
         for router in ("r1", "r2"):
-            net.run(router, f"ip link set dev {router}-eth1 mtu 1400", echo=False)
+            do(net, router, f"ip link set dev {router}-eth1 mtu 1400")
         capture = net.start("h2", "timeout 4 tcpdump -nn -i h2-eth0 tcp and dst host 10.0.2.1")
         net.sleep(0.5)
         iperf3(net, "h1", "h2", "-t 2")
         net.wait(capture)
-    lengths = [line.rpartition("length ")[2] for line in capture.text.splitlines()]
-    return max(int(one) for one in lengths if one.isdigit())
+    return max(int(one["bytes"]) for one in SEGMENT.finditer(capture.text))
 
 
 @answer(
@@ -221,5 +220,5 @@ def fragments(seed):
     with nl.Network(nl.wan("10mbit", "20ms", pairs=1, offload=False), seed) as net:
         quiet(net)
         before = sent_bytes(net)
-        net.run("h1", "ping -c 1 -s 4000 10.0.0.2", echo=False)
+        do(net, "h1", "ping -c 1 -s 4000 10.0.0.2")
         return sent_bytes(net) - before

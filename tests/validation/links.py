@@ -6,7 +6,7 @@ import math
 
 import netlab as nl
 from tests.validation import answer
-from tests.validation.measuring import datagrams, iperf3, quiet
+from tests.validation.measuring import datagrams, do, iperf3, quiet
 
 COUNT = 5000  # datagrams of 142 bytes, one each ms
 BUCKET = {"rate": "10mbit", "delay": None, "pairs": 1, "offload": False}
@@ -90,7 +90,7 @@ def burst(seed):
 
 
 def sent_bytes(net):
-    job = net.run("s1", "tc -s -j qdisc show dev s1-eth2", echo=False)
+    job = do(net, "s1", "tc -s -j qdisc show dev s1-eth2")
     return json.loads(job.text)[0]["bytes"]
 
 
@@ -158,7 +158,7 @@ def through_netem(seed, words):
     """The datagrams that arrive, in the order in which they do."""
     with nl.Network(nl.wan(None, None, pairs=1, offload=False), seed) as net:
         quiet(net)
-        net.run("s1", f"tc qdisc add dev s1-eth2 root netem {words} limit 100000", echo=False)
+        do(net, "s1", f"tc qdisc add dev s1-eth2 root netem {words} limit 100000")
         return datagrams(net, "h1", "h2", COUNT, 0.001)
 
 
@@ -255,5 +255,5 @@ def normal_jitter(seed):
 def rate_with_overhead(seed):
     with nl.Network(nl.wan(None, None, pairs=1, offload=False), seed) as net:
         quiet(net)
-        net.run("s1", "tc qdisc add dev s1-eth2 root netem rate 10mbit 20", echo=False)
+        do(net, "s1", "tc qdisc add dev s1-eth2 root netem rate 10mbit 20")
         return datagrams(net, "h1", "h2", 20, 0.01, 1514).delay_ms.mean()

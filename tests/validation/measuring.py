@@ -44,6 +44,14 @@ except TimeoutError:
 """
 
 
+def do(net, node, line):
+    """Type a line that must not fail; its `Job`."""
+    job = net.run(node, line, echo=False)
+    if job.status:
+        raise RuntimeError(f"{node}: {line}: {job.text}")
+    return job
+
+
 def start(net, src, dst, count, every_s, frame_bytes=142, tos=0, at_once=1):
     """Start `count` frames of so many bytes, one every `every_s`, the first few at once; -> jobs
     for `arrived`. A host receives one such flow at a time.
@@ -81,10 +89,10 @@ def quiet(net):
     addresses: h1 and h2, h3 and h4.
     """
     for node in net.topology.node_names:
-        net.run(node, "sysctl -wq net.ipv6.conf.all.disable_ipv6=1", echo=False)
+        do(net, node, "sysctl -wq net.ipv6.conf.all.disable_ipv6=1")
     hosts = net.topology.hosts
     for one, other in zip(hosts[::2], hosts[1::2], strict=True):
-        net.run(one.name, f"ping -c 1 {other.ip}", echo=False)
+        do(net, one.name, f"ping -c 1 {other.ip}")
 
 
 def iperf3(net, src, dst, words, address=None):
@@ -94,6 +102,6 @@ def iperf3(net, src, dst, words, address=None):
     server = net.start(dst, "iperf3 -s -1 -J")
     net.sleep(0.2)
     address = address or net.topology.host(dst).ip
-    job = net.run(src, f"iperf3 -c {address} -l 1448 -J {words}", echo=False)
+    job = do(net, src, f"iperf3 -c {address} -l 1448 -J {words}")
     net.wait(server)
     return job

@@ -207,7 +207,7 @@ def queues():
     yield "queues/codel-first-drop", dropped_ms[0] - 1000 * above_s
     yield "queues/codel-second-drop", dropped_ms[1] - dropped_ms[0]
     yield "queues/codel-tenth-drop", dropped_ms[9] - dropped_ms[0]
-    seen.datagrams("10Mbps", "ns3::PieQueueDisc", 1512, 9000, every_s, 0)
+    seen.datagrams("10Mbps", "ns3::PieQueueDisc", 1512, 16_000, every_s, 0)
     late = numbers(seen.waits_s) > 6
     yield "queues/pie-target", 1000 * numbers(seen.waited_s)[late].mean()
 
@@ -280,11 +280,11 @@ def reno():
     yield "congestion/reno-halving", left
     yield "congestion/reno-period", period_s / rtt_s
     yield "congestion/mathis-periodic", per_s * rtt_s / math.sqrt(segments)
-    got, _ = tcp("TcpLinuxReno", rtt_s, 65, loss=0.001)
+    got, _ = tcp("TcpLinuxReno", rtt_s, 125, loss=0.001)
     times_s, _, states = windows()
     repairs = (states[1:] == REPAIRS) & (states[:-1] != REPAIRS) & (times_s[1:] > 5)
-    per_s = got / 60 / 1448
-    yield "congestion/mathis-random", per_s * rtt_s * math.sqrt(repairs.sum() / (60 * per_s))
+    per_s = got / 120 / 1448
+    yield "congestion/mathis-random", per_s * rtt_s * math.sqrt(repairs.sum() / (120 * per_s))
 
 
 def cubic():

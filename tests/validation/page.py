@@ -2,9 +2,10 @@
 
 import json
 from pathlib import Path
+from statistics import median
 from xml.sax.saxutils import escape
 
-from tests.validation import TOPICS, answers, middle, state
+from tests.validation import TOPICS, answers, state
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 JSON, PAGE, IMAGES = DOCS / "validation.json", DOCS / "validation.md", DOCS / "images"
@@ -14,19 +15,24 @@ HEAD = """# Known answers
 
 <!-- Written by `make validation`, out of docs/validation.json. -->
 
-How right is the engine? For each row, arithmetic, an RFC or a paper says what must come out. \
+How right is the engine? For each row, arithmetic, an RFC, a paper or a manual says what must \
+come out, or, where these leave it open, Linux's own source. \
 The row has that value, how near is near enough, and what ten runs with ten seeds gave: \
-their median, and the lowest and the highest where they differ.
+their median, and the lowest and the highest where these look different.
 
 {counts}
 
 - **This engine**: {engine}.
 - **Second kernel**: {second}. The same recipe with another series of Linux: \
-what both agree on is not one kernel's fault.
-- **ns-3**: {ns3}. A simulator with its own TCP and queues, where it can say something.
+three seeds. What both agree on is no fault of one series.
+- **ns-3**: {ns3}. One run. A simulator with its own TCP and queues, where it can \
+say something; its CoDel, CUBIC and Reno are modelled on Linux's.
 
-**Within**: all ten runs are within the margin. **Outside**: at least one is not; \
-the reason stands below the table, as far as it is known. **Open**: not measured.
+**Within**: all ten runs are within the margin. **Outside**: at least one is not. Bold is what is \
+not within; the reason stands below the table, as far as it is known. **Open**: not measured.
+
+A timer of Linux is never early, and late by some ticks. Where one decides, the source's time and \
+half of the longest delay are expected, and that half is the margin.
 
 In the figures a row's dots are its runs, and the grey band is its margin; \
 a dot beyond three margins stands at the edge.
@@ -66,7 +72,7 @@ def page(results):
             counts=counts,
             engine=engines.get("engine", "not measured"),
             second=engines.get("second", "not measured"),
-            ns3=results["engines"].get("ns3", "not measured"),
+            ns3=results["engines"].get("ns3", "not measured").removeprefix("ns-3 "),
         )
     ]
     for topic, title in TOPICS.items():
@@ -82,9 +88,8 @@ def table(topic, rows):
         row = rows.get(one.name, {})
         name = one.name.split("/")[1]
         expected = f"{one.expected:.6g} ± {one.margin:.3g} {one.unit}".strip()
-        cells = [shown(row.get(column)) for column in COLUMNS]
+        cells = [shown(one, row.get(column)) for column in COLUMNS]
         told = state(one, row.get("engine"))
-        told = f"**{told}**" if told == "outside" else told
         cells = [f"`{name}`: {one.about}", one.source, expected, *cells, told]
         yield f"| {' | '.join(cells)} |"
     yield ""
@@ -97,12 +102,13 @@ def table(topic, rows):
     yield ""
 
 
-def shown(values):
-    """The median of some values, and the lowest and the highest where these look different."""
+def shown(one, values):
+    """The median, and the lowest and the highest where these look different; bold if outside."""
     if not values:
         return ""
-    low, mid, high = (f"{one:.4g}" for one in (min(values), middle(values), max(values)))
-    return low if low == high else f"{mid} ({low} to {high})"
+    low, mid, high = (f"{value:.4g}" for value in (min(values), median(values), max(values)))
+    text = low if low == high else f"{mid} ({low} to {high})"
+    return f"**{text}**" if state(one, values) == "outside" else text
 
 
 WIDTH, HALF, LEFT, ROW, EDGE = 760, 240, 240, 22, 3

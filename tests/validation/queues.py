@@ -7,7 +7,7 @@ import numpy as np
 
 import netlab as nl
 from tests.validation import answer
-from tests.validation.measuring import arrived, datagrams, iperf3, quiet, start
+from tests.validation.measuring import arrived, datagrams, do, iperf3, quiet, start
 
 FRAME_MS = 1514 * 8 / 10e3  # at 10 Mbit/s
 ECT_0, ECT_1, CE = 2, 1, 3
@@ -35,13 +35,12 @@ def marked(table):
     return table.tos.mod(4) == CE
 
 
-def received_mbps(seed, qdisc, mbps, *typed):
+def frames_mbps(seed, qdisc, mbps, *typed):
     """What two flows get that send so much, from second 0.7 to 1.7. [Mbit/s, in frames]"""
     with nl.Network(path(qdisc), seed) as net:
         quiet(net)
         for line in typed:
-            job = net.run("s1", line, echo=False)
-            assert job.status == 0, job.text
+            do(net, "s1", line)
         began_s = net.clock
         every_s = [1514 * 8 / (1e6 * one) for one in mbps]
         jobs = [
@@ -57,9 +56,9 @@ def received_mbps(seed, qdisc, mbps, *typed):
 
 @answer(
     "pfifo, limit of 50 frames, 12 Mbit/s of UDP offered: longest time in the queue and the bucket",
-    "arithmetic: 50 · 1514 · 8 / 10 Mbit/s, up to one frame less",
-    50 * FRAME_MS - FRAME_MS / 2,
-    FRAME_MS / 2,
+    "arithmetic: 50 · 1514 · 8 / 10 Mbit/s",
+    50 * FRAME_MS,
+    0.02,
     "ms",
 )
 def longest_wait(seed):
@@ -182,7 +181,7 @@ def pie_target(seed):
     "Mbit/s",
 )
 def fq_codel_share(seed):
-    return received_mbps(seed, "fq_codel", (8, 16))[0]
+    return frames_mbps(seed, "fq_codel", (8, 16))[0]
 
 
 @answer(
@@ -193,7 +192,7 @@ def fq_codel_share(seed):
     "Mbit/s",
 )
 def sfq_share(seed):
-    return received_mbps(seed, "sfq", (8, 16))[0]
+    return frames_mbps(seed, "sfq", (8, 16))[0]
 
 
 @answer(
@@ -225,7 +224,7 @@ def prio_rest(seed):
         "tc qdisc replace dev s1-eth2 parent 2:1 handle 4: prio",
         "tc filter add dev s1-eth2 parent 4: protocol ip u32 match ip src 10.0.0.1 flowid 4:1",
     )
-    return received_mbps(seed, "pfifo limit 50", (6, 12), *lines)[1]
+    return frames_mbps(seed, "pfifo limit 50", (6, 12), *lines)[1]
 
 
 @answer(
@@ -246,7 +245,7 @@ def htb_borrows(seed):
         "tc filter add dev s1-eth2 parent 1: protocol ip u32 match ip src 10.0.0.1 flowid 1:2",
         "tc filter add dev s1-eth2 parent 1: protocol ip u32 match ip src 10.0.0.3 flowid 1:3",
     )
-    return received_mbps(seed, "pfifo limit 50", (12, 12), *lines)[0]
+    return frames_mbps(seed, "pfifo limit 50", (12, 12), *lines)[0]
 
 
 @answer(
@@ -266,7 +265,7 @@ def fq_maxrate(seed):
 
 @answer(
     "iperf3 with `--fq-rate 5M` over a link without a rate, RTT 10 ms: goodput of TCP",
-    "iperf3(1), tc-fq(8): the socket's SO_MAX_PACING_RATE, 5 Mbit/s of payload",
+    "iperf3(1): SO_MAX_PACING_RATE, which Linux's TCP counts in payload: 5 Mbit/s",
     5,
     0.05,
     "Mbit/s",
@@ -279,7 +278,7 @@ def paced_by_the_socket(seed):
 
 @answer(
     "dualpi2: how many of 20 ECT(1) frames that come at once are marked",
-    "RFC 9332: those that wait longer than 1 ms; frame n waits (n - 2) · 1.2112 ms",
+    "tc-dualpi2(8): those that wait longer than 1 ms; frame n waits (n - 2) · 1.2112 ms",
     18,
     0.5,
     "frames",

@@ -7,7 +7,7 @@ are sent at once: numbers 30 to 69 are the *flight*. The RTT is 20 ms.
 import functools
 
 from tests.validation import answer
-from tests.validation.segments import MSS, RTT_S, Path, late_s
+from tests.validation.segments import MSS, RTT_S, Line, late_s
 
 FLIGHT = """
 s = connected({})
@@ -60,7 +60,7 @@ def undone(talk):
 @functools.cache
 def lost(seed):
     found = {}
-    with Path(seed) as net:
+    with Line(seed) as net:
         net.set(comp_sack_nr=0)  # h2 sends an ACK for each segment that is out of order
         one = net.talk(MORE, FIRST)
         found["one"] = copies_ms(one, 30)
@@ -99,7 +99,7 @@ def lost(seed):
 @functools.cache
 def late(seed):
     found = {}
-    with Path(seed) as net:
+    with Line(seed) as net:
         net.set(comp_sack_nr=0)
         three = FLIGHT.format("", 3)
         found["4 ms"] = len(net.talk(three, LATE.format(0.004)).data(30)) - 1
@@ -185,8 +185,8 @@ def cubic_keeps(seed):
 
 @answer(
     "segments that are sent in the first round trip of a recovery, Reno",
-    "RFC 6937, proportional: 37 of the flight are delivered from the third ACK on, of 41 under way:"
-    " ceil(37 · 20 / 41)",
+    "RFC 6937 (now RFC 9937), proportional: 37 of the flight are delivered from the third ACK"
+    " on, of 41 under way: ceil(37 · 20 / 41)",
     19,
     0.5,
     "segments",
@@ -239,9 +239,11 @@ def lost_again(seed):
     "time from the last two segments of a flight, both lost, to the ACK of all",
     "RFC 8985: one RTT to the last ACK, 2 · SRTT and Linux's 2 ticks to the probe, one RTT to its"
     " ACK and one to repair the other: 20 + 42 + 20 + 20",
-    102,
-    1000 * late_s(0.042) + 0.3,
+    102 + 500 * late_s(0.042),
+    500 * late_s(0.042) + 0.3,
     "ms",
+    cause="The second kernel took 308.6 ms with one seed of three, as if an RTO had come, and not"
+    " the probe. Why is open.",
 )
 def lost_tail(seed):
     return lost(seed)["tail"]
@@ -271,8 +273,8 @@ def a_little_late(seed):
 @answer(
     "time from such a segment, 12 ms late, to its second copy",
     "RFC 8985, 6.2: 20 + 20/4 ms; Linux adds 2 ticks",
-    27,
-    1000 * late_s(0.007),
+    27 + 500 * late_s(0.007),
+    500 * late_s(0.007),
     "ms",
 )
 def too_late(seed):
@@ -281,7 +283,8 @@ def too_late(seed):
 
 @answer(
     "the window of 40, when a segment that was sent again comes 8 ms late",
-    "RFC 3522 and RFC 4015 (Eifel): as before; the ACK itself may add 1",
+    "RFC 3522 (Eifel) detects it; Linux then takes window and threshold of before; the ACK may"
+    " add 1",
     40,
     1,
     "segments",
@@ -347,7 +350,7 @@ def slow_start_after_rto(seed):
 
 @answer(
     "new segments that are sent when the first ACK comes after an RTO",
-    "RFC 5682, 2.1 (F-RTO): 2",
+    "RFC 5682, 3.1 (F-RTO with SACK): up to 2",
     2,
     0.5,
     "segments",

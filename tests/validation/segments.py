@@ -18,6 +18,7 @@ import pandas as pd
 import netlab as nl
 from netlab.engines.protocol import Watch
 from netlab.readers import read_windows
+from tests.validation.measuring import do
 
 MSS = 1448  # of Ethernet's 1500 bytes, without the headers of IP and TCP and its time stamps
 RTT_S = 0.02
@@ -99,34 +100,29 @@ while True:
     while held and held[0][0] <= time.monotonic():
         os.write(wire, heapq.heappop(held)[2])
 """
-LINE = re.compile(
+SEGMENT = re.compile(
     r"(?P<time_s>[\d.]+) IP (?P<src>[\d.]+)\.\d+ > [\d.]+: Flags \[(?P<flag>[^\]]+)\]"
     r"(?:, seq (?P<seq>\d+)(?::\d+)?)?(?:, ack (?P<ack>\d+))?, win (?P<win>\d+)"
     r"(?:, options \[(?P<options>[^\]]*)\])?, length (?P<bytes>\d+)"
 )
 
 
-class Path(nl.Network):
+class Line(nl.Network):
     """h1 and h2, `delay` apart."""
 
     def __init__(self, seed, rate=None, delay="20ms", **more):
         super().__init__(nl.wan(rate, delay, pairs=1, offload=False, **more), seed=seed)
         self.random = random.Random(seed)
 
-    def do(self, host, line):
-        if (job := self.run(host, line, echo=False)).status:
-            raise RuntimeError(f"{line}: {job.text}")
-
     def change(self, delay):
-        self.do(
-            "s1", f"tc qdisc change dev s1-eth2 root handle 1: netem delay {delay} limit 1000000"
-        )
+        netem = f"root handle 1: netem delay {delay} limit 1000000"
+        do(self, "s1", f"tc qdisc change dev s1-eth2 {netem}")
 
     def set(self, **settings):
         """Settings of both hosts' TCP, such as early_retrans=0."""
         line = " ".join(f"net.ipv4.tcp_{name}={value}" for name, value in settings.items())
         for host in ("h1", "h2"):
-            self.do(host, f"sysctl -w {line}")
+            do(self, host, f"sysctl -w {line}")
 
     def talk(self, script, rule=None, server=SERVER):
         """What happens while h1 carries out this script, and h2 this server's: a `Talk`.
@@ -148,7 +144,7 @@ class Path(nl.Network):
         for one in running[::-1]:
             one.stop()
         if rule:
-            self.do("h2", "tc qdisc del dev h2-eth0 clsact")
+            do(self, "h2", "tc qdisc del dev h2-eth0 clsact")
         if job.status:
             raise RuntimeError("\n".join([job.text, *(one.text for one in running)]))
         return Talk(job.text, running[-1].text, self.watched(0)["windows"])
@@ -159,7 +155,7 @@ class Talk:
 
     def __init__(self, said, captured, windows):
         self.said = [json.loads(line) for line in said.splitlines()]
-        rows = pd.DataFrame(match.groupdict() for match in LINE.finditer(captured))
+        rows = pd.DataFrame(match.groupdict() for match in SEGMENT.finditer(captured))
         numbers = ["time_s", "seq", "ack", "win", "bytes"]
         rows[numbers] = rows[numbers].astype(float)
         rows["src"] = rows.src.map({"10.0.0.1": "h1", "10.0.0.2": "h2"})
