@@ -24,11 +24,15 @@ def test_a_window_that_the_kernel_refuses_is_an_error_whose_remedy_helps():
 
 
 def test_a_typed_test_says_the_same_without_j():
+    """Nothing is lost, and blocks are small: else a microsecond would make another run or sum."""
+
     def typed(option):
-        with nl.Network(nl.wan("100mbit", "20ms", loss="0.05%", pairs=1), seed=3) as net:
+        with nl.Network(nl.wan("100mbit", "20ms", pairs=1), seed=3) as net:
             server = net.start("h2", "iperf3 -s -1")
             net.sleep(0.5)
-            client = net.run("h1", f"iperf3 -c 10.0.0.2 -t 3 -P 2{option}", echo=False)
+            client = net.run(
+                "h1", f"iperf3 -c 10.0.0.2 -t 3 -P 2 -w 50K -l 1448{option}", echo=False
+            )
             net.wait(server)
             return client.read(), server.read()
 
@@ -36,7 +40,7 @@ def test_a_typed_test_says_the_same_without_j():
     assert text.meta["rounding"] <= 0.005 and report.meta["rounding"] == 0
     for table, other in ((text.streams, report.streams), (text.intervals, report.intervals)):
         assert table[["stream", "src", "dst"]].equals(other[["stream", "src", "dst"]])
-        assert table.retransmits.equals(other.retransmits) and table.retransmits.sum() > 0
+        assert table.retransmits.tolist() == other.retransmits.tolist() == [0] * len(table)
         for column in ("sent_bps", "received_bps"):
             assert table[column].to_numpy() == pytest.approx(other[column], rel=0.0051, nan_ok=True)
     assert text.intervals.cwnd_bytes.to_numpy() == pytest.approx(
