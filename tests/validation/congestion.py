@@ -118,6 +118,68 @@ def mathis_periodic(seed):
     return goodput_bps * RENO_RTT_S / (8 * MSS_BYTES) / math.sqrt(RENO_SEGMENTS)
 
 
+BUFFER_RTT_S, BUFFER_MBPS = 0.1, 20
+BUFFER_BDP = BUFFER_MBPS * 1e6 * BUFFER_RTT_S / 8 / FRAME_BYTES  # [frame]
+
+
+def used_by_reno(seed, share):
+    """The part of a line that one Reno flow uses, whose queue holds this share of a BDP. [%]"""
+    path = nl.wan(
+        f"{BUFFER_MBPS}mbit",
+        f"{1000 * BUFFER_RTT_S:g}ms",
+        pairs=1,
+        offload=False,
+        serialise=True,
+        limit=round(share * BUFFER_BDP) * FRAME_BYTES,
+        host_qdisc="fq",
+    )
+    flow = nl.Iperf3("h1", "h2", congestion="reno", time=150, omit=30)
+    goodput_bps = nl.run(path, flow, seed=seed).flows.received_bps[0]
+    return 100 * goodput_bps / (BUFFER_MBPS * 1e6 * MSS_BYTES / FRAME_BYTES)
+
+
+def sawtooth_uses(share):
+    """The part that a sawtooth uses: (1 - b) / 2 round trips per segment of the BDP with windows
+    from (1 + b) / 2 to 1, and b with an RTT that grows to 1 + b. [%]
+    """
+    short, full = (1 - share) / 2, share * (1 + share / 2)
+    return 100 * (short * (3 + share) / 4 + full) / (short + full)
+
+
+@answer(
+    "what one paced Reno flow uses of 20 Mbit/s, 100 ms, with a queue of 0.06 BDP (10 frames)",
+    "Mathis et al. 1997: 3/4 without a queue; with b = 0.06: a window between (1 + b)/2 and 1 + b"
+    " BDP, one segment more per RTT, which grows with the queue",
+    sawtooth_uses(10 / BUFFER_BDP),
+    1.5,
+    "%",
+)
+def without_a_buffer(seed):
+    return used_by_reno(seed, 10 / BUFFER_BDP)
+
+
+@answer(
+    "the same with a queue of a quarter of the BDP",
+    "the same with b = 1/4",
+    sawtooth_uses(0.25),
+    1.5,
+    "%",
+)
+def quarter_of_a_buffer(seed):
+    return used_by_reno(seed, 0.25)
+
+
+@answer(
+    "the same with a queue of one BDP",
+    "Villamizar and Song 1994, Appenzeller et al. 2004: the line is never idle",
+    100,
+    0.5,
+    "%",
+)
+def full_buffer(seed):
+    return used_by_reno(seed, 1)
+
+
 def with_random_loss(seed, delay, loss, time_s, **sysctls):
     """A Reno flow's goodput [segment/s], and how many of its windows' losses it saw: repairs, and
     timeouts that came without.
@@ -134,11 +196,11 @@ def with_random_loss(seed, delay, loss, time_s, **sysctls):
 
 @answer(
     "Mathis' C, netem's random loss of 0.1 %; p is repairs per segment, as counted",
-    "Mathis et al. 1997, table 1, after Ott et al.: 1.31; left out are the repair (one round trip"
-    " of 27: 0.03), delayed ACKs, whole segments, a second loss in a window (0.01 each), and chance"
-    " (0.02)",
-    1.31,
-    0.08,
+    "Mathis et al. 1997, table 1, after Ott et al.: 1.31. Left out are the repair (one round trip"
+    " of 27: 0.03), and delayed ACKs, whole segments and a second loss in a window (0.01 each): 1.25"
+    " to 1.31; and chance (0.02)",
+    1.28,
+    0.05,
 )
 def mathis_random(seed):
     segments_per_s, losses = with_random_loss(seed, "20ms", "0.1%", 120)
@@ -163,16 +225,20 @@ def padhye(seed):
     return segments_per_s * 8 * MSS_BYTES / model_bps
 
 
+def after_the_last_repair(windows):
+    """Times from its end on [s], and windows; and the window before the loss."""
+    after = np.flatnonzero((windows.state == "open") & (windows.state.shift() == "recovery"))[-1]
+    first = np.flatnonzero((windows.state == "disorder") & (windows.state.shift() == "open"))[-1]
+    rows = windows.iloc[after:]
+    times_s = (rows.time_s - rows.time_s.iloc[0]).to_numpy()
+    return times_s, rows.cwnd.to_numpy(), windows.cwnd.iloc[first - 1]
+
+
 @functools.cache
 def cubic_after_a_loss(seed):
     """Times from the end of the repair on, and windows; and the window before the loss."""
     line = f"sleep 2.2; {one_of(64)}; sleep 0.08; tc qdisc del dev h2-eth0 ingress"
-    windows = losing(line, "cubic", "100ms", 11, seed, "fq").windows
-    (after,) = np.flatnonzero((windows.state == "open") & (windows.state.shift() == "recovery"))
-    first = np.flatnonzero(windows.state == "disorder")[0]
-    rows = windows.iloc[after:]
-    times_s = (rows.time_s - rows.time_s.iloc[0]).to_numpy()
-    return times_s, rows.cwnd.to_numpy(), windows.cwnd.iloc[first - 1]
+    return after_the_last_repair(losing(line, "cubic", "100ms", 11, seed, "fq").windows)
 
 
 def reached_s(seed, more):
@@ -214,6 +280,28 @@ def cubic_k(seed):
 def cubic_c(seed):
     half_s = (reached_s(seed, 30) - reached_s(seed, -30)) / 2
     return 30 / half_s**3
+
+
+@functools.cache
+def cubic_after_two_losses(seed):
+    """As `cubic_after_a_loss`, where the next one comes before the window is what it was."""
+    on, off = one_of(64), "tc qdisc del dev h2-eth0 ingress"
+    line = f"sleep 2.2; {on}; sleep 0.08; {off}; sleep 1; {on}; sleep 0.08; {off}"
+    return after_the_last_repair(losing(line, "cubic", "100ms", 12, seed, "fq").windows)
+
+
+@answer(
+    "CUBIC, 100 ms, a second loss below the old window: the middle between 10 segments below and"
+    " above 0.85 of the window before it, divided by K",
+    "RFC 9438, 4.7 (fast convergence): the plateau is at W (1 + 0.7)/2, which is reached after K ="
+    " cbrt((0.85 - 0.7) W / 0.4) s; a round trip and a segment are 0.2 s of 4.5",
+    1,
+    0.045,
+)
+def cubic_fast_convergence(seed):
+    times_s, windows, before = cubic_after_two_losses(seed)
+    near_s = [times_s[np.argmax(windows >= 0.85 * before + more)] for more in (-10, 10)]
+    return sum(near_s) / 2 / np.cbrt(0.15 * before / 0.4)
 
 
 @functools.cache
@@ -372,6 +460,20 @@ def bbr_probe_rtt_every(seed):
 def bbr_probe_rtt_length(seed):
     _, empty_s, ended_s = probe_rtts(seed)
     return 1000 * np.mean(ended_s - empty_s)
+
+
+@answer(
+    "BBR, 30 Mbit/s, netem's random loss of 1 %: goodput, as a part of the line's",
+    "Cardwell et al. 2016: a loss is no signal; 1 % is lost behind the line, and a ProbeRTT of some"
+    " 200 ms in 10.2 s leaves it empty: 0.99 · 0.98 (Reno: 0.25, by Mathis)",
+    0.97,
+    0.015,
+)
+def bbr_with_loss(seed):
+    path = nl.wan("30mbit", "20ms", "1%", limit=300_000, pairs=1, offload=False, serialise=True)
+    flow = nl.Iperf3("h1", "h2", congestion="bbr", time=30, omit=REST_S)
+    goodput_bps = nl.run(path, flow, seed=seed).flows.received_bps[0]
+    return goodput_bps / (30e6 * MSS_BYTES / FRAME_BYTES)
 
 
 DCTCP_BDP, DCTCP_MARK = (50e6 * time_s / 8 / FRAME_BYTES for time_s in (0.04, 0.008))

@@ -10,14 +10,17 @@ import shlex
 import pandas as pd
 
 BOOTED_NS = 1_700_000_000 * 10**9  # the date at which a network's clock begins
-SEND = """import socket, sys, time
-address, count, every_ns, size, tos, at_once = sys.argv[1], *map(int, sys.argv[2:])
+SEND = """import random, socket, sys, time
+address, count, every_ns, size, tos, at_once, seed = sys.argv[1], *map(int, sys.argv[2:])
+draw = random.Random(seed)
 end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 end.setsockopt(socket.SOL_IP, socket.IP_TOS, tos)
 end.connect((address, 9))
-first_ns = time.time_ns()
+due_ns = time.time_ns()
 for number in range(count):
-    wait_ns = first_ns + every_ns * max(0, number + 1 - at_once) - time.time_ns()
+    if number >= at_once:
+        due_ns += round(draw.expovariate(1 / every_ns)) if seed else every_ns
+    wait_ns = due_ns - time.time_ns()
     if wait_ns > 0:
         time.sleep(wait_ns / 1e9)
     end.send((b"%d,%d," % (number, time.time_ns())).ljust(size - 42, b"."))
@@ -52,13 +55,14 @@ def do(net, node, line):
     return job
 
 
-def start(net, src, dst, count, every_s, frame_bytes=142, tos=0, at_once=1):
+def start(net, src, dst, count, every_s, frame_bytes=142, tos=0, at_once=1, poisson=0):
     """Start `count` frames of so many bytes, one every `every_s`, the first few at once; -> jobs
-    for `arrived`. A host receives one such flow at a time.
+    for `arrived`. With `poisson`, a seed, that is the mean of times that are drawn. A host receives
+    one such flow at a time.
     """
     receiver = net.start(dst, f"python3 -c {shlex.quote(RECEIVE)}")
     net.sleep(0.2)  # until it listens
-    numbers = f"{count} {round(every_s * 1e9)} {frame_bytes} {tos} {at_once}"
+    numbers = f"{count} {round(every_s * 1e9)} {frame_bytes} {tos} {at_once} {poisson}"
     address = net.topology.host(dst).ip
     return receiver, net.start(src, f"python3 -c {shlex.quote(SEND)} {address} {numbers}")
 

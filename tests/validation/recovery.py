@@ -24,6 +24,7 @@ FIRST = "None if n == 30 and copy < 2 else 0"
 ALL = "None if 30 <= n < 70 and copy < 2 else 0"
 SPACED = "None if n == 30 and copy < 2 else 0.002 * (n - 30) if n > 30 and copy < 2 else 0"
 LATE = "{} if n == 30 and copy < 2 else 0"
+MARK = "MARKED if n in (30, 40) else 0"
 HELD = "max(0, 0.49 - t) if n >= 30 else 0"  # all, in order, for about 0.3 s
 
 
@@ -76,6 +77,7 @@ def lost(seed):
         found["ssthresh"], found["after"] = after.ssthresh, after.cwnd
         cubic = net.talk(FLIGHT.format("'cubic'", 90), FIRST)
         found["cubic"] = cubic.windows.ssthresh.dropna().iloc[0]
+        found["cubic's prr"] = rounds_after(cubic, 30)[0]
         found["five"] = repair_ms(net.talk(RENO, FIVE), 40)
         twice = copies_ms(net.talk(MORE, FIRST.replace("2", "3")), 30)
         found["twice"] = twice[2] - twice[1]
@@ -94,6 +96,16 @@ def lost(seed):
         timeout = all_lost.windows[all_lost.windows.timeout].iloc[0]
         found["rto ssthresh"] = timeout.ssthresh
     return found
+
+
+@functools.cache
+def marked(seed):
+    """Slow start thresholds after marks, Reno's and CUBIC's; and how much was sent twice."""
+    with Line(seed) as net:
+        net.set(ecn=1)
+        talks = [net.talk(FLIGHT.format(one, 90), MARK) for one in ("", "'cubic'")]
+    twice = [len(talk.data()) - talk.data().n.nunique() for talk in talks]
+    return [talk.windows.ssthresh.dropna().iloc[-1] for talk in talks], max(twice)
 
 
 @functools.cache
@@ -193,6 +205,18 @@ def cubic_keeps(seed):
 )
 def proportional_rate(seed):
     return lost(seed)["prr"]
+
+
+@answer(
+    "the same, CUBIC",
+    "RFC 6937: in proportion, ceil(37 · 28 / 41) = 26, and then up to the threshold of 28, with one"
+    " that limited transmit had let out",
+    27,
+    0.5,
+    "segments",
+)
+def proportional_rate_of_cubic(seed):
+    return lost(seed)["cubic's prr"]
 
 
 @answer(
@@ -357,3 +381,36 @@ def slow_start_after_rto(seed):
 )
 def forward_rto(seed):
     return lost(seed)["frto"]
+
+
+@answer(
+    "Reno's slow start threshold after two segments of one flight were marked, the window being 40",
+    "RFC 3168, 6.1.2: as after one loss, half, and once per round trip",
+    20,
+    0.5,
+    "segments",
+)
+def reno_answers_a_mark(seed):
+    return marked(seed)[0][0]
+
+
+@answer(
+    "the same, CUBIC's",
+    "RFC 9438, 4.6: 0.7 · 40 (RFC 8511 would allow 0.85 · 40)",
+    28,
+    0.5,
+    "segments",
+)
+def cubic_answers_a_mark(seed):
+    return marked(seed)[0][1]
+
+
+@answer(
+    "segments that these two flows send twice",
+    "RFC 3168, 6.1.2: none was lost",
+    0,
+    0.5,
+    "segments",
+)
+def sent_again_after_a_mark(seed):
+    return marked(seed)[1]

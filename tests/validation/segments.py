@@ -66,7 +66,8 @@ while True:
 DELAYS_ACKS = SERVER.replace(
     "    while", "    s.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)\n    while"
 )
-# The rule is an expression: None loses the packet, 0 passes it on, else it is held for so long [s].
+# The rule is an expression: None loses the packet, 0 passes it on, MARKED passes it on with CE (an
+# ECN mark), else it is held for so long [s].
 # It knows of a packet `n`, its place among the connection's segments of MSS bytes (-1 is the SYN);
 # `copy`, which copy of it that is (1 is the first), and `t`, the time since the first SYN.
 WIRE = """
@@ -75,6 +76,15 @@ wire = os.open("/dev/net/tun", os.O_RDWR)
 fcntl.ioctl(wire, 0x400454CA, struct.pack("16sH", b"wire", 0x1001))  # TUNSETIFF: IP packets
 os.system("ip link set wire up; tc qdisc add dev h2-eth0 clsact; tc filter add dev h2-eth0 ingress"
           " protocol ip u32 match ip protocol 6 0xff action mirred egress redirect dev wire")
+
+def marked(packet):
+    # with CE in its IP header, of 20 bytes, and the sum of this (RFC 1071)
+    words = [*struct.unpack("!10H", packet[:20])]
+    words[0] |= 3
+    words[5] = 0
+    words[5] = 0xFFFF - (sum(words) - 1) % 0xFFFF - 1
+    return struct.pack("!10H", *words) + packet[20:]
+
 rule, held, copies, number = compile(sys.argv[1], "rule", "eval"), [], {}, 0
 while True:
     wait = max(0, held[0][0] - time.monotonic()) if held else None
@@ -91,9 +101,12 @@ while True:
             n = (sequence - first) % (1 << 32) / 1448
         if size or flags & 2:
             copies[n] = copies.get(n, 0) + 1
-            said = eval(rule, dict(n=n, copy=copies[n], t=time.monotonic() - began))
+            known = dict(n=n, copy=copies[n], t=time.monotonic() - began, MARKED=-1)
+            said = eval(rule, known)
         else:
             said = 0  # only an ACK, or a FIN
+        if said == -1:
+            packet, said = marked(packet), 0
         if said is not None:
             number += 1
             heapq.heappush(held, (time.monotonic() + said, number, packet))

@@ -25,11 +25,12 @@ for ms in (3, 300):
         print(1000 * (time.monotonic() - began))
 """
 ONE = "s = connected(); time.sleep(0.4); send(s, 1); time.sleep(3)"
+LATER = "0.02 if n >= 10 else 0"  # a longer path, from then on
 LOSE_ONE = "None if n == 0 and copy < 2 else 0"
 TWO = "s = connected()" + 2 * "; send(s, 1); time.sleep(4)"
 MANY = """
 s = connected()
-for n in range(50):
+for n in range({}):
     send(s, 1)
     time.sleep(1)
 """
@@ -90,8 +91,10 @@ def timeouts_ms(seed):
         found["20ms"], found["again"] = gaps_ms(two.data(0)), gaps_ms(two.data(1))
         net.change("100ms")
         found["100ms"] = gaps_ms(net.talk(ONE, LOSE_ONE).data(0))
+        net.change("200ms")
+        found["200ms"] = gaps_ms(net.talk(ONE, LOSE_ONE).data(0))
         net.change("300ms")
-        many = net.talk(MANY, "None if n in (8, 48) and copy < 2 else 0")
+        many = net.talk(MANY.format(50), "None if n in (8, 48) and copy < 2 else 0")
         found["8 more"], found["48 more"] = gaps_ms(many.data(8)), gaps_ms(many.data(48))
         net.change("20ms")
         net.set(rto_min_us=1000)
@@ -121,6 +124,8 @@ def others_ms(seed):
         idle = net.talk(IDLE).segments
         found["idle"] = gaps_ms(idle[idle.src == "h1"])
         found["time-wait"] = 1000 * net.talk(CLOSE).said[0]
+        rows = net.talk(MANY.format(18), LATER).windows
+        found["srtt"] = 1000 * rows.srtt_s.max()
         net.change("300ms")
         found["tlp of one"] = gaps_ms(net.talk(ONE, LOSE_ONE).data(0))[0]
     return found
@@ -188,6 +193,16 @@ def rto_100ms(seed):
 
 
 @answer(
+    "the same over an RTT of 200 ms",
+    "RFC 6298 2.2, the first sample: R + 4·R/2, which is above Linux's floor: 200 + 400",
+    *due(600),
+    "ms",
+)
+def rto_200ms(seed):
+    return timeouts_ms(seed)["200ms"][0]
+
+
+@answer(
     "RTO over a constant RTT of 300 ms, after the handshake and 8 samples more",
     "RFC 6298 2.3: RTTVAR is 150 · (3/4)^8 = 15 ms, and 4 · 15 is below Linux's 200 ms: 300 + 200",
     *due(500),
@@ -211,6 +226,17 @@ def rto_after_8_samples(seed):
 )
 def rto_after_48_samples(seed):
     return timeouts_ms(seed)["48 more"][0]
+
+
+@answer(
+    "smoothed RTT when it was 20 ms, and 40 ms in the last 8 samples",
+    "RFC 6298 2.3, alpha = 1/8: 40 - 20 · (7/8)^8",
+    40 - 20 * (7 / 8) ** 8,
+    0.1,
+    "ms",
+)
+def srtt_after_a_step(seed):
+    return others_ms(seed)["srtt"]
 
 
 @answer(
