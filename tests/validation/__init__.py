@@ -14,14 +14,44 @@ import importlib
 from collections.abc import Callable
 
 SEEDS = 10
-TOPICS = {
-    "links": "Links",
-    "queues": "Queues and marks",
-    "timers": "Timers",
-    "growth": "Connections and slow start",
-    "recovery": "Recovery from losses",
-    "congestion": "Congestion avoidance",
-    "limits": "Windows, packets and UDP",
+TOPICS = {  # the title, and what is set otherwise than in a network that nobody has tuned
+    "links": (
+        "Links",
+        "Segmentation offload is off, and so is IPv6, whose hosts would look for routers.",
+    ),
+    "queues": (
+        "Queues and marks",
+        "A line of 10 Mbit/s without delay: a tbf whose bucket holds one frame, and in it the"
+        " discipline, so that what waits, waits there. Offload and IPv6 are off; nearly all rows"
+        " are of UDP.",
+    ),
+    "timers": (
+        "Timers",
+        "One connection, Reno, offload off. Where an RTO is measured, tail loss probes are off"
+        " (`tcp_early_retrans=0`), which would come first.",
+    ),
+    "growth": (
+        "Connections and slow start",
+        "One connection, Reno, offload off, RTT 20 ms, no loss, but where a row says otherwise.",
+    ),
+    "recovery": (
+        "Recovery from losses",
+        "One connection, Reno, offload off, RTT 20 ms. The receiver sends an ACK for each segment"
+        " that is out of order (`tcp_comp_sack_nr=0`). Where an RTO is measured, tail loss probes"
+        " are off, and for what follows it F-RTO (`tcp_frto=0`), too.",
+    ),
+    "congestion": (
+        "Congestion avoidance",
+        "Offload is off. Senders are paced (`fq`) for CUBIC's K, C and fast convergence and for"
+        " what Reno uses of a line; the link serialises there, for BBR and for DCTCP. Two flows at one"
+        " queue have noise of 1 ms: without it they lose in step. DCTCP's receiver sends an ACK for"
+        " each segment.",
+    ),
+    "limits": (
+        "Windows, packets and UDP",
+        "iperf3 with blocks of 1,448 bytes. Offload is off where the RTT is 100 ms, for UDP and for"
+        " an MTU of 9,000 bytes.",
+    ),
 }
 
 

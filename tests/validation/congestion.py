@@ -196,9 +196,9 @@ def with_random_loss(seed, delay, loss, time_s, **sysctls):
 
 @answer(
     "Mathis' C, netem's random loss of 0.1 %; p is repairs per segment, as counted",
-    "Mathis et al. 1997, table 1, after Ott et al.: 1.31. Left out are the repair (one round trip"
-    " of 27: 0.03), and delayed ACKs, whole segments and a second loss in a window (0.01 each): 1.25"
-    " to 1.31; and chance (0.02)",
+    "Mathis et al. 1997, table 1, after Ott et al.: 1.31; left out are the repair (one round trip"
+    " of 27: 0.03), and delayed ACKs, whole segments and a second loss in a window (0.01 each):"
+    " from 1.25 to 1.31, and chance (0.02)",
     1.28,
     0.05,
 )

@@ -237,6 +237,7 @@ def growth():
     yield "growth/sixth-round", segments[5]
     yield "growth/round-with-delayed-acks", rounds(each=2)[4]
     yield "timers/rto-100ms", rto_ms(0.1, 0.2)
+    yield "timers/rto-200ms", rto_ms(0.2, 0.2)
     yield "timers/rto-20ms-no-floor", rto_ms(0.02, 0.001)
 
 

@@ -75,8 +75,8 @@ def page(results):
             ns3=results["engines"].get("ns3", "not measured").removeprefix("ns-3 "),
         )
     ]
-    for topic, title in TOPICS.items():
-        parts += [f"## {title}\n", *table(topic, rows)]
+    for topic, (title, text) in TOPICS.items():
+        parts += [f"## {title}\n", f"{text}\n", *table(topic, rows)]
     return "\n".join(parts)
 
 
@@ -93,7 +93,7 @@ def table(topic, rows):
         cells = [f"`{name}`: {one.about}", one.source, expected, *cells, told]
         yield f"| {' | '.join(cells)} |"
     yield ""
-    alt = f"{TOPICS[topic]}: how far each run is from what is expected"
+    alt = f"{TOPICS[topic][0]}: how far each run is from what is expected"
     yield f"![{alt}](images/validation-{topic}.svg)"
     yield ""
     for one in ours:

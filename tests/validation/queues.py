@@ -21,8 +21,8 @@ def path(qdisc, burst=1514):
 
 @functools.cache
 def one_flow(seed, qdisc, count, every_s=MANY, tos=0, at_once=1, burst=1514, frame_bytes=1514):
-    """Frames of 1,514 bytes or so many, with their ``waited_ms`` in the discipline: tbf takes a frame out of
-    it as soon as the one before has gone.
+    """Frames, with their ``waited_ms`` in the discipline: tbf takes one out of it as soon as the
+    one before has gone.
     """
     with nl.Network(path(qdisc, burst), seed) as net:
         quiet(net)
