@@ -43,9 +43,9 @@ TOPICS = {  # the title, and what is set otherwise than in a network that nobody
     "congestion": (
         "Congestion avoidance",
         "Offload is off. Senders are paced (`fq`) for CUBIC's K, C and fast convergence and for"
-        " what Reno uses of a line; the link serialises there, for BBR and for DCTCP. Two flows at one"
-        " queue have noise of 1 ms: without it they lose in step. DCTCP's receiver sends an ACK for"
-        " each segment.",
+        " what Reno uses of a line; the link serialises there, for BBR and for DCTCP. Two flows at"
+        " one queue have noise of 1 ms: without it they lose in step. DCTCP's receiver sends an ACK"
+        " for each segment.",
     ),
     "limits": (
         "Windows, packets and UDP",
