@@ -90,7 +90,7 @@ def wrong_with(executed, assignment, runs):
         for line in marking.plain(right["last"]["said"])
         if any(word in line for word in TO_MEND)
     )
-    marks = marking.Marking(Executed(right), right, [], [], runs.to_look_at)
+    marks = marking.Marking(Executed(right), right, [], [], runs.engine)
     for exercise in assignment.automatic:
         for row in marks.rows(exercise):
             if row["points"] != row["max_points"]:
