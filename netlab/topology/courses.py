@@ -61,7 +61,7 @@ def wan(
         By host: netem's delay on its own link, on top of `delay`. With ``{"h3": "60ms"}``, h3 is
         80 ms from h4 where h1 is 20 ms from h2.
     noise : str, optional
-        How long a packet that arrives at a host waits at most, such as ``"10us"``; see `Host`, and
+        How long a packet that arrives at a host waits at most, such as ``"200us"``; see `Host`, and
         docs/defaults.md for what it changes.
     qdisc : str, optional
         The queueing discipline before the long link, such as ``"fq_codel"`` or ``"red limit 400kb
@@ -92,9 +92,9 @@ def wan(
 
     Hosts that are not in lockstep:
 
-    >>> setup = wan("100mbit", noise="10us").setup()
+    >>> setup = wan("100mbit", noise="200us").setup()
     >>> next(line for node, line in setup if node == "s1" and "s1-eth1" in line)
-    'tc qdisc add dev s1-eth1 root handle 1: netem delay 5us 5us rate 100tbit limit 1000000'
+    'tc qdisc add dev s1-eth1 root handle 1: netem delay 100us 100us rate 100tbit limit 1000000'
     """
     if not isinstance(pairs, int) or not 1 <= pairs <= 100:
         raise SpecificationError(f"wan.pairs = {pairs!r}: a whole number from 1 to 100")
@@ -152,7 +152,7 @@ def portfolio(
     sysctls : dict, optional
         Kernel settings of all hosts.
     noise : str, optional
-        Of all hosts, such as ``"10us"``; see `Host`.
+        Of all hosts, such as ``"200us"``; see `Host`.
 
     Returns
     -------

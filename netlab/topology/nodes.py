@@ -82,7 +82,7 @@ class Host(Description):
         Settings of its kernel in ``net.``, such as ``{"net.ipv4.tcp_sack": 0}``.
     noise : str, optional
         Every packet that arrives waits a random time, uniform between 0 and this one, such as
-        ``"10us"``, as if the processor were busy; packets stay in order. The times are drawn from
+        ``"200us"``, as if the processor were busy; packets stay in order. The times are drawn from
         the seed. They cost half of this time on average, and up to all of it where packets arrive
         at shorter intervals.
     qdisc : str, optional
@@ -108,8 +108,8 @@ class Host(Description):
 
     Examples
     --------
-    >>> Host("h1", "10.0.0.1/8", noise="10us", qdisc="fq").noise_s
-    1e-05
+    >>> Host("h1", "10.0.0.1/8", noise="200us", qdisc="fq").noise_s
+    0.0002
     """
 
     name: Name

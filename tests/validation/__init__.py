@@ -6,7 +6,8 @@ writes docs/validation.json, docs/validation.md and its figures.
 To add one: a function of a seed under `@answer` in its topic's module, named as its row
 (`idle_ping` is `links/idle-ping`); then `make validation ARGS=links/idle-ping`. Start from
 `links.rtts_ms` (pings), `measuring.iperf3`, `measuring.datagrams` or, segment by segment,
-`segments.Line.talk`. A row that is outside needs a `cause`; a row within must have none.
+`segments.Line.talk`. A row needs a `cause` where one of its columns is outside, and must
+have none elsewhere.
 """
 
 import dataclasses
@@ -17,13 +18,14 @@ SEEDS = 10
 TOPICS = {  # the title, and what is set otherwise than in a network that nobody has tuned
     "links": (
         "Links",
-        "Segmentation offload is off, and so is IPv6, whose hosts would look for routers.",
+        "Segmentation offload is off where datagrams are sent, and so is IPv6, whose hosts would"
+        " look for routers.",
     ),
     "queues": (
         "Queues and marks",
         "A line of 10 Mbit/s without delay: a tbf whose bucket holds one frame, and in it the"
-        " discipline, so that what waits, waits there. Offload and IPv6 are off; nearly all rows"
-        " are of UDP.",
+        " discipline, so that what waits, waits there. Nearly all rows are of UDP;"
+        " for these offload and IPv6 are off.",
     ),
     "timers": (
         "Timers",
@@ -49,8 +51,8 @@ TOPICS = {  # the title, and what is set otherwise than in a network that nobody
     ),
     "limits": (
         "Windows, packets and UDP",
-        "iperf3 with blocks of 1,448 bytes. Offload is off where the RTT is 100 ms, for UDP and for"
-        " an MTU of 9,000 bytes.",
+        "iperf3, nearly always with blocks of 1,448 bytes. Offload is off where the RTT is 100 ms,"
+        " for jitter, and for an MTU of 9,000 bytes.",
     ),
 }
 

@@ -128,6 +128,9 @@ def measure(stored, build, chosen, options):
         if len(values) == options.seeds and all(map(math.isfinite, values.values())):
             row = stored["answers"].setdefault(name, {})
             row[column] = [values[seed] for seed in sorted(values)]
+            one = answers()[name]
+            shown = page.shown(one, row[column])
+            print(f"{name}: {shown}, expected {one.expected:.6g} ± {one.margin:.3g} {one.unit}")
         else:
             failed.append(name)
     write(stored)

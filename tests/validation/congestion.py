@@ -197,7 +197,7 @@ def with_random_loss(seed, delay, loss, time_s, **sysctls):
 @answer(
     "Mathis' C, netem's random loss of 0.1 %; p is repairs per segment, as counted",
     "Mathis et al. 1997, table 1, after Ott et al.: 1.31; left out are the repair (one round trip"
-    " of 27: 0.03), and delayed ACKs, whole segments and a second loss in a window (0.01 each):"
+    " of 24: 0.03), and delayed ACKs, whole segments and a second loss in a window (0.01 each):"
     " from 1.25 to 1.31, and chance (0.02)",
     1.28,
     0.05,
@@ -209,11 +209,11 @@ def mathis_random(seed):
 
 @answer(
     "netem's random loss of 1 %, RTT 40 ms, without SACK, RACK and TLP: goodput divided by the"
-    " model's; p is repairs and timeouts per segment, as counted (the model has a fifth of losses"
-    " end in a timeout, as it takes them to come together; netem's come alone, and two errors"
-    " cancel)",
+    " model's; p is repairs and timeouts per segment, as counted",
     "Padhye et al. 1998, the full model, b = 1 (Linux counts bytes), RTO 40 + 200 ms; left out are"
-    " what is sent twice (0.01), whole segments (0.02) and chance (0.02)",
+    " what is sent twice (0.01), whole segments (0.02) and chance (0.02). Two errors of a tenth"
+    " cancel: the model has 16 % of losses end in a timeout, as it takes them to come together, and"
+    " netem's come alone (2 %); and it has no time for repairs, which take 1.6 round trips each",
     1,
     0.05,
 )
@@ -594,7 +594,7 @@ def exponent(rates_bps, rtts_s):
 
 @answer(
     "two Reno flows at one full queue, 20 and 80 ms: x in (RTT ratio)^x = rate ratio",
-    "Lakshman and Madhow 1997: between 1 and 2; RTTs as measured, with the queue",
+    "Lakshman and Madhow 1997, a bound: between 1 and 2; RTTs as measured, with the queue",
     1.5,
     0.5,
 )
@@ -611,6 +611,6 @@ def rtt_exponent_queue(seed):
     0.1,
 )
 def rtt_exponent_loss(seed):
-    path = {"rate": "1gbit", "limit": None, "loss": "0.5%", "access": {"h3": "60ms"}}
+    path = {"rate": "1gbit", "limit": None, "loss": "0.5%", "access": {"h3": "60ms"}, "noise": None}
     rates_bps, _ = two_flows(seed, ["reno", "reno"], **path)
     return exponent(rates_bps, (0.02, 0.08))

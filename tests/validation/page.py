@@ -16,7 +16,7 @@ HEAD = """# Known answers
 <!-- Written by `make validation`, out of docs/validation.json. -->
 
 How right is the engine? For each row, arithmetic, an RFC, a paper or a manual says what must \
-come out, or, where these leave it open, Linux's own source. \
+come out. Where they leave it open, Linux's source says it. \
 The row has that value, how near is near enough, and what ten runs with ten seeds gave: \
 their median, and the lowest and the highest where these look different.
 
@@ -31,8 +31,8 @@ say something; its CoDel, CUBIC and Reno are modelled on Linux's.
 **Within**: all ten runs are within the margin. **Outside**: at least one is not. Bold is what is \
 not within; the reason stands below the table, as far as it is known. **Open**: not measured.
 
-A timer of Linux is never early, and late by some ticks. Where one decides, the source's time and \
-half of the longest delay are expected, and that half is the margin.
+A timer of Linux is never early, and late by some ticks. Where one decides, expected is the \
+source's time and half of the largest lateness, and the margin is that half.
 
 In the figures a row's dots are its runs, and the grey band is its margin; \
 a dot beyond three margins stands at the edge.

@@ -73,10 +73,14 @@ def poisson(seed):
     """Frames of 1,514 bytes that come at random to an idle line, with how long each waited for the
     ones before it [ms], and how long it should have, by Lindley's recursion.
     """
-    with nl.Network(nl.wan("10mbit", None, pairs=1, offload=False, serialise=True), seed) as net:
+    with nl.Network(
+        nl.wan("10mbit", None, limit=10**6, pairs=1, offload=False, serialise=True), seed
+    ) as net:
         quiet(net)
         every_s = FRAME_MS / 1000 / LOAD
         table = datagrams(net, "h1", "h2", ARRIVALS, every_s, 1514, poisson=seed)
+    if len(table) < ARRIVALS:
+        raise RuntimeError("frames were lost: the queue is not long enough for M/D/1")
     due_ms, waits_ms = 0, []
     for sent_ms in 1000 * table.sent_s:
         waits_ms.append(max(0, due_ms - sent_ms))

@@ -261,7 +261,7 @@ def lost_again(seed):
 
 @answer(
     "time from the last two segments of a flight, both lost, to the ACK of all",
-    "RFC 8985: one RTT to the last ACK, 2 · SRTT and Linux's 2 ticks to the probe, one RTT to its"
+    "RFC 8985: one RTT to the last ACK, 2 · SRTT and Linux's 2 ms to the probe, one RTT to its"
     " ACK and one to repair the other: 20 + 42 + 20 + 20",
     102 + 500 * late_s(0.042),
     500 * late_s(0.042) + 0.3,
@@ -296,7 +296,7 @@ def a_little_late(seed):
 
 @answer(
     "time from such a segment, 12 ms late, to its second copy",
-    "RFC 8985, 6.2: 20 + 20/4 ms; Linux adds 2 ticks",
+    "RFC 8985, 6.2: 20 + 20/4 ms; Linux adds 2 ms",
     27 + 500 * late_s(0.007),
     500 * late_s(0.007),
     "ms",

@@ -16,13 +16,14 @@ import shlex
 import pandas as pd
 
 import netlab as nl
+from netlab.engines.guest import store
 from netlab.engines.protocol import Watch
 from netlab.readers import read_windows
 from tests.validation.measuring import do
 
 MSS = 1448  # of Ethernet's 1500 bytes, without the headers of IP and TCP and its time stamps
 RTT_S = 0.02
-TICK_S = 0.001  # the kernel's timers count these
+TICK_S = 1 / store.ticks_per_s()  # the kernel's timers count these
 
 # Both programs begin so. TCP_INFO is the kernel's struct tcp_info, with the RTO at byte 8 and the
 # congestion window at 80.

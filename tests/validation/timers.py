@@ -308,7 +308,7 @@ def delayed_ack(seed):
 
 @answer(
     "time to the probe of a lost flight of four segments, RTT 20 ms",
-    "RFC 8985 7.2: 2 · SRTT; Linux adds 2 ticks",
+    "RFC 8985 7.2: 2 · SRTT; Linux adds 2 ms",
     *due(42),
     "ms",
 )
