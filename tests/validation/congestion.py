@@ -350,9 +350,9 @@ def cubic_friendly(seed):
     (0.4 * 3.7 / 1.2) ** 0.25 * (0.1 * 8192) ** 0.75,
     8,
     "segments",
-    "Linux rounds the cubic to whole segments, and so the window is W for 2.7 s about K. A loss"
-    " at any time of these finds the same window as the one before, and all begins anew: with"
-    " periodic loss each cycle from K - 1.35 s to K + 1.35 s keeps itself up. From slow start the"
+    "Linux rounds the cubic to whole segments, and so the window stays at W from K - 1.35 s to K +"
+    " 1.35 s. A loss in this time finds the same window as the one before, and all begins anew:"
+    " with periodic loss each cycle from K - 1.35 s to K + 1.35 s keeps itself up. From slow start the"
     " window comes from above, within two minutes, and stays at the first of these. In real numbers"
     " a cycle takes K, 5.1 s; one of K - 1.35 s, with as many segments in it, has W = 218, K ="
     " 5.5 s and a mean window of 197.",
