@@ -352,10 +352,10 @@ def cubic_friendly(seed):
     "segments",
     "Linux rounds the cubic to whole segments, and so the window stays at W from K - 1.35 s to K +"
     " 1.35 s. A loss in this time finds the same window as the one before, and all begins anew:"
-    " with periodic loss each cycle from K - 1.35 s to K + 1.35 s keeps itself up. From slow start the"
-    " window comes from above, within two minutes, and stays at the first of these. In real numbers"
-    " a cycle takes K, 5.1 s; one of K - 1.35 s, with as many segments in it, has W = 218, K ="
-    " 5.5 s and a mean window of 197.",
+    " with periodic loss each cycle from K - 1.35 s to K + 1.35 s keeps itself up. From slow start"
+    " the window comes from above, within two minutes, and stays at the first of these. In real"
+    " numbers a cycle takes K, 5.1 s; one of K - 1.35 s, with as many segments in it, has W = 218,"
+    " K = 5.5 s and a mean window of 197.",
 )
 def cubic_window(seed):
     off = "echo 0 >/sys/module/tcp_cubic/parameters/fast_convergence"
