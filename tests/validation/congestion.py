@@ -201,6 +201,7 @@ def with_random_loss(seed, delay, loss, time_s, **sysctls):
     " from 1.25 to 1.31, and chance (0.02)",
     1.28,
     0.05,
+    cause="ns-3 has 1.341. With periodic loss it is above the formula, too, by 0.03; why is open.",
 )
 def mathis_random(seed):
     segments_per_s, losses = with_random_loss(seed, "20ms", "0.1%", 120)

@@ -68,9 +68,9 @@ def window_of_iperf3(seed):
 @answer(
     "without window scaling, RTT 100 ms: goodput",
     "RFC 9293: a window of 65,535 bytes at most, 45 whole segments and a part of one; 65,535 · 8 /"
-    " 100 ms",
+    " 100 ms, and one window of 180 more or less",
     65_535 * 8 / RTT_S / 1e6,
-    0.02,
+    65_535 * 8 / RTT_S / 1e6 / 180,
     "Mbit/s",
     "ns-3 sends the 45 whole segments only: 45 · 1448 · 8 / 100 ms = 5.2128 Mbit/s.",
 )
@@ -82,9 +82,10 @@ def without_window_scaling(seed):
 
 @answer(
     "a route with `cwnd lock 20`, RTT 100 ms: goodput of the second connection",
-    "ip-route(8): a clamp for the congestion window; 20 · 1448 · 8 / 100 ms",
+    "ip-route(8): a clamp for the congestion window; 20 · 1448 · 8 / 100 ms, and one window of"
+    " 180 more or less",
     20 * 1448 * 8 / RTT_S / 1e6,
-    0.005,
+    20 * 1448 * 8 / RTT_S / 1e6 / 180,
     "Mbit/s",
 )
 def congestion_window_clamped(seed):
