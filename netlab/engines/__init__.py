@@ -30,7 +30,7 @@ def needs_linux():
         raise EngineError(
             f"the engine needs Linux on x86-64, and this is {platform.system()}. Recorded results"
             ' work here; for live ones name an engine elsewhere, such as engine="ssh://HOST", or'
-            ' in a virtual machine of yours, as engine="exec:wsl netlab engine serve"'
+            ' in a virtual machine here, by engine="exec:COMMAND" (docs/guide.md)'
         )
 
 

@@ -20,7 +20,8 @@ from netlab.engines.protocol import Watch
 from netlab.engines.remote import PROTOCOL
 from netlab.errors import EngineError, NetlabError, SpecificationError, installed
 
-IDLE_S = 600  # without a question: then a line ends, and with a network where somebody waits
+IDLE_S = 600  # without a question: then a line ends; with a network, where somebody waits
+LOOK_S = 1  # between two looks whether it has been so long
 TAKEN_S = 600  # that a client may take to read what it is sent
 DONE_S = 1  # that a question may still take after its answer
 MOST_BYTES = 64 << 20  # of a message; the longest write files
@@ -54,12 +55,16 @@ class Client:
 
     def serve(self):
         """Answer until the line ends."""
+        idle_since = time.monotonic()
         try:
             while not self.gone:
-                what = self.line.receive(time.monotonic() + IDLE_S)
-                if what is not None:
+                if what := self.line.receive(time.monotonic() + LOOK_S):
                     self.hear(what)
-                elif not self.busy and (not self.guest or machine.somebody_waits()):
+                if what or self.busy:
+                    idle_since = time.monotonic()
+                elif time.monotonic() > idle_since + IDLE_S and (
+                    not self.guest or machine.somebody_waits()
+                ):
                     break
         except (LineDown, OSError):
             """It has ended, or is ended as it sent what makes no sense."""
@@ -118,7 +123,7 @@ class Client:
             )
         self.known, engine = True, self.engine
         if value.get("jailed") and not self.shared:
-            self.engine = JailedEngine(engine.build, engine.cpu)
+            self.engine = JailedEngine(cpu=engine.cpu)
         at_once = min(engine.at_once, SHARED_AT_ONCE) if self.shared else engine.at_once
         told = {"name": engine.name, "digest": engine.digest, "clocks": engine.clocks}
         return told | {"about": engine.about, "at_once": at_once}

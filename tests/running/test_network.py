@@ -182,6 +182,16 @@ def test_bad_options_are_refused_before_anything_starts(options, words):
         Network(**{"topology": wan()} | options)
 
 
+@pytest.mark.parametrize(("given", "limit_s"), [({}, 3600), ({"wall_limit_s": 7}, 7)])
+def test_a_network_has_an_hour_or_what_it_is_given(given, limit_s):
+    class Told(scripted.Scripted):
+        def connect(self, seed, clock, wall_limit_s):
+            raise LimitError(f"{wall_limit_s:g}")
+
+    with pytest.raises(LimitError, match=f"^{limit_s}$"):
+        Network(wan(), engine=Told(), **given)
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [
