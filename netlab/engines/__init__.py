@@ -101,7 +101,7 @@ def pick(engine=None, strange=False):
             return new_remote(engine)
         if not isinstance(engine, str) or engine not in ENGINES:
             raise SpecificationError(
-                f"engine = {engine!r}: one of {', '.join(ENGINES)}; an address such as ssh://HOST or"
+                f"engine = {engine!r}: one of {', '.join(ENGINES)}; an address, as ssh://HOST or"
                 " exec:COMMAND; None for the first that works; or an object that has all that"
                 " netlab.engines.protocol.Engine names"
             )

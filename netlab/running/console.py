@@ -10,7 +10,7 @@ import shlex
 from netlab.engines.protocol import ignore
 from netlab.errors import CommandError
 from netlab.running.job import Plain, ending, plain
-from netlab.running.typed import LOOK_S, Typed
+from netlab.running.typed import LOOK_S
 
 FOLDER = "/run/netlab"
 SHOWN_S = {"virtual": 0.001}  # until what bash prints is shown; on other clocks 50 times as long

@@ -111,8 +111,8 @@ def one_cpu():
 
 @contextlib.contextmanager
 def next_cpu(at_once, on_wait):
-    """A CPU for a guest of those who wait for theirs: of at most `at_once` guests, first come, first
-    served. `on_wait` hears at each look how many are before; what it raises ends the wait.
+    """A CPU for one of at most `at_once` guests, which waits for it: first come, first served.
+    `on_wait` hears at each look how many are before; what it raises ends the wait.
     """
     with queue() as waiting:
         own = stand_in(waiting)
