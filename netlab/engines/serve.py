@@ -38,7 +38,7 @@ class Client:
         self.guest = self.work = self.before = None
         # the line has ended; it waits for no network any more
         self.gone = self.given_up = self.known = self.watching = False
-        engine.cpu = lambda: machine.next_cpu(engine.at_once, self.waits)
+        engine.cpu = self.cpu
 
     def tell(self, **message):
         """Send a message; where nobody hears it any more, the network is ended."""
@@ -140,6 +140,13 @@ class Client:
         self.guest = self.engine.connect(seed, clock, limit_s)
         self.gives_up()
         return {}
+
+    @contextlib.contextmanager
+    def cpu(self):
+        """A CPU for its network, when it is its turn."""
+        with machine.next_cpu(self.engine.at_once, self.waits) as number:
+            self.gives_up()  # it may have gone since the last look
+            yield number
 
     def waits(self, before):
         """Hear how many networks wait before its own; tell the client where that has changed."""

@@ -414,10 +414,9 @@ def test_a_network_of_nobody_is_ended_where_somebody_waits(meet, monkeypatch):
 
 
 def test_in_a_shared_account_python_runs_in_a_jail_and_a_network_has_an_end(meet, monkeypatch):
-    limits = []
-    engine = Nothing()
-    monkeypatch.setattr(engine, "connect", lambda *what: limits.append(what[2]) or Nothing())
-    engine.at_once = 16
+    engine, limits = Nothing(), []
+    connect, engine.at_once = engine.connect, 16
+    monkeypatch.setattr(engine, "connect", lambda *what: limits.append(what[2]) or connect(*what))
     client = meet(engine, shared=True, hello=None)
     assert client.ask(hello=HELLO | {"jailed": False})["at_once"] == serve.SHARED_AT_ONCE
     client.ask(connect=[1, "virtual", 1e9])
