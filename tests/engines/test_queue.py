@@ -117,9 +117,11 @@ def test_nothing_is_left_of_them(come, tmp_path, monkeypatch):
     waits = come()
     assert waits.says() == waiting(0)
     assert machine.somebody_waits()
+    servers = [waits.server, runs.server]
     for one in waits, runs:
         one.process.send_signal(signal.SIGKILL)
         one.process.wait()
+    assert psutil.wait_procs(servers, PLENTY_S)[1] == []
     assert survivors(tmp_path, PLENTY_S) == ([], []) and not machine.somebody_waits()
     left = [path.name for path in machine.run_folder().iterdir()]
     locks = re.compile(r"queue|cpu-\d+|user-\d+")  # nobody has them
