@@ -88,7 +88,8 @@ def killed(number, until, native, done):
     """It is killed while it waits, or in the middle of a run."""
     context, order = multiprocessing.get_context("forkserver"), random.Random(number)
     while time.time() < until:
-        victim = context.Process(target=client, args=(number, until, native, context.Queue()))
+        own = context.Queue()  # killed, it could leave the others' locked
+        victim = context.Process(target=client, args=(number, until, native, own))
         victim.start()
         time.sleep(order.uniform(0, 60))
         victim.kill()
