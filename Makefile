@@ -6,7 +6,7 @@ bin := .venv/bin
 pytest := $(bin)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine engine-lock wheel vm demo course test test-all lab pages site record bench validation lock clean
+.PHONY: help setup engine engine-lock wheel demo course test test-all lab pages site record bench validation lock clean
 
 help: ## list what there is to make
 	@sed -En 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 22
@@ -21,10 +21,6 @@ wheel: engine ## write netlab and its engine as two wheels, to dist/: pip instal
 	rm -f dist/netlab_tcp-*.whl dist/netlab_engine-*.whl
 	$(bin)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 	$(bin)/netlab engine wheel dist
-
-vm: engine ## make a machine in QEMU with the engine, for engine="vm", and a wheel of it for Macs and Windows, to dist/
-	rm -f dist/netlab_vm-*.whl
-	$(bin)/netlab engine vm dist
 
 engine-lock: setup ## renew netlab/engines/guest/engine.lock from the Debian mirror; SERIES=7.3 takes another kernel
 	$(bin)/netlab engine lock $(if $(SERIES),--series $(SERIES))
@@ -84,5 +80,5 @@ lock: setup ## renew requirements.lock from pyproject.toml: the newest versions 
 clean: ## remove what is made again; kept are the engine, in its cache, and out/, where your own files may be
 	if [ -e .venv/.setup ]; then rm -rf .venv; elif [ -e .venv ]; then echo ".venv stays: make did not make it"; fi
 	rm -rf .setup .pytest_cache .ruff_cache .hypothesis
-	rm -f dist/netlab_tcp-*.whl dist/netlab_engine-*.whl dist/netlab_vm-*.whl
+	rm -f dist/netlab_tcp-*.whl dist/netlab_engine-*.whl
 	find netlab tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -53,11 +53,7 @@ def __dir__():
 
 
 def load_ipython_extension(shell):
-    """``%load_ext netlab`` gives a notebook ``%%on`` (see `netlab.cli.magic.on`), and lets
-    `netlab attach` in.
-    """
-    from netlab.cli.doors import open_door
+    """``%load_ext netlab`` gives a notebook ``%%on`` (see `netlab.cli.magic.on`)."""
     from netlab.cli.magic import register
 
     register(shell)
-    open_door(lambda: shell.user_ns)

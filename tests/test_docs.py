@@ -1,9 +1,8 @@
 """The documentation names what there is: every part of the engine, every environment variable."""
 
-import configparser
-import inspect
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from netlab.engines import listen, serve
+from netlab.engines import ADDRESS, serve
 from netlab.engines.guest import store
 from netlab.engines.guest.process import CLOCKS
 from netlab.engines.jail.engine import JailedGuest
@@ -110,34 +109,26 @@ def test_links_lead_somewhere(name):
 def test_what_a_client_of_a_server_may_take_is_told_in_numbers():
     _, _, text = PAGES["guide.md"].partition("What a client may take")
     table = text.partition("\n\nThe rest")[0].replace(",", "")
-    caps = [
-        *(
-            inspect.signature(listen.listen).parameters["longest_s"].default,
-            serve.IDLE_S,
-            serve.HELLO_S,
-            serve.HELLO_BYTES,
-            serve.MOST_BYTES >> 20,
-        ),
-        *(serve.MOST_KEYS, serve.MOST_WATCHES, listen.SEND_S, listen.MOST_LINES),
-        *(listen.MOST_UNKNOWN, store.MEMORY_MB, JailedGuest.most_output_bytes),
-        JailedGuest.most_records,
-    ]
+    caps = [serve.SHARED_AT_ONCE, serve.SHARED_WALL_S, serve.IDLE_S, serve.TAKEN_S]
+    caps += [serve.MOST_BYTES >> 20, store.MEMORY_MB, JailedGuest.most_output_bytes]
+    caps += [JailedGuest.most_records]
     assert [cap for cap in caps if not re.search(rf"\b{cap}\b", table)] == []
 
 
-def test_how_a_server_is_started_can_be_read():
-    """Each starts the same command, which hears its options from nowhere else."""
-    unit, compose = (
-        re.search(rf"```{kind}\n(.*?)```", PAGES["guide.md"], re.S)[1] for kind in ("ini", "yaml")
-    )
-    service = configparser.ConfigParser(interpolation=None)
-    service.optionxform = str
-    service.read_string(unit)
-    command = service["Service"]["ExecStart"].removeprefix("/opt/netlab/bin/")
-    engine = yaml.safe_load(compose)["services"]["engine"]
-    assert command == engine["command"] == "netlab engine serve --listen 0.0.0.0:7000"
-    assert engine["ports"] == ["7000:7000"]
-    assert engine["build"]["dockerfile_inline"].startswith("FROM python:3.")
+def test_how_an_engine_elsewhere_is_reached_can_be_read():
+    """Each recipe ends in an address that netlab takes, of a command that serves."""
+    guide = PAGES["guide.md"]
+    machine = yaml.safe_load(re.search(r"```yaml\n(# netlab.yaml\n.*?)```", guide, re.S)[1])
+    assert machine["arch"] == "x86_64" and machine["base"]
+    forced = re.findall(r'^command="(.*)",restrict ssh-ed25519 ', guide, re.M)
+    assert {*forced} == {"/opt/netlab/bin/netlab engine serve --shared"}
+    addresses = re.findall(r"""NETLAB_ENGINE[ =]"?((?:exec|ssh):[^"`#\n]*[^"`# \n])""", guide)
+    kinds = [one.partition(":")[0] for one in addresses]
+    assert {*kinds} == {"exec", "ssh"} and kinds.count("exec") == 2, addresses
+    for one in addresses:
+        assert ADDRESS.fullmatch(one), one
+        if one.startswith("exec:"):
+            assert shlex.split(one)[-2:] == ["engine", "serve"]
 
 
 def test_readmes_own_lines_are_a_script_that_shows_a_figure(tmp_path):

@@ -5,7 +5,6 @@ of netlab but its own engines works, and so do engines elsewhere.
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +18,8 @@ TEXTS = ["-X", "warn_default_encoding", "-W", "error::EncodingWarning:netlab"]
 # Tests of what needs engines, processes or locks are not for Windows; all of these are.
 SHORT = "tests/test_units.py", "tests/models/test_startup.py", "tests/plots/test_tables.py"
 LONG = "tests/test_units.py", "tests/models", "tests/readers", "tests/course/test_check.py"
+# as `exec:wsl netlab engine serve` is there; tests.without_unix starts this one
+SERVE = f"exec:{sys.executable} -m netlab engine serve"
 
 
 def on_windows(*arguments, options=(), engine="", **environment):
@@ -40,15 +41,6 @@ def command(*arguments, **options):
     return on_windows("-c", code, *arguments, options=TEXTS, **options)
 
 
-@pytest.fixture(scope="module")
-def server():
-    """The address of a server for many on this machine."""
-    arguments = ["-m", "netlab", "engine", "serve", "--listen", "127.0.0.1:0"]
-    with subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, text=True) as run:
-        yield f"tcp://127.0.0.1:{run.stdout.readline().split()[-1]}"
-        run.send_signal(signal.SIGINT)
-
-
 @pytest.mark.parametrize(
     "code",
     ["import fcntl", "import os; os.fork()", "import signal; signal.SIGKILL", "import pwd"],
@@ -61,7 +53,7 @@ def test_the_stand_in_refuses_what_it_should(code, tmp_path):
 
 
 def test_every_module_but_those_of_engines_can_be_imported():
-    away = "agent", "guest", "jail", "listen", "mininet", "json_lines", "serve", "vm.disk"
+    away = "agent", "guest", "jail", "mininet", "json_lines", "serve"
     away = tuple(f"netlab.engines.{name}" for name in away)
     away += "netlab.course.grading", "netlab.course.adapters.", "netlab.__main__"
     code = f"""
@@ -89,7 +81,7 @@ def test_tests_that_need_no_engine_pass(files):
 
 
 @pytest.mark.long
-def test_an_engine_elsewhere_gives_the_same_bytes(server, tmp_path):
+def test_an_engine_elsewhere_gives_the_same_bytes():
     """A run, a live network, an algorithm, observers, and Ctrl-C."""
     path = nl.wan("100mbit", "20ms", "1%")
     runs = {
@@ -116,7 +108,7 @@ with nl.Network(nl.wan("100mbit", "20ms")) as net:
         found["interrupted"] = net.run("h1", "echo still there").text
 print(json.dumps(found))
 """
-    found = json.loads(printed(code, json.dumps(told), engine=server).splitlines()[-1])
+    found = json.loads(printed(code, json.dumps(told), engine=SERVE).splitlines()[-1])
     for name, one in runs.items():
         assert found[name] == nl.run(one, engine="guest").raw
     with nl.Network(nl.wan("100mbit", "20ms"), engine="guest") as net:
@@ -130,13 +122,13 @@ def test_doctor_says_what_there_is():
     assert "the engine needs Linux on x86-64" in done.stdout and "ssh://" in done.stdout
 
 
-def test_commands_use_an_engine_elsewhere(server, tmp_path):
-    done = command("doctor", engine=server)
+def test_commands_use_an_engine_elsewhere(tmp_path):
+    done = command("doctor", engine=SERVE)
     assert done.returncode == 0 and "its bytes are the published ones" in done.stdout, done.stderr
     experiment = nl.Experiment(nl.wan("100mbit", "20ms"), nl.Ping("h1", "h2", count=2))
     (tmp_path / "experiment.json").write_text(experiment.to_json(), encoding="utf-8")
     out = tmp_path / "out"
-    done = command("run", tmp_path / "experiment.json", "-o", out, "--engine", server)
+    done = command("run", tmp_path / "experiment.json", "-o", out, "--engine", SERVE)
     assert done.returncode == 0, done.stderr
     assert nl.load(out).raw == nl.run(experiment, engine="guest").raw
 

@@ -1,6 +1,7 @@
 """A stand-in for Python on Windows, as a plugin of pytest (``-p tests.without_unix``), or to import
-before netlab: modules of Unix cannot be imported, no process can be started, and netlab sees of
-`os`, `signal`, `select`, `socket`, `sys` and `time` only what Windows has (as typeshed says).
+before netlab: modules of Unix cannot be imported, no process can be started but the line of an
+engine elsewhere, and netlab sees of `os`, `signal`, `select`, `socket`, `sys` and `time` only what
+Windows has (as typeshed says).
 
 A test that needs an engine of this machine, or itself starts a process, is skipped.
 """
@@ -8,6 +9,7 @@ A test that needs an engine of this machine, or itself starts a process, is skip
 import builtins
 import os
 import re
+import shlex
 import subprocess
 import sys
 import types
@@ -66,14 +68,18 @@ class Part(types.ModuleType):
 
 
 class Refused:
-    """No process can be started, and no named pipe made."""
+    """No process can be started but an engine elsewhere, by a text as on Windows; and no named pipe
+    made.
+    """
 
-    def __init__(self, *what, **_):
+    def __new__(cls, *what, **options):
+        if isinstance(what[0], str) and what[0].endswith(" engine serve"):
+            return plain_popen(shlex.split(what[0]), **options)
         raise OSError(f"{what} is a process or a pipe, {CANNOT}")
 
 
 parts = {name: Part(__import__(name)) for name in PART}
-plain_import = builtins.__import__
+plain_import, plain_popen = builtins.__import__, subprocess.Popen
 
 
 def windows_import(name, globals=None, locals=None, fromlist=(), level=0):

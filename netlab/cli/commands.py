@@ -1,4 +1,4 @@
-"""The `netlab` command: attach, course, doctor, engine, fairness, pages, pictures, record,
+"""The `netlab` command: course, doctor, engine, fairness, pages, pictures, record,
 replay, run, shell, simpleperf, student-copy, summary.
 """
 
@@ -126,28 +126,6 @@ def run(
         result = netlab.run(described, engine=engine if engine == "recorded" else chosen)
         result.save(output)
     say(repr(result), f"{output}: raw output, tables (CSV), commands, provenance")
-
-
-@app.command()
-def attach(
-    host: Annotated[str | None, typer.Argument(help="A node; none lists what is up.")] = None,
-    network: Annotated[
-        str | None, typer.Option(help="Which network, by its variable or number.")
-    ] = None,
-):
-    """Open a terminal on a node of a running network.
-
-    The network is up in a notebook (after %load_ext netlab) or in a `netlab shell`. Its time stands
-    still while its bash waits for you; Ctrl-] leaves.
-    """
-    from netlab.cli import attach as attaching
-    from netlab.cli.doors import networks
-
-    if host is None:
-        found = networks()
-        say(*attaching.table(found) if found else [attaching.NONE])
-    else:
-        say(f"{host}: {attaching.attach(host, network)}")
 
 
 @app.command()

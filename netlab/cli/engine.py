@@ -8,7 +8,7 @@ import typer
 
 from netlab.cli.output import say
 from netlab.engines import needs_linux
-from netlab.errors import NetlabError, SpecificationError
+from netlab.errors import NetlabError
 
 engine_app = typer.Typer(
     no_args_is_help=True,
@@ -74,22 +74,6 @@ def wheel(folder: Annotated[Path, typer.Argument(help="Where to write it.")]):
     say(f"Wrote {file} ({file.stat().st_size / 1e6:.0f} MB)")
 
 
-@engine_app.command("vm")
-def machine(folder: Annotated[Path | None, typer.Argument(help="Where to write a wheel.")] = None):
-    """Make a disk with the engine, for QEMU.
-
-    For engine="vm"; with a folder, also a wheel of it, netlab_vm, for machines other than x86-64
-    Linux.
-    """
-    from netlab.engines.vm import disk
-
-    about = disk.build()
-    say(f"Made the disk {about['disk']}, with the engine {about['engine']}")
-    if folder:
-        file = disk.write_wheel(folder)
-        say(f"Wrote {file} ({file.stat().st_size / 1e6:.0f} MB)")
-
-
 @engine_app.command("import")
 def import_engine(file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)]):
     """Import an engine that was exported elsewhere.
@@ -141,28 +125,18 @@ def lock(
 
 @engine_app.command()
 def serve(
-    listen: Annotated[
-        str | None, typer.Option(metavar="[HOST:]PORT", help="Serve many, who have NETLAB_TOKEN.")
-    ] = None,
-    at_once: Annotated[int | None, typer.Option(help="Networks; others wait.", min=1)] = None,
-    each: Annotated[int, typer.Option(help="Networks of one address at once.", min=1)] = 2,
-    longest: Annotated[float, typer.Option(help="Seconds that a network may be up.", min=1)] = 3600,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="For an account that many share: Python runs in jails.")
+    ] = False,
 ):
     """Run experiments for netlab on another machine.
 
-    Over standard input and output, for the one who starts it, as ssh does.
+    It serves the one who starts it, as ssh does, over standard input and output. Networks wait for
+    a CPU in order.
     """
-    from netlab.engines import listen as listening
     from netlab.engines import serve
 
-    if listen is None:
-        serve.over_standard_input()
-        return
-    host, _, port = listen.rpartition(":")
-    if not port.isdecimal():
-        raise SpecificationError(f"--listen {listen}: a port such as 7000, or HOST:PORT")
-    with contextlib.suppress(KeyboardInterrupt):
-        listening.listen(host.strip("[]") or "127.0.0.1", int(port), at_once, each, longest)
+    serve.over_standard_input(shared)
 
 
 @engine_app.command()

@@ -21,7 +21,7 @@ HELP = """\
 and jobs last. Addresses take the place of names: h2 ping -c 4 h3
 
 Time passes while a line runs. sh sleep 2 lets two seconds pass, in
-which jobs go on. `netlab attach h1`, in another terminal, gives h1 keys.
+which jobs go on.
 """
 
 
@@ -201,8 +201,8 @@ class Prompt(Cmd):
         """What gives a node a terminal of its own here: xterm h1"""
         for name in names.split() or ["h1"]:
             self.show(
-                f"*** There are no windows here: `netlab attach {name}`, in another terminal,"
-                f" opens one on {name}\n"
+                f"*** There are no windows here: `{name} COMMAND` types on the terminal of {name},"
+                f" and in a notebook a cell `%%on {name}` does\n"
             )
 
     def do_exit(self, _):

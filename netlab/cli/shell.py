@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from netlab import Network, portfolio, read_miniedit, replay, wan
-from netlab.cli.doors import open_door
 from netlab.cli.output import show
 from netlab.cli.prompt import Prompt
 from netlab.engines.files import check, write
@@ -71,8 +70,6 @@ def shell(network, save=None, **options):
         show(f"*** {alt_text(network)}\n*** Clock: {net.clock_kind}\n")
         show("*** help lists commands; exit or Ctrl-D leaves, and ends the network\n")
         sys.stdin.reconfigure(errors="backslashreplace")
-        if sys.stdin.isatty():
-            open_door()  # for `netlab attach`
         try:
             Shell(net, show).loop()
         finally:

@@ -29,8 +29,8 @@ def needs_linux():
     if sys.platform != "linux":
         raise EngineError(
             f"the engine needs Linux on x86-64, and this is {platform.system()}. Recorded results"
-            ' work here; for live ones name an engine elsewhere, such as engine="ssh://HOST",'
-            ' or a machine of its own here, in QEMU: engine="vm"'
+            ' work here; for live ones name an engine elsewhere, such as engine="ssh://HOST", or'
+            ' in a virtual machine here, by engine="exec:COMMAND" (docs/guide.md)'
         )
 
 
@@ -50,12 +50,19 @@ def new_mininet():
 def new_remote(address):
     with needs_processes():
         from netlab.engines.remote import remote
-        from netlab.engines.vm.qemu import vm
-    return vm() if address == "vm" else remote(address)
+    return remote(address)
 
 
 ENGINES = {"guest": new_guest, "mininet": new_mininet, "recorded": RecordedEngine}
-ADDRESS = re.compile(r"(?s)vm|ssh://[^/\s]+(/\S*)?|tcp://[^/\s]+:[0-9]+|exec:.*\S.*")
+ADDRESS = re.compile(r"(?s)ssh://[^/\s]+(/\S*)?|exec:.*\S.*")
+# of netlab 0.2; what is to be used instead
+SSH = "an account that is reached by ssh://HOST serves a class, and networks there wait in order"
+DROPPED = {
+    "tcp://": f"was dropped: {SSH}",
+    "vm": "was dropped: Lima (on a Mac) or WSL 2 has the engine, and exec:COMMAND reaches it there",
+    "NETLAB_TOKEN": f"was dropped, with tcp://: {SSH}. Remove the variable",
+    "NETLAB_SLOWER": "was dropped: wall_limit_s gives a run longer. Remove the variable",
+}
 NOT_ROOT = (
     "it runs as root, and netlab asks `sudo` for that only where you ask for it with"
     ' engine="mininet" (or NETLAB_ENGINE=mininet)'
@@ -65,6 +72,14 @@ AS_ROOT = (
     "it would run what is in this file as root, with all of this machine within reach. Read the"
     ' file, and then name it: --engine mininet, engine="mininet"'
 )
+
+
+def refuse_dropped(engine):
+    """Refuse what an earlier netlab had, and say what to use."""
+    kind = re.match("tcp://|vm$", engine) if isinstance(engine, str) else None
+    for name in [kind[0] if kind else None, *os.environ]:
+        if name in DROPPED:
+            raise SpecificationError(f"{name} {DROPPED[name]}; docs/guide.md says how")
 
 
 def pick(engine=None, strange=False):
@@ -80,14 +95,15 @@ def pick(engine=None, strange=False):
         return engine
     if engine in (None, ""):
         engine = os.environ.get("NETLAB_ENGINE") or None
+    refuse_dropped(engine)
     if engine is not None:
         if isinstance(engine, str) and ADDRESS.fullmatch(engine):
             return new_remote(engine)
         if not isinstance(engine, str) or engine not in ENGINES:
             raise SpecificationError(
-                f"engine = {engine!r}: one of {', '.join(ENGINES)}, vm; an address such as"
-                " ssh://HOST, tcp://HOST:PORT or exec:COMMAND; None for the first that works; or an"
-                " object that has all that netlab.engines.protocol.Engine names"
+                f"engine = {engine!r}: one of {', '.join(ENGINES)}; an address, as ssh://HOST or"
+                " exec:COMMAND; None for the first that works; or an object that has all that"
+                " netlab.engines.protocol.Engine names"
             )
         # while records are made anew, they are run and not read
         if engine != "recorded" or not recorded.anew():
@@ -121,7 +137,7 @@ def pick_jailed(engine=None):
     """
     chosen = pick(engine, strange=True)
     address = getattr(chosen, "address", "")
-    if chosen is engine or address == "vm":  # which is a jail by itself
+    if chosen is engine:
         return chosen
     if address:
         from netlab.engines.remote import remote

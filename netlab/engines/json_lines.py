@@ -25,13 +25,15 @@ class JsonLines:
 
     def receive(self, until):
         """The next message; None where no whole one has come by then, `LineDown` at the end."""
-        while (end := self.read.find(b"\n")) < 0 and len(self.read) <= self.most_bytes:
+        looked = 0  # a long message comes in many pieces, each of which is looked at once
+        while (end := self.read.find(b"\n", looked)) < 0 and len(self.read) <= self.most_bytes:
             if not ready(self.source, select.POLLIN, until):
                 return None
             with contextlib.suppress(BlockingIOError):
                 piece = os.read(self.source, PIECE)
                 if not piece:
                     raise LineDown
+                looked = len(self.read)
                 self.read += piece
         if not 0 <= end <= self.most_bytes:
             raise LineDown("it sent too long a message")

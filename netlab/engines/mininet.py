@@ -11,7 +11,6 @@ from pathlib import Path
 
 from netlab.engines import agent
 from netlab.engines.agent_line import CLOSED, Interrupted, LineDown, OutOfTime, OverLine
-from netlab.engines.host_speed import wall_s
 from netlab.engines.protocol import ignore
 from netlab.engines.remote_line import ProgramLine
 from netlab.errors import EngineError
@@ -76,7 +75,7 @@ class AgentLine(ProgramLine):
     def end(self):
         self.hang_up()
         try:
-            self.program.wait(wall_s(CLOSING_S))
+            self.program.wait(CLOSING_S)
         except subprocess.TimeoutExpired:
             kill = as_root("kill", "-KILL", "--", f"-{self.program.pid}")
             subprocess.run(kill, capture_output=True)

@@ -136,8 +136,7 @@ class Engine(Protocol):
     #: Of all that decides the bytes of a run; None where runs do not repeat.
     digest: str | None
     #: ``kernel``, ``iperf3``, ``mininet`` (versions) and ``congestion``, the list of algorithms
-    #: that its kernel has; empty where nothing is run. ``slower`` where its machine's limits of
-    #: time are longer (`netlab.engines.host_speed`).
+    #: that its kernel has; empty where nothing is run.
     about: dict
     #: Its clocks, of ``"virtual"``, ``"cpu"`` and ``"real"``; the first is its own.
     clocks: tuple[str, ...]

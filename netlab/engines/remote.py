@@ -7,7 +7,7 @@ end. It has one network at a time, and another when that is closed.
 here                                       there
 =========================================  =====================================================
 ``{"hello": {protocol, netlab, ...}}``     ``{"done", name, digest, about, clocks, at_once}``
-``{"connect": [seed, clock, limit_s]}``    ``{"event": {"waiting": place}}``, then ``{"done"}``
+``{"connect": [seed, clock, limit_s]}``    ``{"event": {"waiting": others}}``, then ``{"done"}``
 ``{"ask": question}``                      ``{"event": ...}``, then ``{"done", **answer}``
 ``{"key": "I"}``, while that is asked      nothing
 ``{"watch": {name: watch}}``               ``{"done", "answer": bool}``
@@ -17,7 +17,8 @@ here                                       there
 =========================================  =====================================================
 
 In place of an answer there may be ``{"done", "raise": error}``, and ``{"printed": text}`` at any
-time. Either end ends the network by ending the line.
+time after the hello; what is no answer before is a banner. `others` wait for a CPU before this one.
+Either end ends the network by ending the line.
 """
 
 import functools
@@ -28,12 +29,11 @@ import re
 from netlab import errors
 from netlab.engines import evidence
 from netlab.engines.agent_line import CLOSED, Interrupted, LineDown, OutOfTime, OverLine
-from netlab.engines.host_speed import SLOWEST, wall_s
 from netlab.engines.protocol import ignore
 from netlab.engines.remote_line import HELLO_S, open_line
 from netlab.errors import printable
 
-PROTOCOL = 1
+PROTOCOL = 2
 ABOUT = ("kernel", "iperf3", "mininet", "congestion")
 # what reading a message raises that is not as it should be
 NONSENSE = LookupError, TypeError, ValueError, AttributeError
@@ -71,16 +71,16 @@ class RemoteConnection(OverLine):
         self.engine, self.closed = engine, False
         self.line = engine.take_line()
         try:
-            self._call(self._place, connect=[seed, clock, wall_limit_s])
+            self._call(self._queue, connect=[seed, clock, wall_limit_s])
         except BaseException:
             self.line.close()
             raise
-        later_s = wall_s(LATER_S, engine.about)
-        self.line.wall_limit_s, self.line.wall_s = wall_limit_s + later_s, 0.0
+        self.line.wall_limit_s, self.line.wall_s = wall_limit_s + LATER_S, 0.0
 
-    def _place(self, event):
-        if isinstance(place := event.get("waiting"), int):
-            print(f"{self.engine.address}: place {place} in the queue", flush=True)
+    def _queue(self, event):
+        if isinstance(others := event.get("waiting"), int):
+            text = f"{self.engine.address}: waiting for a CPU: {others} before you"
+            print(printable(text), flush=True)
 
     def _call(self, on_event=ignore, **what):
         if self.closed or (self.line.closed and not self.line.interrupted):
@@ -106,6 +106,9 @@ class RemoteConnection(OverLine):
             if not isinstance(found, dict):
                 raise self._nonsense()
             return found
+        except OutOfTime as error:
+            self.line.close()
+            raise errors.LimitError(f"{self.engine.address} {error}") from None
         except LineDown:
             raise errors.GuestError(f"{self.engine.address} has gone. {self.line.why()}") from None
 
@@ -117,7 +120,7 @@ class RemoteConnection(OverLine):
         if self.line.interrupted:
             self.line.close()
         elif not self.closed and not self.line.closed:
-            self.line.wall_limit_s = self.line.wall_s + wall_s(CLOSE_S, self.engine.about)
+            self.line.wall_limit_s = self.line.wall_s + CLOSE_S
             try:
                 self.engine.ask(self.line, {"close": True})
                 self.engine.idle.append(self.line)
@@ -131,13 +134,12 @@ class RemoteConnection(OverLine):
 
 class RemoteEngine:
     """The engine at an address. ``ssh://HOST``, with user, port and path of ``netlab`` where they
-    are needed: ``ssh://ada@lab.example.org:2222/opt/netlab/bin/netlab``. ``tcp://HOST:PORT``,
-    whose token is in the environment variable NETLAB_TOKEN. ``exec:COMMAND``: any program that
-    speaks as ``netlab engine serve`` does, over its standard input and output. See
+    are needed: ``ssh://ada@lab.example.org:2222/opt/netlab/bin/netlab``. ``exec:COMMAND``: any
+    program that speaks as ``netlab engine serve`` does, over its standard input and output. See
     `netlab.engines.protocol.Engine`.
 
-    With `jailed`, algorithms in Python run in a jail there, and what they print is not shown; on a
-    server for many they always do.
+    With `jailed`, algorithms in Python run in a jail there, and what they print is not shown; in an
+    account that many share they always do.
 
     Raises
     ------
@@ -150,12 +152,9 @@ class RemoteEngine:
         self.process = os.getpid()
         self.idle.append(self.new_line())
 
-    def open_line(self):
-        return open_line(self.address)
-
     def new_line(self):
         """A line whose other end has said who it is."""
-        line = self.open_line()
+        line = open_line(self.address)
         try:
             self.greet(line)
         except BaseException:
@@ -164,18 +163,15 @@ class RemoteEngine:
         line.begun = True
         return line
 
-    def greet(self, line, limit_s=HELLO_S):
-        line.wall_limit_s = limit_s
+    def greet(self, line):
+        line.wall_limit_s = HELLO_S
         hello = {"protocol": PROTOCOL, "netlab": errors.installed().version, "jailed": self.jailed}
-        if self.address.startswith("tcp:"):
-            hello["token"] = os.environ.get("NETLAB_TOKEN", "")
         told = self.ask(line, {"hello": hello})
         try:
             digest, about = printable(told["digest"]), {**told["about"]}
             about |= {key: printable(one) for key, one in about.items() if isinstance(one, str)}
             name, clocks = printable(told["name"]), tuple(map(printable, told["clocks"]))
             at_once, _ = int(told["at_once"]), (clocks[0], *(about[key] for key in ABOUT))
-            about["slower"] = min(max(1.0, float(about.get("slower", 1))), SLOWEST)
         except NONSENSE:
             raise errors.EngineError(
                 f"{self.address}: what answers there is no netlab engine"
@@ -234,7 +230,7 @@ class RemoteEngine:
             self.idle, self.process = [], os.getpid()
         while self.idle:
             line = self.idle.pop()
-            if line.came.empty() and not line.closed:  # not even its end has come
+            if not (line.came or line.closed):  # not even its end has come
                 break
             line.close()
         else:

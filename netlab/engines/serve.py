@@ -1,51 +1,44 @@
 """The other end of `netlab.engines.remote`: guests of this machine, for netlab on another.
 
-Over standard input and output it serves the one client that started it, as that user;
-`netlab.engines.listen` serves many.
+It serves the one client that started it, over standard input and output. Many clients of an account
+have a process like this each, and their networks wait for a CPU in order (`guest.machine`).
 """
 
 import contextlib
-import hmac
 import io
-import math
 import os
 import threading
 import time
 
 from netlab.algorithms.source import Algorithm
+from netlab.engines import evidence
 from netlab.engines.agent_line import LineDown
-from netlab.engines.guest import GuestEngine
-from netlab.engines.host_speed import wall_s
+from netlab.engines.guest import GuestEngine, machine, walls
 from netlab.engines.jail import JailedEngine
 from netlab.engines.json_lines import JsonLines
-from netlab.engines.places import Places
-from netlab.engines.protocol import Watch, ignore
+from netlab.engines.protocol import Watch
 from netlab.engines.remote import PROTOCOL
 from netlab.errors import EngineError, NetlabError, SpecificationError, installed
 
-HELLO_S = 10  # that a stranger may take, in all, to say who it is
-IDLE_S = 600  # without a question; then a line ends, of a stranger also where it has a network
-LATER_S = 10  # a network's own limit comes first, and says so
+IDLE_S = 600  # without a question: then a line ends; with a network, where somebody waits
+LOOK_S = 1  # between two looks whether it has been so long
+TAKEN_S = 600  # that a client may take to read what it is sent
 DONE_S = 1  # that a question may still take after its answer
-HELLO_BYTES, MOST_BYTES = 4096, 4 << 20  # of a stranger's message, the first and others
-MOST_KEYS, MOST_WATCHES = 10, 200  # of a question; of a network
+MOST_BYTES = 64 << 20  # of a message; the longest write files
+SHARED_AT_ONCE, SHARED_WALL_S = 2, 3600  # of one client of many: a sweep's networks; a network
 
 
 class Client:
-    """Whom a line serves: a network at a time. One who must have a `token` is a stranger; `cut`
-    ends the line, so that `serve` ends, and `welcome` hears that it has said hello.
+    """Whom a line serves: a network at a time. `shared`: it is one of many strangers, whose
+    algorithms run in jails and whose networks have an end.
     """
 
-    def __init__(self, line, engine, places, name="", token=None, cut=ignore, welcome=ignore):
-        self.line, self.engine, self.places, self.name = line, engine, places, name
-        self.token, self.cut, self.welcome = token, cut, welcome
-        self.strange, self.known = token is not None, token is None
-        self.guest = self.work = None
-        self.keys = 0  # that it has sent since its last question
-        self.gone = self.given_up = False  # the line has ended; it waits for no place any more
-        self.place, self.ends_at = contextlib.ExitStack(), math.inf
-        if self.strange:
-            self.ends_at, line.most_bytes = time.monotonic() + HELLO_S, HELLO_BYTES
+    def __init__(self, line, engine, shared=False):
+        self.line, self.engine, self.shared = line, engine, shared
+        self.guest = self.work = self.before = None
+        # the line has ended; it waits for no network any more
+        self.gone = self.given_up = self.known = self.watching = False
+        engine.cpu = self.cpu
 
     def tell(self, **message):
         """Send a message; where nobody hears it any more, the network is ended."""
@@ -57,19 +50,21 @@ class Client:
 
     def hang_up(self):
         self.gone = True
-        self.cut()
         if guest := self.guest:
             guest.interrupt()
 
     def serve(self):
         """Answer until the line ends."""
+        idle_since = time.monotonic()
         try:
-            while not self.gone and time.monotonic() < self.ends_at:
-                what = self.line.receive(min(self.ends_at, time.monotonic() + IDLE_S))
-                if what is not None:
+            while not self.gone:
+                if what := self.line.receive(time.monotonic() + LOOK_S):
                     self.hear(what)
-                    what = None  # as lists it takes twenty times the memory
-                elif not self.busy and (self.strange or not self.guest):
+                if what or self.busy:
+                    idle_since = time.monotonic()
+                elif time.monotonic() > idle_since + IDLE_S and (
+                    not self.guest or machine.somebody_waits()
+                ):
                     break
         except (LineDown, OSError):
             """It has ended, or is ended as it sent what makes no sense."""
@@ -86,12 +81,11 @@ class Client:
 
     def hear(self, what):
         if "key" in what:
-            self.keys += 1
-            if what["key"] not in ("I", "K") or not self.known:
+            if what["key"] not in ("I", "K"):
                 raise LineDown("there is no such key")
-            if self.guest and self.busy and self.keys <= MOST_KEYS:
+            if self.guest and self.busy:
                 self.guest.send_key(what["key"])
-            self.given_up = not self.guest  # it waits for a place
+            self.given_up = not self.guest  # it waits for a CPU
         elif "watched" in what:
             if not (self.guest and self.watching and isinstance(what["watched"], int)):
                 raise LineDown("nothing is watched")
@@ -101,7 +95,6 @@ class Client:
                 self.work.join(DONE_S)
             if self.busy:
                 raise LineDown("it asked before it was answered")
-            self.keys = 0
             self.work = threading.Thread(target=self.carry_out, args=(what,))
             self.work.start()
 
@@ -122,24 +115,18 @@ class Client:
             self.hang_up()
 
     def do_hello(self, value):
-        given = str(value.get("token")).encode()
-        if not self.known and not hmac.compare_digest(self.token.encode(), given):
-            raise EngineError("NETLAB_TOKEN is not the one that this server was given")
         own = installed().version
         if (value.get("protocol"), value.get("netlab")) != (PROTOCOL, own):
             raise EngineError(
                 f"there is netlab {own} with protocol {PROTOCOL}, and here {value.get('netlab')}"
                 f" with {value.get('protocol')}: install the same on both"
             )
-        if not self.known:
-            self.known, self.ends_at, self.line.most_bytes = True, math.inf, MOST_BYTES
-            self.welcome()
-        if value.get("jailed"):
-            self.engine = JailedEngine()
-        engine = self.engine
+        self.known, engine = True, self.engine
+        if value.get("jailed") and not self.shared:
+            self.engine = JailedEngine(cpu=engine.cpu)
+        at_once = min(engine.at_once, SHARED_AT_ONCE) if self.shared else engine.at_once
         told = {"name": engine.name, "digest": engine.digest, "clocks": engine.clocks}
-        about = engine.about | {"slower": wall_s(1)}
-        return told | {"about": about, "at_once": self.places.at_once}
+        return told | {"about": engine.about, "at_once": at_once}
 
     def do_connect(self, value):
         seed, clock, limit_s = value
@@ -147,18 +134,26 @@ class Client:
             raise SpecificationError(f"clock = {clock!r}: one of {', '.join(self.engine.clocks)}")
         if type(seed) is not int or not 0 <= seed < 1 << 63 or not limit_s > 0:
             raise SpecificationError(f"seed = {seed!r}, wall_limit_s = {limit_s!r}: not allowed")
-        longest_s = wall_s(self.places.longest_s)
+        limit_s = min(float(limit_s), SHARED_WALL_S) if self.shared else float(limit_s)
         self.given_up = self.watching = self.answered = False
-        try:
-            tell = lambda place: self.tell(event={"waiting": place})  # noqa: E731
-            self.place.enter_context(self.places.one(self.name, tell, self.gives_up))
-            self.ends_at = time.monotonic() + longest_s + LATER_S
-            self.guest = self.engine.connect(seed, clock, min(float(limit_s), longest_s))
-            self.gives_up()
-        except BaseException:
-            self.end()
-            raise
+        self.before = None
+        self.guest = self.engine.connect(seed, clock, limit_s)
+        self.gives_up()
         return {}
+
+    @contextlib.contextmanager
+    def cpu(self):
+        """A CPU for its network, when it is its turn."""
+        with machine.next_cpu(self.engine.at_once, self.waits) as number:
+            self.gives_up()  # it may have gone since the last look
+            yield number
+
+    def waits(self, before):
+        """Hear how many networks wait before its own; tell the client where that has changed."""
+        self.gives_up()
+        if before != self.before:
+            self.before = before
+            self.tell(event={"waiting": before})
 
     def gives_up(self):
         if self.gone or self.given_up:
@@ -168,8 +163,6 @@ class Client:
         return self.guest.ask(lambda event: self.tell(event=event), **value)
 
     def do_watch(self, value):
-        if len(value) > MOST_WATCHES:
-            raise SpecificationError(f"{len(value)} watches, and at most {MOST_WATCHES}")
         self.watching = self.guest.watch({name: Watch(*one) for name, one in value.items()})
         return {"answer": self.watching}
 
@@ -186,13 +179,10 @@ class Client:
         return {}
 
     def end(self):
-        """End the network, and leave its place to others."""
+        """End the network, and leave its CPU to others."""
         guest, self.guest = self.guest, None
-        if self.known:
-            self.ends_at = math.inf
         if guest:
             guest.close()
-        self.place.close()
 
 
 def told(error):
@@ -218,13 +208,18 @@ class Printed(io.TextIOBase):
         self.client.tell(printed=text)
 
 
-def over_standard_input():
-    """Serve one client over standard input and output, until it closes them."""
+def over_standard_input(shared=False):
+    """Serve one client over standard input and output, until it closes them. With `shared`, an
+    EngineError where fewer than two walls stand around guests.
+    """
     to_client = os.dup(1)
     os.dup2(2, 1)  # whatever else is printed
     if not os.isatty(to_client):
         os.set_blocking(to_client, False)  # a write that nobody takes would never end
-    engine = GuestEngine()
-    client = Client(JsonLines(to_client, os.dup(0)), engine, Places(engine.at_once))
+    if shared:
+        walls.check_for_strangers()
+        evidence.keep_none()
+    engine = JailedEngine() if shared else GuestEngine()
+    client = Client(JsonLines(to_client, os.dup(0), MOST_BYTES, TAKEN_S), engine, shared)
     with contextlib.redirect_stdout(Printed(client)):
         client.serve()

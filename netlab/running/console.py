@@ -10,15 +10,13 @@ import shlex
 from netlab.engines.protocol import ignore
 from netlab.errors import CommandError
 from netlab.running.job import Plain, ending, plain
-from netlab.running.keys import PRESS, RUNS, prepare, to_edit
-from netlab.running.typed import LOOK_S, Typed
+from netlab.running.typed import LOOK_S
 
 FOLDER = "/run/netlab"
 SHOWN_S = {"virtual": 0.001}  # until what bash prints is shown; on other clocks 50 times as long
 LEAVE_S = 0.1  # that a command which stays has for its first words [virtual s]
 READY = "\x1b]133;A\x07"  # terminals know it: what follows is a prompt
 ENDED = "\x1b]133;D\x07"  # and this: bash has ended
-MOST_FRESH = 100_000  # characters that are kept for the next line, where keys made them
 # What bash asks with goes to the job that types: "status folder", or that a line is continued.
 RC = r"""exec 9>&-
 PS1='\[\e]133;A\a\]root@HOST:\w\$ '
@@ -46,7 +44,7 @@ FIRST = "chrt -f -p 1 $$"
 WAIT = (
     "until read -r asked <&3; do [ $? -gt 128 ] || exit 1; done; echo $asked; read -t {shown} <&3; "
 ) + FIRST
-# What it asked with in the meantime is of keys that were pressed.
+# What it asked with in the meantime is of no line.
 FORGET = "while read -t 0 <&3; do read -r asked <&3; done;"
 LOOK = f"read -r -t {{seconds}} asked <&3 && echo $asked; {FIRST}"
 
@@ -55,8 +53,7 @@ class Console:
     """The terminal of a node, on a network's `Session`.
 
     `busy` is the `Typed` that still runs in it, or None; `folder` is where its bash is. `heard` is
-    told every piece that is shown on it, and so are those in `listeners`. `editing`: it is set for
-    keys, and not for lines.
+    told every piece that is shown on it.
     """
 
     def __init__(self, session, host, clock="virtual"):
@@ -65,8 +62,6 @@ class Console:
         self.place = f"{FOLDER}/{host}"
         self.job = self.busy = None
         self.folder, self._fresh, self.heard = "", [], ignore
-        self.pressed, self.editing, self.size = None, False, (24, 80)
-        self.listeners, self._hidden = [], False
 
     @property
     def fresh(self):
@@ -97,7 +92,6 @@ class Console:
         """Type a line (`Typed`); see `netlab.Network.type`."""
         line = typed.line
         self.open()
-        self._end_of_keys(line)
         if self.busy:
             self._asked(self._do("", LOOK.format(seconds=0.001), 60, forget=False)[1])
         if self.busy and line != "^C":
@@ -139,67 +133,17 @@ class Console:
                 f"`{line}` on {self.host} did not end within {limit_s:g} virtual seconds, and was"
                 " ended. If it ends by Ctrl-C alone, as a server or ping do, let it stay (`%%on"
                 f' {self.host} --stay`, or `--for 4`; on a panel, "leave it running"); if it waits'
-                f" for input, `netlab attach` has keys. {ending(typed.output)}",
+                f" for input, give it that in its line, as in `printf 'y\\n' | ...`."
+                f" {ending(typed.output)}",
                 line,
                 typed.text,
                 typed.status,
             )
         return typed
 
-    def press(self, pressed):
-        """Press keys (`Pressed`) on it, as they come from a terminal."""
-        self.open()
-        self.edit(True)
-        self.pressed = pressed
-        self._press(pressed.keys)
-
-    def _press(self, keys):
-        keys = shlex.quote(keys.replace("\0", ""))
-        said = self.session.output(self.host, PRESS.format(folder=self.place, keys=keys) + FIRST)
-        self._asked(said)
-
-    def _end_of_keys(self, line):
-        """Make it ready for a line, where keys were pressed before."""
-        if self.pressed:
-            self._press("")
-            self.pressed = None
-        if self.editing and not self.waits:
-            self.busy = self.busy or Typed(self.host, "what was begun by keys")
-            self.fresh = ""  # what a full-screen program drew is no text
-        elif self.editing:
-            self.edit(False)
-
-    @property
-    def waits(self):
-        """Does bash wait for keys at a prompt?"""
-        _, mark, after = self.fresh.rpartition(READY)
-        return bool(mark) and (RUNS if self.editing else "\n") not in after
-
-    def edit(self, on):
-        """Set it for keys (line editing, a TERM, a size), or for lines; only while `waits`."""
-        if on == self.editing or not self.waits:
-            return
-        if not self.fresh.endswith("# "):  # a line is begun
-            self._do("\x03", self.wait, 60)
-        if on:
-            self.session.output(self.host, prepare(self.place))
-        self._hidden = True
-        try:
-            self._do(to_edit(self.place, on, self.size), self.wait, 60)
-        finally:
-            self._hidden, self.editing = False, on
-            self.fresh = READY + self.fresh.rpartition(READY)[2]
-
-    def resize(self, rows, columns):
-        """Tell the programs on it how large its window is."""
-        self.open()
-        self.size = rows, columns
-        command = f"stty -F $(cat {self.place}/tty) rows {rows} cols {columns}"
-        self.session.output(self.host, command)
-
     def close(self):
         """End its bash, and what runs in it."""
-        job, self.job, self.busy, self.editing = self.job, None, None, False
+        job, self.job, self.busy = self.job, None, None
         if job:
             job.stop()
 
@@ -227,17 +171,8 @@ class Console:
     def _hear(self, out):
         self._fresh.append(out)  # a text would be copied with every piece
         if ENDED in out:
-            self.job, self.editing = None, False
-        if self.editing and self.heard is ignore:  # nobody takes it
-            at = self.fresh.rfind(READY)
-            self.fresh = self.fresh[at if at >= 0 else -MOST_FRESH :]
-        if self._hidden:
-            return
-        if self.pressed:
-            self.pressed.pieces.append(out)
+            self.job = None
         self.heard(out)
-        for listener in tuple(self.listeners):
-            listener(out)
 
 
 class Screen:

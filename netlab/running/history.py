@@ -7,12 +7,10 @@ prompt, with what decides the bytes behind ``#:``::
     h1 ping 10.0.0.2  #: ^C after 3.2 s
     h2 ^C
     sh sleep 2
-    keys h1 "top\\r"
     sh sleep 0.05  #: 40 times
     run h1 ping -c 4 10.0.0.2
 
-``run``, ``start``, ``wait``, ``stop`` and ``resize`` are the calls of those names; a
-job's number counts them.
+``run``, ``start``, ``wait`` and ``stop`` are the calls of those names; a job's number counts them.
 """
 
 import hashlib

@@ -8,7 +8,6 @@ import weakref
 
 from netlab import engines, units
 from netlab.algorithms.source import as_algorithm
-from netlab.engines.host_speed import wall_s
 from netlab.errors import EmulationError, LinkWarning, SpecificationError
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
 from netlab.running.history import History
@@ -22,6 +21,7 @@ from netlab.running.typed import looks_s
 from netlab.running.typed_tc import doubts
 from netlab.topology import Topology
 
+WALL_LIMIT_S = 3600  # that all commands of a network may take, where nothing else is said
 LET_GO_S = 10  # that another thread may take to hear that a network is closed
 _numbers = itertools.count(1)
 _up = weakref.WeakValueDictionary()  # networks of this process, as they were opened
@@ -57,8 +57,7 @@ class Network(Terminals):
     engine : str, optional
         What to run on; None is the first that works here.
     wall_limit_s : float, optional
-        How long all its commands together may take on the wall; None is an hour, times
-        ``NETLAB_SLOWER``. [s]
+        How long all its commands together may take on the wall; None is an hour. [s]
     algorithms : sequence of CongestionControl
         At most eight classes or instances: its commands know them as netlab0, netlab1 ..., as in
         ``iperf3 -C netlab0``.
@@ -84,7 +83,7 @@ class Network(Terminals):
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 1 << 63:
             raise SpecificationError(f"seed = {seed!r}: a whole number from 0 to 2**63 - 1")
         self.engine = engines.pick(engine)
-        wall_limit_s = wall_s(3600, self.engine.about) if wall_limit_s is None else wall_limit_s
+        wall_limit_s = WALL_LIMIT_S if wall_limit_s is None else wall_limit_s
         check_seconds("wall_limit_s", wall_limit_s)
         clock = self.engine.clocks[0] if clock is None else clock
         if clock not in self.engine.clocks:
@@ -125,18 +124,12 @@ class Network(Terminals):
             raise
         self._dropped = weakref.finalize(self, end_dropped, self._agent, os.getpid())
         self._dropped.atexit = False  # what is open then ends with this process
-        self._at_end = []
-        self.number = next(_numbers)
-        _up[self.number] = self
+        _up[next(_numbers)] = self
 
     @staticmethod
     def all_up():
         """The networks of this process that are up, in the order in which they were opened."""
         return [net for one in _up.valuerefs() if (net := one()) and net.up]
-
-    def at_end(self, call):
-        """Have this called once, when the network is closed or dropped."""
-        self._at_end.append(weakref.finalize(self, call))
 
     @property
     def clock(self):
@@ -299,8 +292,6 @@ class Network(Terminals):
     def close(self):
         """Stop everything that runs in it, and the network. Its jobs keep their text."""
         self._dropped.detach()
-        for call in self._at_end:
-            call()
         # another thread may be asking: a short question ends by itself, and a long one is ended
         if not self.lock.acquire(timeout=1):
             self._agent.interrupt()

@@ -14,7 +14,7 @@ from netlab.running.history import MOST_BYTES, History
 from netlab.running.network import Network
 from netlab.topology import Topology
 
-CALLS = "run", "start", "wait", "stop", "keys", "resize"
+CALLS = "run", "start", "wait", "stop"
 SLEEP = re.compile(r"sleep (\d+(?:\.\d+)?(?:e[-+]?\d+)?)")
 STEP_S = 600  # that a line may take, as in `Network.type` [virtual s]
 
@@ -112,11 +112,6 @@ def carry_out(step, net, jobs, show, most_s):
                 net.wait(*[jobs[int(one) - 1] for one in step.line.split(" ")], **limit)
             case "stop":
                 jobs[int(step.line) - 1].stop()
-            case "keys":
-                net.press(node, json.loads(rest))
-            case "resize":
-                rows, columns = map(int, rest.split(" "))
-                net.resize(node, rows, columns)
             case _:
                 raise ValueError
     except CommandError:

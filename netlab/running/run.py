@@ -5,7 +5,6 @@ from contextvars import ContextVar
 
 from netlab import engines
 from netlab.engines import recorded
-from netlab.engines.host_speed import wall_s
 from netlab.errors import CommandError, GuestError, ReadError, SpecificationError
 from netlab.experiment import Experiment
 from netlab.running.job import LONGEST_S, check_command
@@ -80,9 +79,7 @@ def run_on(experiment, engine):
     if (record := engine.recall(experiment)) is not None:
         return Result(experiment, *record)
     limit_s = experiment.virtual_limit_s or experiment.duration_s
-    wall_limit_s = experiment.wall_limit_s or min(
-        wall_s(120 + 30 * limit_s, engine.about), LONGEST_S
-    )
+    wall_limit_s = experiment.wall_limit_s or min(120 + 30 * limit_s, LONGEST_S)
     with Network(
         experiment.topology,
         experiment.seed,

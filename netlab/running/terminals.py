@@ -1,13 +1,10 @@
-"""The terminals of a network's nodes: lines, keys and windows, kept in its history."""
+"""The terminals of a network's nodes: lines that are typed, kept in its history."""
 
 import functools
-import json
 
-from netlab.errors import SpecificationError
 from netlab.running.console import Console
 from netlab.running.host_files import Files
 from netlab.running.job import check_command, check_seconds
-from netlab.running.keys import Pressed
 from netlab.running.session import alone
 from netlab.running.typed import Typed, one_line
 from netlab.running.typed_tc import doubts
@@ -67,27 +64,6 @@ class Terminals:
             for text in typed.doubts:
                 show(f"*** netlab: {text}\n")
         return typed
-
-    @alone
-    def press(self, host, keys):
-        """Press keys on a node's terminal; time does not pass until `sleep` lets it.
-
-        Where bash waits for them, it has line editing then, and full-screen programs find a
-        terminal that they know. `type` sets it back.
-        """
-        console, pressed = self.console(host), Pressed(keys)
-        self.history.add("keys", f"{host} {json.dumps(keys)}", pressed)
-        console.press(pressed)
-
-    @alone
-    def resize(self, host, rows, columns):
-        """Tell the programs on a node's terminal how large its window is."""
-        console = self.console(host)
-        for name, number in (("rows", rows), ("columns", columns)):
-            if not isinstance(number, int) or not 1 <= number <= 9999:
-                raise SpecificationError(f"{name} = {number!r}: a whole number from 1 to 9999")
-        self.history.add("resize", f"{host} {rows} {columns}")
-        console.resize(rows, columns)
 
     def console(self, host):
         """The terminal of a node: `netlab.running.console.Console`."""

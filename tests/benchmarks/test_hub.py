@@ -1,6 +1,7 @@
 """A JupyterHub on loopback whose students all run problem set 1 at the same time: with the engine
-in one read-only folder for all, and behind `netlab engine serve --listen`. STUDENTS says how many,
-such as 10,30. It installs JupyterHub and its proxy to a folder of its own.
+in one read-only folder for all, and behind `netlab engine serve --shared`, where their networks
+wait for a CPU in order. STUDENTS says how many, such as 10,30. It installs JupyterHub and its proxy
+to a folder of its own.
 """
 
 import asyncio
@@ -24,12 +25,12 @@ import pytest
 from tornado import httpclient, websocket
 
 from netlab.course.sets import source
+from netlab.engines.cache import cache_folder
 from tests.benchmarks.test_class import Memory
 from tests.engines.guest.test_process import survivors
 
 ROOT = Path(__file__).parents[2]
 STUDENTS = [int(number) for number in os.environ.get("STUDENTS", "10,30").split(",")]
-TOKEN = "a-long-random-text"
 LONGEST_S = 3600
 DIGEST = (
     "import hashlib; print(hashlib.sha256("
@@ -84,10 +85,12 @@ def installed(tmp_path_factory):
 
 
 class Hub:
-    """JupyterHub with students, whose engine is in the read-only folder, or behind a server."""
+    """JupyterHub with students, whose engine is in the read-only folder, or behind servers of one
+    user, as an account that is reached by ssh has them.
+    """
 
     def __init__(self, folder, behind):
-        self.temporary, self.server = folder / f"tmp-{uuid.uuid4().hex[:8]}", None
+        self.temporary = folder / f"tmp-{uuid.uuid4().hex[:8]}"
         self.temporary.mkdir()
         (folder / "homes").mkdir(exist_ok=True)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -96,15 +99,9 @@ class Hub:
         own = {"TMPDIR": str(self.temporary), "NETLAB_PROGRESS": "off"}
         engine = {"NETLAB_CACHE": str(shared)}
         if behind:
-            command = ["engine", "serve", "--listen", "127.0.0.1:0", "--each", "1000"]
-            self.server = subprocess.Popen(
-                [python, "-m", "netlab", *command],
-                env=os.environ | own | {"NETLAB_TOKEN": TOKEN},
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-            address = f"tcp://127.0.0.1:{self.server.stdout.readline().split()[-1]}"
-            engine = {"NETLAB_ENGINE": address, "NETLAB_TOKEN": TOKEN, "NETLAB_CACHE": "/nowhere"}
+            serve = f"{python} -m netlab engine serve --shared"
+            address = f"exec:env NETLAB_CACHE={cache_folder()} {serve}"
+            engine = {"NETLAB_ENGINE": address, "NETLAB_CACHE": "/nowhere"}
         ports = dict(zip(["port", "hub_port", "proxy_port"], free_ports(3), strict=True))
         self.url, self.token = f"http://127.0.0.1:{ports['port']}", uuid.uuid4().hex
         configuration = CONFIGURATION.format(
@@ -182,10 +179,8 @@ class Hub:
         return "".join(printed), time.monotonic() - began
 
     def end(self):
-        for program in (self.program, self.server):
-            if program:
-                program.send_signal(signal.SIGINT)
-                program.wait(60)
+        self.program.send_signal(signal.SIGINT)
+        self.program.wait(60)
         self.log.close()
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         print(f"{used.ru_utime + used.ru_stime - self.used_s:.0f} CPU s in all")
@@ -264,7 +259,7 @@ def test_a_class_at_a_hub(installed, number):
         try:
             printed[way], failed = asyncio.run(a_class(hub, number, memory))
             late = time.monotonic() + 60
-            while sum(below().values()) > 2 + (way == "server") and time.monotonic() < late:
+            while sum(below().values()) > 2 and time.monotonic() < late:
                 time.sleep(1)
             after = below()
         finally:
@@ -272,6 +267,6 @@ def test_a_class_at_a_hub(installed, number):
             hub.end()
         print(f"{len(failed)} failed {failed[:3]}; after all servers have stopped: {after}")
         assert not failed and "linux" not in after
-        assert sum(after.values()) <= 2 + (way == "server"), "the hub, its proxy, the server"
+        assert sum(after.values()) <= 2, "the hub, its proxy"
         assert survivors(hub.temporary) == ([], [])
     assert printed["server"] == printed["read-only folder"]

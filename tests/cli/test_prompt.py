@@ -121,7 +121,7 @@ def test_iperf_waits_until_its_server_listens():
 
 
 def test_what_is_no_command_is_told_as_in_mininet(says):
-    assert "`netlab attach h1`" in says("xterm h1")
+    assert "`h1 COMMAND`" in says("xterm h1")
     assert says("ping h1 h2") == "*** Unknown command: ping h1 h2\n"
     assert says("", "   ", "# nodes", "  # nodes") == ""
     assert says("help link") == "Bring the links between two nodes up or down: link s1 s2 down\n"

@@ -93,6 +93,25 @@ def test_one_asked_for_by_name_is_that_one_or_an_error(monkeypatch, capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [("tcp://lab:7000", "ssh://HOST"), ("tcp://", "ssh://HOST"), ("vm", "exec:COMMAND")],
+)
+def test_what_an_earlier_netlab_had_is_named_with_what_there_is_instead(name, instead, monkeypatch):
+    with pytest.raises(nl.SpecificationError, match=rf"was dropped.*{instead}.*docs/guide\.md"):
+        engines.pick(name)
+    monkeypatch.setenv("NETLAB_ENGINE", name)
+    with pytest.raises(nl.SpecificationError, match=rf"was dropped.*{instead}.*docs/guide\.md"):
+        engines.pick()
+
+
+@pytest.mark.parametrize("name", ["NETLAB_TOKEN", "NETLAB_SLOWER"])
+def test_a_variable_that_an_earlier_netlab_read_is_not_passed_over(name, monkeypatch):
+    monkeypatch.setenv(name, "40")
+    with pytest.raises(nl.SpecificationError, match=rf"{name} was dropped.*Remove the variable"):
+        engines.pick("guest")
+
+
 @pytest.fixture
 def student(monkeypatch):
     """Somebody who is not root, where the guest does not work."""

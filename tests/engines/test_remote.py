@@ -5,7 +5,6 @@ import json
 import math
 import multiprocessing
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -18,18 +17,17 @@ import psutil
 import pytest
 
 import netlab as nl
-from netlab.engines import json_lines, listen, remote_line, serve
+from netlab.engines import evidence, json_lines, remote_line, serve
 from netlab.engines.agent_line import LineDown
-from netlab.engines.guest import walls
+from netlab.engines.guest import machine, walls
 from netlab.engines.jail import JailedEngine
-from netlab.engines.places import Places
-from netlab.engines.remote import RemoteEngine, remote
+from netlab.engines.remote import PROTOCOL, RemoteEngine, remote
 from netlab.errors import installed
 from tests.engines.afar import BUSY, EXPERIMENT, PATH, SERVE, Loud
 
 
 @pytest.fixture(scope="module")
-def there():
+def there(own_cpus):
     engine = RemoteEngine(SERVE)
     yield engine
     for line in engine.idle:
@@ -44,7 +42,7 @@ def guests():
 def test_it_says_what_the_engine_here_says(there):
     here = nl.engines.pick("guest")
     assert (there.clocks, there.at_once) == (here.clocks, here.at_once)
-    assert there.about == here.about | {"slower": 1}
+    assert there.about == here.about
 
 
 def test_a_run_has_the_same_bytes(here, there, capsys):
@@ -137,8 +135,10 @@ def test_a_line_that_breaks_ends_the_network_on_both_sides(there, who):
         ("exec:/nowhere/netlab", "/nowhere/netlab cannot be started: No such file"),
         ("exec:echo {}", "no netlab engine answers there"),
         ("exec:echo '{\"done\": true}'", "what answers there is no netlab engine"),
+        ("exec:echo '{\"done\": tr'", "it sent what no agent sends"),
+        ("exec:yes Welcome", "it says much, and nothing that an engine says"),
+        ("exec:echo This account is not available.", r"This account is not available\."),
         ("exec:bash -c 'echo I am somebody else >&2; exit 3'", "I am somebody else"),
-        ("tcp://127.0.0.1:1", "nobody answers there"),
     ],
 )
 def test_who_is_no_engine_is_named(address, words):
@@ -173,7 +173,7 @@ def test_another_thread_may_ask_what_has_been_observed(there):
 
 
 UP = {"op": "up", "hosts": [["pc", "10.0.0.1/8"]], "switches": [], "links": [], "setup": []}
-SAYS = {"name": "guest", "digest": "0" * 12, "clocks": ["virtual"], "at_once": 1, "done": True}
+SAYS = {"done": True, "name": "guest", "digest": "0" * 12, "clocks": ["virtual"], "at_once": 1}
 KNOWS = {"kernel": "0", "iperf3": "0", "mininet": "0", "congestion": []}
 FAILED = {"kind": "GuestError", "text": "", "fields": {}}
 
@@ -187,46 +187,77 @@ FAILED = {"kind": "GuestError", "text": "", "fields": {}}
         [SAYS | {"about": KNOWS, "clocks": []}],
         [SAYS | {"about": KNOWS, "at_once": "many"}],
         [{"done": True, "raise": "x"}],
-        [{"event": 5}],
-        ["text"],
-        [SAYS | {"about": KNOWS}, {"event": {"place": 1}}, {"done": True}, {"done": True}],
+        [SAYS | {"about": KNOWS}, {"event": 5}],
+        [SAYS | {"about": KNOWS}, "text"],
+        [SAYS | {"about": KNOWS}, {"event": {"waiting": "x"}}, {"done": True}, {"done": True}],
         [SAYS | {"about": KNOWS}, {"done": True, "raise": {"kind": "Exception"}}],
         [SAYS | {"about": KNOWS}, {"done": True, "raise": FAILED | {"fields": [1]}}],
         [SAYS | {"about": KNOWS}, {"done": True, "raise": FAILED | {"kept": []}}],
         [SAYS | {"about": KNOWS}, {"done": True, "raise": FAILED | {"kept": {"files": {"\0": 1}}}}],
     ],
 )
-def test_what_no_engine_says_is_an_error_of_netlabs(answers, tmp_path):
-    (tmp_path / "says.py").write_text(
-        f"import sys, json\nfor one in {answers!r}:\n"
-        "    print(json.dumps(one), flush=True)\nsys.stdin.read()"
-    )
+def test_what_no_engine_says_is_an_error_of_netlabs(answers, says):
     with pytest.raises(nl.NetlabError):
-        nl.run(PATH, nl.Ping("h1", "h2"), engine=f"exec:{sys.executable} {tmp_path}/says.py")
+        nl.run(PATH, nl.Ping("h1", "h2"), engine=says(*answers))
 
 
 CONTROLS = "red \x9b31m bell \a return \r turned \u202e escape \x1b[2J line\u2028two\nthree\tfour"
 
 
-def test_nothing_that_a_server_says_controls_a_terminal_or_sets_what_an_error_is(tmp_path, capsys):
+def test_nothing_that_a_server_says_controls_a_terminal_or_sets_what_an_error_is(says, capsys):
     fields = {"console": "c", "evidence": "/etc", "args": 1, "__notes__": "n", "x": 2}
     said = {"kind": "GuestError", "text": CONTROLS, "fields": fields}
     about = KNOWS | {"kernel": CONTROLS}
-    answers = [SAYS | {"about": about}, {"printed": CONTROLS}, {"done": True, "raise": said}]
-    (tmp_path / "says.py").write_text(
-        f"import sys, json\nfor one in {answers!r}:\n"
-        "    print(json.dumps(one), flush=True)\nsys.stdin.read()"
-    )
+    address = says(SAYS | {"about": about}, {"printed": CONTROLS}, {"done": True, "raise": said})
     with pytest.raises(nl.GuestError) as raised:
-        nl.run(PATH, nl.Ping("h1", "h2"), engine=f"exec:{sys.executable} {tmp_path}/says.py")
+        nl.run(PATH, nl.Ping("h1", "h2"), engine=address)
     error = raised.value
     assert vars(error) == {"console": "c", "evidence": None}
-    engine = remote(f"exec:{sys.executable} {tmp_path}/says.py")
-    for text in (str(error), "".join(traceback.format_exception(error)), repr(engine)):
+    for text in (
+        str(error),
+        "".join(traceback.format_exception(error)),
+        repr(remote(address)),
+    ):
         assert set(text) & set("\x9b\a\r\u202e\x1b\u2028") == set()
     assert "three\tfour" in str(error) and "\n" in str(error)
     printed = capsys.readouterr().out
     assert "turned ? escape" in printed and "\nthree\tfour" in printed
+
+
+def test_a_greeting_before_the_first_answer_is_passed_over(says):
+    banner = f"Welcome to the lab!\n{CONTROLS}\n[1]\nno newline: "
+    engine = RemoteEngine(says(SAYS | {"about": KNOWS}, banner=banner))
+    assert engine.name == "guest"
+
+
+def test_who_hears_what_happens_may_ask_what_was_watched_however_much_waits(says):
+    """It asks in an `on_event`, and the answer lies behind more than the line keeps."""
+    ticks = [{"event": {"tick": number}} for number in range(3 * remote_line.MOST_WAITING)]
+    done = {"done": True, "clock_ns": 1}
+    engine = RemoteEngine(
+        says(SAYS | {"about": KNOWS}, {"done": True}, *ticks, {"watched": {}}, done)
+    )
+    connection, heard = engine.connect(1, "virtual", 60), []
+
+    def hear(event):
+        heard.append(event["tick"])
+        if len(heard) == 1:
+            heard.append(connection.watched(0))
+
+    asking = threading.Thread(target=connection.ask, args=(hear,), kwargs={"op": "wait"})
+    asking.daemon = True
+    asking.start()
+    asking.join(60)
+    assert not asking.is_alive() and heard == [0, {}, *range(1, len(ticks))]
+
+
+def test_a_server_that_does_not_say_what_was_watched_has_the_wall_limit(says):
+    engine = RemoteEngine(says(SAYS | {"about": KNOWS}, {"done": True}))
+    connection = engine.connect(1, "virtual", 60)
+    connection.line.wall_limit_s = 0.5
+    with pytest.raises(nl.LimitError, match=r"did not say what it has observed"):
+        connection.watched(0)
+    assert connection.line.closed
 
 
 class Nothing:
@@ -238,6 +269,8 @@ class Nothing:
         self.may_go, self.running = threading.Event(), 0
 
     def connect(self, *_):
+        self.place = contextlib.ExitStack()
+        self.place.enter_context(self.cpu())
         self.running += 1
         return self
 
@@ -256,17 +289,25 @@ class Nothing:
 
     def close(self):
         self.running -= 1
+        self.place.close()
 
 
 class Client:
     """The client's end of a line to a server in this process, and what serves it."""
 
-    def __init__(self, engine, places, token):
-        self.here, there = socket.socketpair()
-        self.heard = self.here.makefile("rb")
-        arguments = there, engine, places, "eve", token
-        self.thread = threading.Thread(target=listen.serve_socket, args=arguments, daemon=True)
+    def __init__(self, engine, shared):
+        self.here, self.there = socket.socketpair()
+        self.heard, self.engine = self.here.makefile("rb"), engine
+        self.there.setblocking(False)
+        number = self.there.fileno()
+        line = json_lines.JsonLines(number, number, serve.MOST_BYTES, serve.TAKEN_S)
+        self.served = serve.Client(line, engine, shared)
+        self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
+
+    def serve(self):
+        with self.there:
+            self.served.serve()
 
     def send(self, data):
         """Send bytes, or a message, as far as the other end takes them."""
@@ -296,43 +337,46 @@ class Client:
 
 
 @pytest.fixture
-def meet():
-    """A function: a stranger more on a line to the same engine and places, who has said hello. At
+def meet(tmp_path, monkeypatch):
+    """A function: a client more of this machine, with an engine of its own, who has said hello. At
     the end all lines end, and nothing is left.
     """
-    served, engine, places, clients = guests(), Nothing(), Places(1), []
+    monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path))  # nobody else's guests
+    served, clients = guests(), []
 
-    def connect(engine=engine, places=places, token="right", hello=HELLO):
-        clients.append(Client(engine, places, token))
-        clients[-1].engine, clients[-1].places = engine, places
+    def connect(engine=None, shared=False, hello=HELLO):
+        clients.append(Client(engine or Nothing(), shared))
         if hello:
-            assert clients[-1].ask(hello=hello)["digest"] == engine.digest
+            assert clients[-1].ask(hello=hello)["digest"] == clients[-1].engine.digest
         return clients[-1]
 
     yield connect
     for client in clients:
         client.leave()
     assert all(client.ended() for client in clients)
-    assert all(client.places.taken == client.places.waiting == [] for client in clients)
-    assert engine.running == 0 and guests() == served
+    assert not machine.somebody_waits() and guests() == served
+    engines = [one.engine for one in clients if isinstance(one.engine, Nothing)]
+    assert not any(engine.running for engine in engines)
+    cpu = machine.free_cpu(1)
+    assert cpu, "nobody has one"
+    os.close(cpu[0])
 
 
-HELLO = {"protocol": 1, "netlab": installed().version, "token": "right"}
+HELLO = {"protocol": PROTOCOL, "netlab": installed().version}
 CONNECT = {"connect": [1, "virtual", 5]}
 
 
-def test_who_has_not_the_token_is_told_nothing_and_may_not_try_again(meet):
-    for wrong in ({"token": "wrong"}, {"protocol": 2}, {"netlab": "0.0"}):
+def test_who_has_another_netlab_is_told_so_and_may_not_try_again(meet):
+    for wrong in ({"protocol": 1}, {"netlab": "0.0"}):
         for what in (CONNECT, {"hello": HELLO | wrong}):
             client = meet(hello=None)
-            answer = client.ask(**what)
-            assert answer.keys() == {"raise"} and "right" not in answer["raise"]["text"]
+            assert client.ask(**what).keys() == {"raise"}
             assert client.ask(hello=HELLO) is None
     assert meet().ask(**CONNECT) == {}
 
 
 def test_what_makes_no_sense_is_an_error_and_the_line_goes_on(meet):
-    client = meet(token=None)
+    client = meet()
     for what in (
         {"ask": {"op": "up"}},  # nothing is connected
         {"connect": [1, "sundial", 5]},
@@ -350,36 +394,61 @@ def test_what_makes_no_sense_is_an_error_and_the_line_goes_on(meet):
     assert "has its algorithms already" in client.ask(answer_by=[[], 1])["raise"]["text"]
 
 
-def test_so_many_at_once_and_of_each_client_so_many():
-    places, order = Places(2, each=1), []
-
-    def take(client, until):
-        with places.one(client, lambda place: order.append((client, place)), lambda: None):
-            order.append((client, 0))
-            until.wait(10)
-
-    events = [threading.Event() for _ in range(4)]
-    threads = []
-    for client, event in zip(["ada", "ada", "bob", "cy"], events, strict=True):
-        threads.append(threading.Thread(target=take, args=(client, event)))
-        threads[-1].start()
-        time.sleep(0.1)
-    assert order == [("ada", 0), ("ada", 1), ("bob", 0), ("cy", 2)]
-    for event in events:
-        event.set()
-    for thread in threads:
-        thread.join(10)
-    assert order[4:] and {one for one in order if not one[1]} == {("ada", 0), ("bob", 0), ("cy", 0)}
-    assert places.taken == places.waiting == []
-
-
 def test_who_waits_may_give_up(meet):
-    first, other = meet(), meet(token=None)
+    first, other = meet(), meet()
     assert first.ask(**CONNECT) == {}
     threading.Timer(0.5, other.send, [{"key": "I"}]).start()
     assert "nobody waits" in other.ask(**CONNECT)["raise"]["text"]
-    assert first.engine.running == 1 and first.places.waiting == []
+    assert first.engine.running == 1 and not machine.somebody_waits()
     assert first.ask(close=True) == other.ask(**CONNECT) == {}
+
+
+def test_a_network_of_nobody_is_ended_where_somebody_waits(meet, monkeypatch):
+    monkeypatch.setattr(serve, "IDLE_S", 0.5)
+    monkeypatch.setattr(serve, "LOOK_S", 0.1)
+    first = meet()
+    assert first.ask(**CONNECT) == {}
+    time.sleep(2)
+    assert first.engine.running == 1, "nobody waits for its CPU"
+    assert meet().ask(**CONNECT) == {} and first.ended()
+
+
+def test_in_a_shared_account_python_runs_in_a_jail_and_a_network_has_an_end(meet, monkeypatch):
+    engine, limits = Nothing(), []
+    connect, engine.at_once = engine.connect, 16
+    monkeypatch.setattr(engine, "connect", lambda *what: limits.append(what[2]) or connect(*what))
+    client = meet(engine, shared=True, hello=None)
+    assert client.ask(hello=HELLO | {"jailed": False})["at_once"] == serve.SHARED_AT_ONCE
+    client.ask(connect=[1, "virtual", 1e9])
+    assert limits == [serve.SHARED_WALL_S]
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    """What `netlab engine serve --shared` serves, without a client."""
+    found = []
+    monkeypatch.setattr(serve.Client, "serve", lambda client: found.append(client))
+    monkeypatch.setattr(evidence, "_kept", [True])
+    monkeypatch.setattr(os, "dup2", lambda *_: None)
+    monkeypatch.setattr(os, "set_blocking", lambda *_: None)
+    return found
+
+
+def test_a_shared_account_has_jails_and_keeps_nothing(shared):
+    serve.over_standard_input(shared=True)
+    (client,) = shared
+    assert isinstance(client.engine, JailedEngine) and client.shared
+    assert evidence.save("guest", {"console": ""}) == ("", None)
+    for number in (client.line.target, client.line.source):
+        os.close(number)
+
+
+def test_a_shared_account_needs_two_walls(shared, monkeypatch):
+    monkeypatch.setattr(walls, "here", lambda: {"files": "", "user": "no root", "calls": "none"})
+    monkeypatch.delenv("NETLAB_ONE_WALL", raising=False)
+    with pytest.raises(nl.EngineError, match=r"two walls .* 1 holds .*user: no root; calls: none"):
+        serve.over_standard_input(shared=True)
+    assert shared == []
 
 
 CONVERSATION = [{}, CONNECT, {"ask": {"op": "wait"}}]
@@ -388,7 +457,7 @@ HOSTILE = {
     "no JSON": b"{\n",
     "no object": b"[1]\n",
     "deep": b"[" * 100_000 + b"\n",
-    "no end": b"a" * (20 << 20),
+    "no end": b"a" * (serve.MOST_BYTES + 1_000_000),
     "no key": b'{"key": "III"}\n',
     "nothing is watched": b'{"watched": []}\n',
     "two at a time": b'{"ask": {"op": "wait"}}\n' * 2,
@@ -398,8 +467,9 @@ HOSTILE = {
 
 @pytest.mark.parametrize("stage", range(len(CONVERSATION) + 1))
 @pytest.mark.parametrize("sent", HOSTILE.values(), ids=HOSTILE)
-def test_whoever_misbehaves_leaves_the_place_to_others(sent, stage, meet, monkeypatch):
-    monkeypatch.setattr(listen, "SEND_S", 1)
+def test_whoever_misbehaves_leaves_the_cpu_to_others(sent, stage, meet, monkeypatch):
+    monkeypatch.setattr(serve, "TAKEN_S", 1)
+    monkeypatch.setattr(serve, "LOOK_S", 0.1)
     client = meet(hello=HELLO if stage else None)
     for message in CONVERSATION[1:stage]:
         if "ask" in message:
@@ -410,101 +480,6 @@ def test_whoever_misbehaves_leaves_the_place_to_others(sent, stage, meet, monkey
     if "flood" not in str(sent) or stage != 2:
         client.leave()
     assert client.ended(20)
-
-
-def test_nobody_waits_for_a_client_that_does_not_read(meet):
-    honest, slow = meet(), meet()
-    assert honest.ask(**CONNECT) == {}
-    slow.here.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
-    for _ in range(20):  # names are not echoed at length
-        slow.send({"A" * 100_000: 1})
-    slow.send(CONNECT)
-    assert honest.ask(close=True) == {}
-    slow.leave()
-    assert honest.ask(**CONNECT) == {}
-
-
-@pytest.mark.parametrize("sent", [b'{"key": "I"}\n', b"a", b"[", {"hello": HELLO | {"token": "?"}}])
-def test_who_does_not_say_hello_in_time_is_cut_off_whatever_is_sent(sent, meet, monkeypatch):
-    monkeypatch.setattr(serve, "HELLO_S", 0.5)
-    client, began = meet(hello=None), time.monotonic()
-    while not client.ended(0.1):
-        client.send(sent)
-        assert time.monotonic() - began < 5
-
-
-def test_a_strangers_network_has_an_end_however_busy_it_is(meet, monkeypatch):
-    monkeypatch.setattr(serve, "LATER_S", 0)
-    client = meet(places=Places(1, longest_s=0.5))
-    client.engine.may_go.set()
-    client.ask(connect=[1, "virtual", 1e9])
-    while not client.ended(0.1):
-        client.send({"ask": {"op": "sleep"}})
-    assert client.engine.running == 0 and client.places.taken == []
-
-
-def test_who_takes_too_long_is_told_so(meet):
-    client = meet(JailedEngine(), Places(1, longest_s=2))
-    client.ask(connect=[1, "real", 1000])
-    answers = [client.ask(ask=one) for one in (UP, {"op": "sleep", "seconds": 100})]
-    told = next(one["raise"] for one in answers if "raise" in one)
-    assert told["kind"] == "LimitError" and "wall_limit_s" in told["text"]
-
-
-def entered(door, addresses):
-    """The clients' ends of connections from these addresses."""
-    pairs = [socket.socketpair() for _ in addresses]
-    for address, (_, there) in zip(addresses, pairs, strict=True):
-        door.enter(there, address)
-    return [here for here, _ in pairs]
-
-
-def says_hello(here):
-    """-> What it is told."""
-    with contextlib.suppress(BrokenPipeError):  # it has been told already
-        here.sendall(json.dumps({"hello": HELLO}).encode() + b"\n")
-    return here.recv(1 << 16)
-
-
-def test_who_says_hello_comes_in_however_many_of_the_same_address_do_not(monkeypatch):
-    monkeypatch.setattr(listen, "MOST_UNKNOWN", 2)
-    door = listen.Door(Nothing(), Places(1), "right")
-    other, oldest, _, newest = ends = entered(door, "baaa")
-    assert oldest.recv(1) == b""
-    assert all(b"digest" in says_hello(here) for here in (newest, other))
-    assert {("a", True), ("a", False), ("b", True)} <= {*door.inside.values()}
-    for here in ends:
-        here.close()
-    until = time.monotonic() + 10
-    while door.inside and time.monotonic() < until:
-        time.sleep(0.05)
-    assert door.inside == {}
-
-
-@pytest.mark.parametrize(("each", "most"), [(2, 3), (5, 5)])
-def test_of_an_address_half_of_all_come_in_or_as_many_as_may_run_at_once(each, most):
-    door = listen.Door(Nothing(), Places(1, each), "right")
-    door.most = 6
-    ends = entered(door, "aaaaaab")
-    assert [b"digest" in says_hello(here) for here in ends] == [
-        n < most or n == 6 for n in range(7)
-    ]
-    for here in ends:
-        here.close()
-
-
-def test_whom_a_server_has_no_line_for_is_told():
-    door = listen.Door(Nothing(), Places(1), "right")
-    door.most = 0
-
-    def enter():
-        wire, address = server.accept()
-        door.enter(wire, address[0])
-
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        threading.Thread(target=enter).start()
-        with pytest.raises(nl.EngineError, match=r"^this server has no line left"):
-            RemoteEngine(f"tcp://127.0.0.1:{server.getsockname()[1]}")
 
 
 def test_a_storm_of_keys_leaves_nothing(meet):
@@ -523,45 +498,6 @@ def test_a_jail_ends_with_the_line_also_while_it_starts(after_s, meet):
     algorithm = {"name": "A", "parameters": {}, "source": endless}
     client.send({"answer_by": [[algorithm], 1]})
     time.sleep(after_s)
-
-
-def test_a_server_for_many_needs_a_token(monkeypatch):
-    monkeypatch.delenv("NETLAB_TOKEN", raising=False)
-    with pytest.raises(nl.SpecificationError, match=r"NETLAB_TOKEN is not set"):
-        listen.listen("0.0.0.0", 0)
-
-
-def test_a_server_for_many_needs_two_walls(monkeypatch):
-    monkeypatch.setattr(walls, "here", lambda: {"files": "", "user": "no root", "calls": "none"})
-    monkeypatch.setattr(socket, "create_server", None)
-    monkeypatch.delenv("NETLAB_ONE_WALL", raising=False)
-    with pytest.raises(nl.EngineError, match=r"two walls .* 1 holds .*user: no root; calls: none"):
-        listen.listen("127.0.0.1", 0)
-
-
-@pytest.mark.long
-def test_a_server_without_descriptors_lets_in_later_who_comes():
-    command = [sys.executable, "-m", "netlab", "engine", "serve", "--listen", "0"]
-    environment = os.environ | {"NETLAB_TOKEN": HELLO["token"]}
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
-    try:
-        port = int(re.search(r" port (\d+)$", server.stdout.readline())[1])
-        process, limit = psutil.Process(server.pid), psutil.RLIMIT_NOFILE
-        time.sleep(0.5)  # it opens nothing now
-        taken = {int(name) for name in os.listdir(f"/proc/{server.pid}/fd")}
-        free, most = min({*range(len(taken) + 1)} - taken), process.rlimit(limit)
-        process.rlimit(limit, (free, most[1]))
-        socket.create_connection(("127.0.0.1", port), timeout=60).close()  # it had waited for one
-        time.sleep(0.5)
-        with socket.create_connection(("127.0.0.1", port), timeout=60) as wire:
-            wire.sendall(json.dumps({"hello": HELLO}).encode() + b"\n")
-            time.sleep(0.5)
-            assert process.is_running() and process.num_fds() == len(taken)
-            process.rlimit(limit, most)
-            assert b"digest" in wire.recv(1 << 16)
-    finally:
-        server.terminate()
-        server.communicate()
 
 
 @pytest.mark.long
@@ -583,7 +519,7 @@ def test_a_fork_has_lines_of_its_own(there):
 
 def test_the_address_of_ssh_is_no_option_and_no_shell(monkeypatch):
     asked = []
-    monkeypatch.setattr(remote_line, "ProgramLine", asked.append)
+    monkeypatch.setattr(remote_line, "ProgramLine", lambda command, _: asked.append(command))
     for address in ("ssh://lab", "ssh://-oProxyCommand=x", "ssh://a@b:22/opt/x;y/netlab"):
         remote_line.open_line(address)
     assert [one[-2:] for one in asked] == [
@@ -591,7 +527,6 @@ def test_the_address_of_ssh_is_no_option_and_no_shell(monkeypatch):
         ["ssh://-oProxyCommand=x", "netlab engine serve"],
         ["ssh://a@b:22", "'/opt/x;y/netlab' engine serve"],
     ]
-    assert os.environ.get("NETLAB_TOKEN") is None
 
 
 def test_nothing_is_written_where_nobody_reads():

@@ -23,7 +23,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def server(folder):
+def server(own_cpus, folder):
     with ssh_server.start(folder) as program:
         yield program
 

@@ -166,9 +166,6 @@ def session(net, pause=lambda: None):
     net.sleep(1)
     flow.stop()
     net.start("h1", "for i in 1 2; do\n  ping -c 1 10.0.0.2\ndone").wait()
-    net.press("h1", "echo ke")
-    net.sleep(0.5)
-    net.press("h1", "ys\r")
     net.sleep(0.5)
     assert len(net.files["h1"]["out.json"]) > 1000
     with pytest.raises(nl.CommandError):
@@ -183,11 +180,12 @@ def test_a_script_does_it_again_to_the_byte(tmp_path):
         clock, shown = net.clock, str(net.history)
     assert "h2 iperf3 -s  #: stays\n" in shown and "h1 ping 10.0.0.2  #: ^C after 1.5 s\n" in shown
     script = nl.History.from_text((tmp_path / "it.txt").read_text())
-    engine = f"exec:{sys.executable} -m netlab engine serve"
+    # with a queue for CPUs of its own: this process may have a network up, on the only one
+    engine = f"exec:env TMPDIR={tmp_path} {sys.executable} -m netlab engine serve"
     for where in None, engine:
         with nl.replay(tmp_path / "it.txt", engine=where) as again:
             assert (again.clock, str(again.history)) == (clock, shown)
-            assert script.same(again.history) and "keys" in again.history.transcript
+            assert script.same(again.history)
             again.type("h1", "echo more")
             assert not script.same(again.history)
 
@@ -246,8 +244,6 @@ def test_what_is_no_script_is_refused(text, why):
         "stop x",
         "sh sleep x",
         "keys h1 x",
-        "resize h1 9",
-        pytest.param(f"keys h1 {'[' * 99999}", id="deep"),
     ],
 )
 def test_a_line_that_no_script_has_is_refused(line, net):

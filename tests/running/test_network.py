@@ -14,7 +14,7 @@ from jupyter_client.manager import start_new_kernel
 from netlab import CommandError, EmulationError, Iperf3, Network, SpecificationError, Topology, wan
 from netlab import run as run_experiment
 from netlab.engines.guest.machine import run_folder
-from netlab.errors import EngineError
+from netlab.errors import EngineError, LimitError
 from tests import cases
 from tests.running import scripted
 
@@ -180,6 +180,16 @@ def test_what_is_no_length_of_time_is_refused_and_nothing_is_sent(value):
 def test_bad_options_are_refused_before_anything_starts(options, words):
     with pytest.raises(SpecificationError, match=words):
         Network(**{"topology": wan()} | options)
+
+
+@pytest.mark.parametrize(("given", "limit_s"), [({}, 3600), ({"wall_limit_s": 7}, 7)])
+def test_a_network_has_an_hour_or_what_it_is_given(given, limit_s):
+    class Told(scripted.Scripted):
+        def connect(self, seed, clock, wall_limit_s):
+            raise LimitError(f"{wall_limit_s:g}")
+
+    with pytest.raises(LimitError, match=f"^{limit_s}$"):
+        Network(wan(), engine=Told(), **given)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from netlab.course.checks.bounds import checked
 from netlab.course.grading.networks import Networks
 from netlab.course.grading.runs import OverTime
 from netlab.engines.agent_line import OutOfTime
-from netlab.engines.host_speed import wall_s
 from netlab.engines.jail import Jail
 from netlab.errors import EngineError, GuestError, NetlabError
 
@@ -61,7 +60,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     files = {"course.json": json.dumps({"secret": secret})} if secret else {}
     current, following, spent = students[0], students[1:], {}
     networks = Networks(runs.engine, spent)
-    jail = Jail(PROGRAM, files=files, wall_limit_s=wall_s(JAIL_WALL_S))
+    jail = Jail(PROGRAM, files=files, wall_limit_s=JAIL_WALL_S)
     try:
         heard = begun(jail, order)
         while "ended" not in (message := understood(heard)):
@@ -78,7 +77,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
                     networks.close()
                     networks = Networks(runs.engine, spent)
                     found[current] = Executed()
-                    jail.line.wall_limit_s = jail.line.wall_s + wall_s(JAIL_WALL_S)
+                    jail.line.wall_limit_s = jail.line.wall_s + JAIL_WALL_S
                 if message.get("begins") in wanted:
                     found[current].at = message["begins"]
                 if "cell" in message:
@@ -88,8 +87,9 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
         if isinstance(error, EngineError) and not isinstance(error, GuestError):
             raise
         if isinstance(error.__context__, OutOfTime):  # which a slow machine may be the reason of
-            limit_s = wall_s(JAIL_WALL_S)
-            error = OverTime(f"the notebook computed for more than {limit_s:g} s on this machine")
+            error = OverTime(
+                f"the notebook computed for more than {JAIL_WALL_S:g} s on this machine"
+            )
         if not isinstance(error, NetlabError):
             error = NetlabError(f"the notebook sent a message that cannot be read\n{error!r}")
         found[current].error = error

@@ -9,7 +9,6 @@ from netlab.course.checks import states
 from netlab.course.checks.descriptions import MOST_PLACES, differences
 from netlab.course.checks.verdicts import Check
 from netlab.course.grading import runs
-from netlab.engines.host_speed import wall_s
 from netlab.errors import EngineError, GuestError, LimitError, NetlabError, SpecificationError
 from netlab.running.history import History
 from netlab.running.replay import replay
@@ -44,7 +43,7 @@ class Networks:
             return {"error": said[:1000], "kind": kind}
         finally:
             self.spent["wall_s"] = self.spent.get("wall_s", 0) + time.monotonic() - began_s
-            if self.spent["wall_s"] >= wall_s(runs.MOST_WALL_S):
+            if self.spent["wall_s"] >= runs.MOST_WALL_S:
                 raise runs.over_time()
 
     def _answer(self, number, question):
@@ -65,7 +64,7 @@ class Networks:
         while len(self.up) >= MOST_UP:
             self._end(next(iter(self.up)))
         number = self.spent["runs"]
-        limit_s = min(wall_s(runs.MOST_RUN_S), wall_s(runs.MOST_WALL_S))
+        limit_s = min(runs.MOST_RUN_S, runs.MOST_WALL_S)
         self.up[number] = [self.engine.connect(seed, "virtual", limit_s), 0.0, 0]
         return number
 
@@ -115,7 +114,7 @@ def reached(given, own, wanted, engine):
     It is carried out on a network of the topology, the seed and the clock of `own`, the solution's
     script, on an engine of guests. What runs there is ended before each look. Raises `OverTime`.
     """
-    began_s, limit_s = time.monotonic(), wall_s(runs.MOST_RUN_S)
+    began_s, limit_s = time.monotonic(), runs.MOST_RUN_S
     try:
         given, own = History.from_text(given), History.from_text(own)
         if not given.steps:

@@ -7,7 +7,6 @@ import time
 
 from netlab.engines import recorded
 from netlab.engines.cache import cache_folder
-from netlab.engines.host_speed import wall_s
 from netlab.engines.jail.engine import MOST_OUTPUT_BYTES, JailedEngine
 from netlab.errors import EngineError, GuestError, LimitError, NetlabError, SpecificationError
 from netlab.experiment import Experiment
@@ -57,7 +56,7 @@ class Runs:
             reply = {"error": text[:5000], "kind": type(error).__name__}
         finally:
             spent["wall_s"] = spent.get("wall_s", 0) + time.monotonic() - began_s
-        if spent["wall_s"] >= wall_s(MOST_WALL_S):
+        if spent["wall_s"] >= MOST_WALL_S:
             raise over_time()
         return reply
 
@@ -87,7 +86,7 @@ class Runs:
     def kept_or_run(self, experiment, spent):
         """A kept result counts with the wall time that its run took."""
         path = self.path(experiment)
-        limit_s = min(wall_s(MOST_RUN_S), wall_s(MOST_WALL_S) - spent.get("wall_s", 0))
+        limit_s = min(MOST_RUN_S, MOST_WALL_S - spent.get("wall_s", 0))
         if not path.is_file():
             return self.run(experiment, path, limit_s)
         kept = recorded.read(path)
@@ -132,8 +131,8 @@ def take(spent, what, amount, most, words):
 
 def over_time():
     return OverTime(
-        f"an experiment of the notebook took more than {wall_s(MOST_RUN_S):g} s on this machine, or"
-        f" all of them took more than {wall_s(MOST_WALL_S):g} s"
+        f"an experiment of the notebook took more than {MOST_RUN_S:g} s on this machine, or"
+        f" all of them took more than {MOST_WALL_S:g} s"
     )
 
 

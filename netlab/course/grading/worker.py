@@ -13,7 +13,6 @@ from netlab.course.grading.work import place
 from netlab.course.sets import source
 from netlab.engines import evidence, files
 from netlab.engines.guest import walls
-from netlab.engines.host_speed import wall_s
 from netlab.engines.jail.contents import identities
 from netlab.engines.workers import Workers, serve
 
@@ -22,7 +21,7 @@ LONGEST_S = 1200.0  # a process that takes longer for a student is ended [wall s
 
 def workers():
     """Who starts such processes."""
-    return Workers("netlab.course.grading.worker", wall_s(LONGEST_S))
+    return Workers("netlab.course.grading.worker", LONGEST_S)
 
 
 def do(job):

@@ -22,7 +22,6 @@ from netlab.algorithms import base, control_process
 from netlab.algorithms.control_process import ANSWER, ASK, CALLED, LONGEST_S, place
 from netlab.engines.agent_line import LineDown, ready
 from netlab.engines.guest.machine import fixed_layout
-from netlab.engines.host_speed import wall_s
 from netlab.errors import AlgorithmError, SpecificationError
 
 PAGE_BYTES, MOST = 4096, 62  # the page that says whom to watch, and how many of either kind
@@ -167,7 +166,7 @@ class Control:
     """
 
     def __init__(self, algorithms, seed, kernel, cpu=None):
-        self.algorithms, self.longest_s = algorithms, wall_s(LONGEST_S)
+        self.algorithms, self.longest_s = algorithms, LONGEST_S
         self.socket, its_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.dumped = tempfile.TemporaryFile()  # noqa: SIM115 - what Python's watchdog writes
         command = [sys.executable, "-s", "-P", "-B", control_process.__file__]

@@ -47,13 +47,14 @@ TELL_GROUP_AND_START = 'echo $$ >&2; exec "$@" 2>&1'
 class Guest(OverLine):
     """A running guest; a `netlab.engines.protocol.Connection`.
 
-    It runs a `store.Build` with the random numbers of `seed` and a clock of `CLOCKS`.
+    It runs a `store.Build` with the random numbers of `seed`, a clock of `CLOCKS`, and a CPU by
+    `cpu`, of `machine`.
     """
 
     booted = None  # the scripts that it boots with; None: an engine's own
     most_records = MOST_RECORDS  # of windows and queues that are kept
 
-    def __init__(self, build, seed, clock, wall_limit_s):
+    def __init__(self, build, seed, clock, wall_limit_s, cpu=machine.one_cpu):
         check_descriptors()
         machine.remove_leftovers()
         self.process = self.sockets = self.watching = None
@@ -61,6 +62,7 @@ class Guest(OverLine):
         self.next_count = 0.0
         self.cleanup = contextlib.ExitStack()  # undone in reverse order, as far as it has got
         try:
+            self.cpu = self.cleanup.enter_context(cpu())  # may wait; nothing is begun yet
             self.folder = Path(tempfile.mkdtemp(prefix="guest-", dir=machine.run_folder()))
             self.cleanup.callback(shutil.rmtree, self.folder, ignore_errors=True)
             self.cleanup.callback(os.close, machine.try_lock(self.folder / "lock"))
@@ -69,7 +71,6 @@ class Guest(OverLine):
             console = os.open(self._console, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
             self.cleanup.callback(os.close, console)
             self.console = failure.Console(console, [failure.LOST, failure.ENDLESS])
-            self.cpu = self.cleanup.enter_context(machine.one_cpu())
             self.hooks = Hooks()
             self.cleanup.callback(self.hooks.close)
             self.line = GuestLine(wall_limit_s, self.hooks)
