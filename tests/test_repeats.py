@@ -68,6 +68,19 @@ def test_what_surrounds_a_run_changes_no_event(surroundings, before, tmp_path):
     assert traced.first_difference(before, again) is None
 
 
+def test_a_cache_whose_name_the_loader_would_split_changes_no_event(before, tmp_path):
+    """LD_PRELOAD ends at a space or a colon: without its library each run is another one."""
+    cache = tmp_path / "a cache: of somebody"
+    cache.mkdir()
+    for path in store.current().folder.iterdir():
+        if path.is_dir() and path.name.startswith(("kernel-", "rootfs-")):
+            shutil.copytree(path, cache / path.name, symlinks=True)
+        elif path.is_file():
+            shutil.copy2(path, cache)
+    again = in_another_process(tmp_path, "again", environment={"NETLAB_CACHE": str(cache)})
+    assert traced.first_difference(before, again) is None
+
+
 @pytest.mark.long
 def test_load_changes_no_event(before, tmp_path):
     """Twice as many busy processes as there are CPUs, and one that allocates all the time. All have

@@ -106,7 +106,9 @@ class Guest(OverLine):
         mounted = self.archives(build)
         hooks, descriptors = self.hooks.environment
         environment = hooks | {  # docs/engine.md says of each why it is there
-            "LD_PRELOAD": str(build.shim),
+            # a path of its own would end at a space or a colon
+            "LD_PRELOAD": f"$ORIGIN/{build.shim.name}",
+            "LD_ORIGIN_PATH": str(build.linux.parent),
             "NETLAB_SEED": str(seed),
             "NETLAB_FD": "0",  # standard input
             "NETLAB_INT_FD": str(self.line.guest_keys.fileno()),
