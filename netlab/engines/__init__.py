@@ -77,7 +77,8 @@ AS_ROOT = (
 def refuse_dropped(engine):
     """Refuse what an earlier netlab had, and say what to use."""
     kind = re.match("tcp://|vm$", engine) if isinstance(engine, str) else None
-    for name in [kind[0] if kind else None, *os.environ]:
+    variables = [name for name in DROPPED if name.startswith("NETLAB_") and name in os.environ]
+    for name in [kind[0] if kind else None, *variables]:
         if name in DROPPED:
             raise SpecificationError(f"{name} {DROPPED[name]}; docs/guide.md says how")
 
