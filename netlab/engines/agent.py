@@ -185,7 +185,7 @@ class GuestLine(Batch):
 
     def __init__(self):
         self.wire = os.open("/dev/netlab", os.O_RDWR)
-        self.bell = os.open("/dev/netlab", os.O_RDWR | os.O_NONBLOCK)
+        self.interrupts = os.open("/dev/netlab", os.O_RDWR | os.O_NONBLOCK)
 
     def send(self, **message):
         data = json.dumps(message).encode()
@@ -208,7 +208,7 @@ class GuestLine(Batch):
         """What the parent rang: b"I" (as Ctrl-C), b"K" (kill), or None. Never waits, and always
         costs the same.
         """
-        byte = os.read(self.bell, 1)
+        byte = os.read(self.interrupts, 1)
         if not byte:
             self.hang_up()
         return None if byte == b"\0" else byte
@@ -278,15 +278,17 @@ class PipeLine:
 
 
 class Job:
-    """A program on a host, with a terminal of its own."""
+    """A program on a host, with a terminal of its own, which shows what is typed if `echo`."""
 
-    def __init__(self, number, node, command, confined):
+    def __init__(self, number, node, command, confined, echo=False):
         self.number, self.status = number, None
+        self.keys, self.until, self.seen = b"", None, b""  # see `type`
         self.terminal, theirs = os.openpty()
-        modes = termios.tcgetattr(theirs)
-        modes[1] &= ~termios.ONLCR
-        modes[3] &= ~(termios.ECHO | termios.ECHOCTL)
-        termios.tcsetattr(theirs, termios.TCSANOW, modes)
+        if not echo:
+            modes = termios.tcgetattr(theirs)
+            modes[1] &= ~termios.ONLCR
+            modes[3] &= ~(termios.ECHO | termios.ECHOCTL)
+            termios.tcsetattr(theirs, termios.TCSANOW, modes)
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
         # setsid makes the terminal the session's, so that Ctrl-C works on it
         self.process = subprocess.Popen(
@@ -300,13 +302,40 @@ class Job:
         self.ended = os.pidfd_open(self.process.pid)
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
+    def type(self, keys, until):
+        """Write keys to the terminal (`pump` writes what it does not take at once), and look for
+        the bytes `until` in what is printed from now on.
+        """
+        self.keys, self.until, self.seen = keys, until, b""
+        self.write()
+
+    def write(self):
+        with contextlib.suppress(OSError):  # it is full, or nobody holds the other end
+            while self.keys and self.status is None:
+                self.keys = self.keys[os.write(self.terminal, self.keys) :]
+
+    def look(self, data):
+        seen = self.seen + data  # the mark may have come in two pieces
+        self.seen = seen[-len(self.until) :]
+        if self.until in seen:
+            self.until = b""
+
+    @property
+    def awaited(self):
+        """Has it still to end, or (where something was typed) to take the keys and to print what is
+        looked for?
+        """
+        return self.status is None and (self.until is None or bool(self.until or self.keys))
+
     def pump(self, line):
         """Send on what was printed since; False once the program has ended and nothing holds its
         terminal any more.
         """
+        if self.keys:
+            self.write()
         if self.status is None and select.select([self.ended], [], [], 0)[0]:
             self.status = self.process.wait()
-        # bounded: `yes` must not keep us from looking at the bell
+        # bounded: `yes` must not keep us from looking for an interrupt
         for _ in range(1 if self.status is None else 64):
             try:
                 data = os.read(self.terminal, 32768)
@@ -315,11 +344,14 @@ class Job:
             except OSError:
                 return self.status is None
             line.send(job=self.number, out=self.decoder.decode(data))
+            if self.until:
+                self.look(data)
         return True
 
     def signal(self, key):
         if key == b"I":
-            os.write(self.terminal, b"\x03")  # as Ctrl-C on its terminal
+            with contextlib.suppress(BlockingIOError):  # full of keys that nobody reads
+                os.write(self.terminal, b"\x03")  # as Ctrl-C on its terminal
         else:
             subprocess.call(["pkill", "-KILL", "-s", str(self.process.pid)])
 
@@ -386,16 +418,34 @@ class Agent:
             self.group.enter()
         return {}
 
-    def do_start(self, host, command):
+    def do_start(self, host, command, echo=False):
         number = len(self.jobs) + 1
-        job = self.jobs[number] = Job(number, self.net[host], command, self.line.confined)
+        job = Job(number, self.net[host], command, self.line.confined, echo)
+        self.jobs[number] = job
         self.open.append(job)
         return {"job": number}
 
     def do_wait(self, numbers, limit_s):
-        """Let time run until these jobs have ended; at the limit, or at the bell, end them."""
+        """Let time run until these jobs have ended; at the limit, or at an interrupt, end them."""
         jobs = [self.jobs[number] for number in numbers]
         return self.finish(jobs, int(float(limit_s) * 1e9), b"I")
+
+    def do_type(self, number, text, until, limit_s, leave=False):
+        """Type on a job's terminal and let time run until it has printed `until` since, or has
+        ended; at the limit, or at an interrupt, end it as `do_wait` does, or leave it running.
+
+        One question, so that nothing can be printed between the keys and the wait.
+        """
+        job = self.jobs[number]
+        if text:
+            self.pump()  # what was printed before does not count
+        job.type(text.encode(errors="replace"), until.encode())
+        end = time.monotonic_ns() + int(float(limit_s) * 1e9)
+        ended_by = self.run_time(end, [job], None if leave else b"I")
+        self.pump()  # what is left in its terminal
+        untyped, job.keys, job.until = len(job.keys), b"", None
+        after_s = self.interrupted_ns / 1e9
+        return {"status": [job.status], "rung": ended_by, "after_s": after_s, "untyped": untyped}
 
     def do_stop(self, number):
         """Ctrl-C for a job, then SIGKILL if that does not end it."""
@@ -422,27 +472,26 @@ class Agent:
             self.net.stop()
 
     def finish(self, jobs, limit_ns, key_at_limit):
-        rung = self.run_time(time.monotonic_ns() + limit_ns, jobs, key_at_limit)
+        ended_by = self.run_time(time.monotonic_ns() + limit_ns, jobs, key_at_limit)
         self.pump()  # what is left in their terminals
-        return {"status": [job.status for job in jobs], "rung": rung}
+        return {"status": [job.status for job in jobs], "rung": ended_by}
 
     def run_time(self, end, jobs=None, key_at_end=None):
-        """Let time run, passing on what programs print, until `end` or, given jobs, until they have
-        all ended.
+        """Let time run, passing on what programs print, until `end` or, given jobs, until none of
+        them is `awaited` any more.
 
-        The bell ends a sleep, and is passed on to the jobs; so is `key_at_end` when the end comes
-        before theirs.
-        Returns "", "interrupt" or "limit": what happened before they ended by themselves.
+        An interrupt ends a sleep, and is passed on to the jobs; so is `key_at_end` when the end
+        comes before theirs. Without such a key they are left running then.
+        Returns "", "interrupt" or "limit": what happened before they ended by themselves; the first
+        interrupt came `interrupted_ns` after the beginning.
         """
         start = time.monotonic_ns()
-        ticks = seconds = 0
-        rung = ""
-        while (
-            any(job.status is None for job in jobs)
-            if jobs is not None
-            else time.monotonic_ns() < end
-        ):
+        ticks = seconds = self.interrupted_ns = 0
+        ended_by = ""
+        while any(job.awaited for job in jobs) if jobs is not None else time.monotonic_ns() < end:
             now = time.monotonic_ns()
+            if jobs is not None and not key_at_end and now >= end:
+                return ended_by or "limit"
             if now - start >= (ticks + 1) * TICK_NS:
                 ticks = (now - start) // TICK_NS
                 if ticks * TICK_NS // 10**9 > seconds:
@@ -450,11 +499,13 @@ class Agent:
                     self.line.send(tick=seconds)
                 key = self.line.interrupted()
                 if key:
-                    rung = "interrupt"
+                    ended_by = "interrupt"
+                    self.interrupted_ns = self.interrupted_ns or ticks * TICK_NS
                     if jobs is None:
-                        return rung
+                        return ended_by
                 elif jobs is not None and now >= end:
-                    key, key_at_end, end, rung = key_at_end, b"K", now + GRACE_NS, rung or "limit"
+                    key, key_at_end, end = key_at_end, b"K", now + GRACE_NS
+                    ended_by = ended_by or "limit"
                 for job in jobs or [] if key else []:
                     if job.status is None:
                         job.signal(key)
@@ -465,11 +516,11 @@ class Agent:
                 if job.status is None:
                     poll.register(job.ended, select.POLLIN)
             wake = start + (ticks + 1) * TICK_NS
-            if jobs is None:
+            if not key_at_end:
                 wake = min(wake, end)
             poll.poll(max(0, (wake - now) // 1_000_000) + 1)
             self.pump()
-        return rung
+        return ended_by
 
     def pump(self):
         for job in list(self.open):

@@ -11,14 +11,20 @@ Questions, as ``connection.ask(on_event, op="start", host="h1", command="ls")``:
     (None for a router), `switches` names, `links` pairs of names; `setup` are pairs of a node and
     a command, to be run in this order. Answer: ``{}``, or ``{"failed": [node, command, output]}``
     for the first command that failed.
-``start``: ``host, command``
-    Start a line of bash on a host and leave it running. Answer: ``{"job": number}``; the first
-    job is 1.
+``start``: ``host, command``, or those and ``echo``
+    Start a line of bash on a host and leave it running. Each job has a terminal of its own, which
+    shows what is typed where `echo` is true. Answer: ``{"job": number}``; the first job is 1.
 ``wait``: ``numbers, limit_s``
     Let time pass until these jobs have ended. After `limit_s` [virtual s], or at Ctrl-C, they are
     ended as Ctrl-C on their terminal would; at the limit, SIGKILL follows a second later. Answer:
     ``{"status": [one for each job], "rung": what}``. A status is as in `subprocess`, None while the
     job runs; `what` is ``""``, ``"limit"`` or ``"interrupt"`` (Ctrl-C).
+``type``: ``number, text, until, limit_s``, or those and ``leave``
+    Type a text on a job's terminal, and let time pass until the job has printed `until` since, or
+    has ended. At the limit, or at Ctrl-C, it is ended as by ``wait``; at the limit it is left
+    running where `leave` is true. Answer: as ``wait``, with ``after_s``, when Ctrl-C came [virtual
+    s], and ``untyped``, how many bytes of the text its terminal has not taken: all of them where it
+    had ended, or some where it is full, as nobody reads them.
 ``stop``: ``number``
     End one job in the same two steps. Answer: as ``wait``.
 ``sleep``: ``seconds``
@@ -35,8 +41,7 @@ Events, handed to `on_event` in order, before the answer is returned:
 ``{"job": number, "out": text}``
     A job has printed this.
 ``{"tick": seconds}``
-    So many whole seconds of this ``wait``, ``stop`` or ``sleep`` have passed. [virtual s]
-
+    So many whole seconds of this ``wait``, ``type``, ``stop`` or ``sleep`` have passed. [virtual s]
 """
 
 from __future__ import annotations
@@ -98,7 +103,9 @@ class Connection(Protocol):
         """
 
     def send_key(self, key: str) -> None:
-        """End what a ``wait`` waits for, while it does: "I" as Ctrl-C would, "K" by SIGKILL."""
+        """End what a ``wait`` or ``type`` waits for, while it does: "I" as Ctrl-C would, "K" by
+        SIGKILL.
+        """
 
     def interrupt(self) -> None:
         """End the network at once; may be called from any thread, at any time.

@@ -161,7 +161,7 @@ class Panel(widgets.VBox):
                 if console and console.job:
                     text = console.job.last(MOST_SHOWN).replace("\r\n", "\n")
                     terminal.text = re.sub(r"(?m)^[^\n]*\r(?!\n)", "", text)
-                terminal.busy = bool(console and console.foreground)
+                terminal.busy = bool(console and console.busy)
             self.go.description = "Pause" if self._running else "Run"
             self.go.icon = "pause" if self._running else "play"
             if self._figures:
@@ -199,7 +199,7 @@ class Panel(widgets.VBox):
     def _serve(self, host, line):
         """Type the line of a server, which stays; -> what to tell of it."""
         self._type(host, line, stays=True)
-        if self.net.consoles[host].foreground:
+        if self.net.consoles[host].busy:
             return (
                 f"`{line}` runs on {host} until you press Ctrl-C there. Time stands still until"
                 " you type on another node, or step or run it."

@@ -22,7 +22,7 @@ from pathlib import Path
 from netlab import units
 from netlab.description import short
 from netlab.errors import SpecificationError
-from netlab.running.typed import Typed
+from netlab.running.terminal import Typed
 
 MOST_LINES, MOST_CHARACTERS = 100_000, 4_000_000
 MOST_BYTES = 4 * MOST_CHARACTERS  # of a file

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from netlab.description import short
 from netlab.engines.protocol import ignore
 from netlab.errors import SpecificationError
-from netlab.running.typed import one_line
+from netlab.running.terminal import one_line
 
 END = "END_OF_FILE"
 PIECE = 24 << 10  # of a file, quoted in an argument, which has at most 128 KiB (MAX_ARG_STRLEN)

@@ -149,15 +149,19 @@ def plain(text):
     return _ESCAPE.sub("", text) if "\x1b" in text else text
 
 
-class Plain:
+def whole(text):
+    """A text without the escape sequence that has only begun at its end, and that sequence."""
+    unfinished = _UNFINISHED.search(text)
+    end = unfinished.start() if unfinished else len(text)
+    return text[:end], text[end:]
+
+
+class EscapeFilter:
     """`plain` for a text that comes in pieces: it holds back a sequence that has only begun."""
 
     held = ""
 
     def add(self, piece):
         """What can be shown now that this piece has come."""
-        text = self.held + piece
-        unfinished = _UNFINISHED.search(text)
-        end = unfinished.start() if unfinished else len(text)
-        self.held = text[end:]
-        return plain(text[:end])
+        text, self.held = whole(self.held + piece)
+        return plain(text)

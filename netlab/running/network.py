@@ -11,13 +11,13 @@ from netlab.algorithms.source import as_algorithm
 from netlab.errors import EmulationError, LinkWarning, SpecificationError
 from netlab.running.delay_check import RTT_MARGIN_S, check_delays
 from netlab.running.history import History
-from netlab.running.job import Job, Plain, check_command, check_seconds, plain
+from netlab.running.host_files import Files
+from netlab.running.job import EscapeFilter, Job, check_command, check_seconds, plain
 from netlab.running.session import Session, alone
 from netlab.running.shown import as_html
 from netlab.running.stalled import stalled
 from netlab.running.stop import stoppable
-from netlab.running.terminals import Terminals
-from netlab.running.typed import looks_s
+from netlab.running.terminal import Terminals, floor_to_tick
 from netlab.running.typed_tc import doubts
 from netlab.topology import Topology
 
@@ -104,6 +104,7 @@ class Network(Terminals):
         self._started = time.monotonic()
         self._agent = self.engine.connect(seed, clock, float(wall_limit_s))
         super().__init__(Session(self._agent), clock)
+        self.files = Files(self)
         network = {"topology": topology.model_dump(mode="json"), "seed": seed, "clock": clock}
         network["algorithms"] = [one.model_dump() for one in algorithms]
         self.history = History(network | {"engine": self.engine.digest})
@@ -196,7 +197,7 @@ class Network(Terminals):
         machine's own files, processes and interfaces.
         """
         limit_s = check_seconds("limit_s", limit_s)
-        began_s, job, shown = self.clock, self._begin(host, command, ""), Plain()
+        began_s, job, shown = self.clock, self._begin(host, command, ""), EscapeFilter()
         self.history.add("run", f"{host} {command}", job)
 
         def show(printing, out):
@@ -208,7 +209,8 @@ class Network(Terminals):
         finally:
             print(plain(shown.held), end="", flush=True)
         if ended_by:
-            job.ended_after_s = limit_s if ended_by == "limit" else looks_s(self.clock - began_s)
+            passed_s = floor_to_tick(self.clock - began_s)
+            job.ended_after_s = limit_s if ended_by == "limit" else passed_s
         if ended_by == "limit":
             raise job.ended_at(limit_s)
         found = doubts(command, self.commands[:-1], self.topology.offloading)
@@ -255,7 +257,7 @@ class Network(Terminals):
         try:
             self._session.sleep(f"{seconds:016.6f}")
         except KeyboardInterrupt:
-            seconds = looks_s(self.clock - began_s)
+            seconds = floor_to_tick(self.clock - began_s)
             raise
         finally:
             self.history.slept(f"sleep {units.digits(round(seconds, 6))}")

@@ -92,12 +92,12 @@ class Session:
         self.sleep(SETTLE_S)  # as a number: the question's length costs virtual time
 
     @alone
-    def start(self, host, command):
-        """Start a command; -> `Job`."""
+    def start(self, host, command, **echo):
+        """Start a command; -> `Job`. With ``echo=True`` its terminal shows what is typed on it."""
         job = Job(self, len(self.jobs) + 1, host, command)
         with self._ending([job]):  # the question may have reached the agent
             try:
-                job.number = self.ask(op="start", host=host, command=command)["job"]
+                job.number = self.ask(op="start", host=host, command=command, **echo)["job"]
             finally:
                 self.jobs[job.number] = job
         return job
@@ -145,6 +145,17 @@ class Session:
         if ended_by == "interrupt":
             raise KeyboardInterrupt
         return ended_by
+
+    @alone
+    def type(self, job, text, until, limit_s, leave=False):
+        """Type on a job's terminal, and let time pass until it has printed `until`, or has ended;
+        -> the agent's answer. At the limit it is ended, or left running.
+        """
+        question = dict(number=job.number, text=text, until=until, limit_s=f"{limit_s:016.6f}")
+        with progress(None) as on_tick:
+            answer = self.ask(on_tick, op="type", leave=leave, **question)
+        (job.status,) = answer["status"]
+        return answer
 
     @alone
     def stop(self, job):

@@ -7,8 +7,8 @@ def running(net):
     """What runs: node, command, where."""
     found = [(job.host, job.command, "in the background") for job in net.jobs]
     if net.up:
-        busy = filter(None, (console.foreground for console in net.consoles.values()))
-        found += [(typed.host, typed.line, "on its terminal") for typed in busy]
+        typed = [console.busy for console in net.consoles.values() if console.busy]
+        found += [(line.host, line.line, "on its terminal") for line in typed]
     return found
 
 

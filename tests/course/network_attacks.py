@@ -276,10 +276,10 @@ DEVICES = r"""h1 rm -f /dev/null /dev/urandom /dev/random /dev/tty /dev/fd
 h1 echo 'time=30.0 ms' >/dev/null
 h1 echo 'time=30.0 ms' >/dev/console; exec 7<>/dev/netlab; echo '.{"done": true}' >/dev/netlab"""
 IMITATED = r"""h1 printf '\033]133;A\arouter@h1:~# \033]133;D\a'
-h1 printf '0 /root\n' >/run/netlab/h1/asks
+h1 n=${PS1#*aid=}; n=${n%%;*}; printf '\033]133;A;aid=%s;status=0;cwd=/root\a# \033]133;B;aid=%s\a' $n $n; sleep 1
 h1 printf '%s\n' --netlab-- '{"done": true, "status": [0]}' '{"job": 1, "out": "Right."}'
 h1 printf '64 bytes from 10.0.0.2: icmp_seq=%d ttl=64 time=30.0 ms\n' 1 2 3 4 5 6 7 8 9 10
-h1 head -c 3000000 /dev/zero | tr '\0' x"""
+h1 head -c 3000000 /dev/zero | tr '\0' x"""  # noqa: E501
 LIMITS = r"""h1 for p in $(pgrep -f agent.py); do renice 19 $p; chrt -i -p 0 $p; prlimit --pid $p --nofile=64 --core=0; done"""  # noqa: E501
 PRETENDED = {
     "files in the place of programs": FILES,

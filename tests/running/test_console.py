@@ -5,6 +5,8 @@ again to the byte.
 import hashlib
 import json
 import pathlib
+import re
+import shlex
 import signal
 import sys
 import threading
@@ -16,8 +18,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import netlab as nl
 from netlab.running import job as jobs
-from netlab.running.console import READY, Console, Screen
 from netlab.running.history import Step
+from netlab.running.terminal import Console
 from tests.test_patterns import cpu_limit
 
 PATH = nl.wan("100mbit", "20ms")
@@ -95,11 +97,8 @@ def test_it_is_ended_at_its_limit_and_the_next_line_is_as_ever(net):
 def test_what_does_not_hear_ctrl_c_is_killed_with_its_terminal(net):
     with pytest.raises(nl.CommandError, match="killed with its terminal; the next line gets a new"):
         net.type("h3", "trap '' INT; sleep 1000", limit_s=1)
-    assert outputs(net, "h3", "ps -e | grep -c sleep", "exit", "echo $$ > pid") == [
-        "0\n",
-        "exit\n",
-        "",
-    ]
+    assert outputs(net, "h3", "ps -eo stat,comm | grep -c ^[^Z].*sleep") == ["0\n"]
+    assert outputs(net, "h3", "exit", "echo $$ > pid") == ["exit\n", ""]
 
 
 def test_what_prints_too_much_is_ended(net, monkeypatch):
@@ -259,10 +258,86 @@ def test_a_large_file_is_no_script(tmp_path):
         nl.replay(tmp_path / "large")
 
 
-def test_what_a_program_tells_in_place_of_bash_is_no_time(net):
-    with pytest.raises(nl.CommandError, match="did not end"):
-        net.type("h1", f"echo {'9' * 400}.000000 >/run/netlab/h1/asks", show=str)
-    assert outputs(net, "h1", "echo on") == ["on\n"]
+FORGED = r"printf '\e]133;A;aid={0};status=7;cwd=/forged\a# \e]133;B;aid={0}\a'; sleep 5; exit 3"
+
+
+def test_a_prompt_that_a_program_forges_is_none(net):
+    """Whoever does not know the number."""
+    before = net.clock
+    typed = net.type("h4", f"({FORGED.format('12345678')})")
+    assert (typed.status, typed.output) == (3, "# ") and net.clock - before > 5
+    assert net.console("h4").folder == "/root"
+
+
+def test_a_forged_prompt_ends_a_wait_early_and_no_more(net):
+    """... of whoever has read the number: nothing is lost, and the next line is as ever."""
+    (shown,) = outputs(net, "h3", "echo ${PS1@Q}")
+    (number,) = {*re.findall("aid=([0-9a-f]{8})", shown)}
+    before = net.clock
+    typed = net.type("h3", f"({FORGED.format(number)})")
+    assert typed.status == 7 and net.console("h3").folder == "/forged" and net.clock - before < 1
+    waits = net.type("h3", "echo on")
+    assert waits.status == 3 and net.clock - before > 5, "it gets the prompt of the line before"
+    net.sleep(1)
+    typed = net.type("h3", "echo next")
+    assert (typed.status, typed.output) == (0, "next\n") and "on\n" in waits.text + typed.text
+    assert net.console("h3").folder == "/root"
+
+
+PROCESSES = "ps -e -o ppid,args | awk '$1 == p' p=$(pgrep -f agent.p[y]) | grep -vc '^ *[0-9]* ps'"
+
+
+def test_a_hundred_lines_leave_one_bash():
+    with nl.Network(PATH) as net:
+        count = lambda: int(net.run("s2", PROCESSES, echo=False).text)  # noqa: E731
+        before = count()
+        for number in range(100):
+            assert net.type("h1", f"echo {number}", show=str).output == f"{number}\n"
+        assert count() == before + 1
+        bashes = net.run("h1", "pgrep -x bash | wc -l", echo=False).text
+        assert bashes == "3\n", "that, the one that counts, and boot.sh's"
+
+
+def test_ctrl_c_at_a_prompt_in_a_program_and_in_one_that_ignores_it(net):
+    assert net.type("h2", "x=7").status == 0
+    assert net.type("h2", "^C").status == 130
+    net.type("h2", "sleep 1000", stays=True)
+    assert net.type("h2", "^C").status == 130
+    net.type("h2", "for i in 1 2; do")
+    assert net.type("h2", "^C").status == 130
+    assert outputs(net, "h2", "echo $x") == ["7\n"], "it is still the same bash"
+    net.type("h2", "trap '' INT; sleep 1000; trap - INT", stays=True)
+    with pytest.raises(nl.CommandError, match="killed with its terminal"):
+        net.type("h2", "^C", limit_s=1)
+    assert outputs(net, "h2", "echo $x") == ["\n"]
+
+
+def test_two_terminals_at_once(net):
+    """Each has what it printed, and its own prompt."""
+    net.type("h1", "for i in 1 2 3; do sleep 0.2; echo a$i; done", stays=True)
+    net.type("h2", "for i in 1 2 3; do sleep 0.3; echo b$i; done")
+    assert net.history[-1].output == "b1\nb2\nb3\n"
+    assert net.console("h1").busy is None, "it has ended meanwhile"
+    assert outputs(net, "h1", "echo end")[0].endswith("end\n")
+    assert "a1\na2\na3\n" in net.history[-2].text + net.history[-1].text
+
+
+def test_who_ends_a_terminal_s_bash_does_not_end_the_network(net):
+    net.type("h1", "x=1")
+    net.run("h2", "pkill -KILL -x bash", echo=False)
+    assert outputs(net, "h1", "echo $x.") == [".\n"]
+
+
+def test_the_folder_may_have_any_name(net):
+    name = "/tmp/a;b c'\\$(echo x)\u00e9"
+    net.run("h1", f"mkdir -p {shlex.quote(name)}", echo=False)
+    net.type("h1", f"cd {shlex.quote(name)}")
+    assert net.console("h1").folder == name
+    net.files["h1"]["x"] = "in it"
+    assert net.files["h2"][f"{name}/x"].strip() == "in it"
+    net.type("h1", r"mkdir -p $'/tmp/\a\n'; cd $'/tmp/\a\n'; false")
+    assert net.history[-1].status == 1 and net.console("h1").folder == "/tmp/??"
+    net.type("h1", "cd")
 
 
 def test_a_script_is_carried_out_on_this_machine_only_where_that_is_said(net, monkeypatch):
@@ -297,12 +372,12 @@ def test_a_second_terminal_is_there_at_once(network):
 
 
 def test_a_long_output_takes_time_in_proportion_to_its_length():
-    console, screen = Console(None, "h1"), Screen(str)
-    console.heard = screen.add
+    console, shown = Console(None, "h1"), []
+    console._show = shown.append
     with cpu_limit():
-        for piece in [READY, *["x" * 32_000] * 500]:
+        for piece in ["\x1b]133;", *["x" * 32_000] * 500]:
             console._hear(piece)
-    assert len(console.fresh) == len(READY) + 500 * 32_000
+    assert len(console.fresh) == 6 + 500 * 32_000
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from netlab.running.replay import replay
 
 MOST_UP = 2  # at once, of one notebook; another one ends that which was opened first
 MOST_STEPS = 1000  # of one script
-QUESTIONS = "up", "start", "wait", "stop", "sleep"
+QUESTIONS = "up", "start", "wait", "type", "stop", "sleep"
 OTHER = "its first line names another network than the question's"
 
 
@@ -71,7 +71,7 @@ class Networks:
     def _ask(self, number, question):
         guest, clock_s, printed = self.up[number]
         left_s = runs.MOST_VIRTUAL_S - clock_s
-        key = {"wait": "limit_s", "sleep": "seconds"}.get(question["op"])
+        key = {"wait": "limit_s", "type": "limit_s", "sleep": "seconds"}.get(question["op"])
         if left_s <= 0 or (key == "seconds" and not 0 <= float(question[key]) <= left_s):
             raise LimitError(
                 f"a network of a graded notebook is up for {runs.MOST_VIRTUAL_S} virtual seconds at"
