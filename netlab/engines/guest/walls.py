@@ -73,15 +73,18 @@ class Walls(contextlib.ExitStack):
             self.user = self._own_user()
         if self.user is None:
             names = [name for name in names if name != "user"]
+        fixed_layout = bool(machine.fixed_layout())
+        # by which the preloaded library puts the layout right where the kernel does not
+        layout = [] if fixed_layout else ["/proc/self/stat"]
         task = {
             "command": command,
             "environment": environment,
-            "readable": [seen, *libraries(), "/proc/cpuinfo"],
+            "readable": [seen, *libraries(), "/proc/cpuinfo", *layout],
             "writable": ["/dev/null"],
             "walls": names,
             "root": str(root),
             "user": self.user,
-            "fixed_layout": bool(machine.fixed_layout()),
+            "fixed_layout": fixed_layout,
             "cpu": cpu,
             "memory_bytes": machine.MEMORY_FILE_MB << 20,
             "largest_file": LARGEST_FILE_BYTES,
