@@ -3,9 +3,11 @@ nor with what environment, locale or limits. Where something does, the test name
 that differs.
 """
 
+import ctypes
 import os
 import resource
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +19,9 @@ from netlab.engines.guest import store
 from tests import cases, traced
 
 ROOT = Path(__file__).parent.parent
+PERSONALITY, NO_NEW_RIGHTS, SET_SECCOMP = 135, 38, 22  # a system call, and two of prctl's options
+# asks for the call's number; refuses this one with EPERM, allows all others
+REFUSING = [(0x20, 0, 0, 0), (0x15, 0, 1, PERSONALITY), (6, 0, 0, 0x50001), (6, 0, 0, 0x7FFF0000)]
 
 
 def in_another_process(tmp_path, name, prefix=(), environment=(), **options):
@@ -45,6 +50,14 @@ def limits():
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
 
 
+def no_personality():
+    """As in a container with Docker's profile: nobody switches address randomisation off."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    filters = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in REFUSING))
+    program = struct.pack("HxxxxxxP", len(REFUSING), ctypes.addressof(filters))
+    assert libc.prctl(NO_NEW_RIGHTS, 1, 0, 0, 0) == libc.prctl(SET_SECCOMP, 2, program) == 0
+
+
 LOCALE = {"LC_ALL": "C", "LANG": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu"}
 PYTHON = {"PYTHONHASHSEED": "77", "PYTHONDONTWRITEBYTECODE": "1"}
 SURROUNDINGS = {
@@ -59,6 +72,7 @@ SURROUNDINGS = {
         "prefix": ("nice", "-n", "5"),
         "umask": 0,
     },
+    "no personality(2), as in a container": {"preexec_fn": no_personality},
 }
 
 

@@ -4,13 +4,11 @@ of their names.
 """
 
 import contextlib
-import ctypes
 import itertools
 import json
 import os
 import resource
 import shutil
-import struct
 import subprocess
 import sys
 import sysconfig
@@ -19,20 +17,9 @@ from pathlib import Path
 import netlab as nl
 from netlab.engines.guest import store
 from tests.benchmarks.test_elsewhere import EXPERIMENTS
-from tests.test_repeats import LOCALE, PYTHON, ROOT, limits
+from tests.test_repeats import LOCALE, PYTHON, ROOT, limits, no_personality
 
 CHOSEN = os.environ.get("ENVIRONMENTS", "").split(",")
-PERSONALITY, NO_NEW_RIGHTS, SET_SECCOMP = 135, 38, 22  # a system call, and two of prctl's options
-# asks for the call's number; refuses this one with EPERM, allows all others
-REFUSING = [(0x20, 0, 0, 0), (0x15, 0, 1, PERSONALITY), (6, 0, 0, 0x50001), (6, 0, 0, 0x7FFF0000)]
-
-
-def no_personality():
-    """As in a container with Docker's profile: nobody switches address randomisation off."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    filters = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in REFUSING))
-    program = struct.pack("HxxxxxxP", len(REFUSING), ctypes.addressof(filters))
-    assert libc.prctl(NO_NEW_RIGHTS, 1, 0, 0, 0) == libc.prctl(SET_SECCOMP, 2, program) == 0
 
 
 def little_memory():
