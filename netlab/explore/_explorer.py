@@ -16,7 +16,7 @@ import numpy as np
 import netlab as nl
 from netlab.explore._figure_widget import Figure
 from netlab.running.progress import told
-from netlab.running.stop import Stop
+from netlab.running.session import Stop
 
 TEXT = "font-family: Arial, Helvetica, sans-serif; font-size: 17px; line-height: 1.35"
 # a bar, as no red is read well on white and on black

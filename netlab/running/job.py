@@ -6,7 +6,7 @@ from numbers import Real
 from netlab.description import check_command_line, short
 from netlab.engines.protocol import ignore
 from netlab.errors import CommandError, SpecificationError
-from netlab.running.reading import read_printed
+from netlab.readers.by_tool import read_printed
 
 LONGEST_S = 1_000_000_000  # the timers of the engines end at nine times as much
 OUTPUT_LIMIT = 64_000_000  # what is kept of one program's output [byte of UTF-8]

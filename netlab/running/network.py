@@ -5,21 +5,19 @@ import os
 import time
 import warnings
 import weakref
+from html import escape
 
 from netlab import engines, units
 from netlab.algorithms.source import as_algorithm
 from netlab.errors import EmulationError, LinkWarning, SpecificationError
-from netlab.running.delay_check import RTT_MARGIN_S, check_delays
 from netlab.running.history import History
 from netlab.running.host_files import Files
 from netlab.running.job import EscapeFilter, Job, check_command, check_seconds, plain
-from netlab.running.session import Session, alone
-from netlab.running.shown import as_html
-from netlab.running.stalled import stalled
-from netlab.running.stop import stoppable
+from netlab.running.link_checks import RTT_MARGIN_S, check_delays, stalled
+from netlab.running.session import Session, alone, stoppable
 from netlab.running.terminal import Terminals, floor_to_tick
-from netlab.running.typed_tc import doubts
 from netlab.topology import Topology
+from netlab.topology.typed_tc import doubts
 
 WALL_LIMIT_S = 3600  # that all commands of a network may take, where nothing else is said
 LET_GO_S = 10  # that another thread may take to hear that a network is closed
@@ -316,4 +314,23 @@ class Network(Terminals):
         return f"<Network {hosts}; {self.clock:.3f} s on {self.engine.name}{closed}>"
 
     def _repr_html_(self):
-        return as_html(self)
+        """Its picture, and below it what is up and what runs."""
+        engine = f"{self.engine.name} {self.engine.digest or ''}".strip()
+        about = (
+            f"{self.clock:.3f} s on the {self.clock_kind} clock; engine {engine}, seed {self.seed}."
+        )
+        rows = [
+            f"<li>{escape(node)}: <code>{escape(command)}</code>, {where}</li>"
+            for node, command, where in self._running()
+        ]
+        runs = f"Running:<ul>{''.join(rows)}</ul>" if rows else "Nothing runs."
+        state = f"<b>Up</b>, {about} {runs}" if self.up else f"<b>Closed</b>, at {about}"
+        return f"<div>{self.topology._repr_html_()}<div>{state}</div></div>"
+
+    def _running(self):
+        """What runs: node, command, where."""
+        found = [(job.host, job.command, "in the background") for job in self.jobs]
+        if self.up:
+            typed = [console.busy for console in self.consoles.values() if console.busy]
+            found += [(line.host, line.line, "on its terminal") for line in typed]
+        return found

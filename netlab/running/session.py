@@ -3,14 +3,17 @@
 import contextlib
 import functools
 import threading
+import weakref
+from contextvars import ContextVar
 
 from netlab.engines.protocol import ignore
 from netlab.errors import CommandError, EmulationError, NetlabError
 from netlab.running.job import ALL_OUTPUT_LIMIT, Job
-from netlab.running.progress import progress
+from netlab.running.progress import having, progress
 
 SETTLE_S = 1  # before this, ping skips its interval and bridges are still learning
 OF_A_SIGNAL = (-2, -9, 128 + 2, 128 + 9)  # exit statuses after Ctrl-C and SIGKILL
+_stop = ContextVar("stop", default=None)
 
 
 def alone(method):
@@ -177,3 +180,30 @@ class Session:
         job = self.start(host, command)
         self.wait([job], limit_s)
         return job.raw
+
+
+class Stop:
+    """Ends the networks opened under it; their runs raise KeyboardInterrupt in their threads."""
+
+    def __init__(self):
+        self._lock, self._networks, self.pressed = threading.Lock(), weakref.WeakSet(), False
+
+    def now(self):
+        """End every run under way, and every one that begins later. Any thread may call it."""
+        with self._lock:
+            self.pressed, networks = True, list(self._networks)
+        for network in networks:
+            network.interrupt()
+
+    def covering(self):
+        """Within it, networks that this thread opens are under this `Stop`."""
+        return having(_stop, self)
+
+
+def stoppable(network):
+    """Put a network under this thread's `Stop`; KeyboardInterrupt where that was pressed."""
+    if stop := _stop.get():
+        with stop._lock:
+            stop._networks.add(network)
+        if stop.pressed:
+            raise KeyboardInterrupt

@@ -17,7 +17,7 @@ from netlab.running.executors import PRESET, workers_of
 from netlab.running.progress import counting
 from netlab.running.rows import Rows, rows, table_of, without_figures
 from netlab.running.run import on_engine, run_on
-from netlab.running.stop import Stop
+from netlab.running.session import Stop
 from netlab.running.unfinished import UnfinishedSweep, opened
 
 MOST_SUBMITTED = 400  # at a time, as each takes memory until it is fetched

@@ -13,10 +13,10 @@ import shlex
 from netlab.description import short
 from netlab.engines.protocol import ignore
 from netlab.errors import CommandError, SpecificationError
+from netlab.readers.by_tool import read_printed
 from netlab.running.job import check_command, check_seconds, ending, plain, whole
-from netlab.running.reading import read_printed
 from netlab.running.session import alone
-from netlab.running.typed_tc import doubts
+from netlab.topology.typed_tc import doubts
 
 TICK_S = 0.05  # between two looks of an engine for Ctrl-C [virtual s]
 LEAVE_S = 0.1  # for the first words of what stays, and for its last before Ctrl-C [virtual s]

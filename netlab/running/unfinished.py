@@ -13,7 +13,7 @@ from pathlib import Path
 from netlab.engines import files, recorded
 from netlab.engines.cache import cache_folder, own_cache
 from netlab.errors import NetlabError
-from netlab.running.cell_line import kernel_shell
+from netlab.running.progress import kernel_shell
 from netlab.running.result import Result
 
 WEEK_S = 7 * 86_400

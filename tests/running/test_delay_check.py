@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from netlab import EmulationError, Host, Link, Network, Router, Topology, wan
-from netlab.running.delay_check import ATTEMPTS, check_delays
+from netlab.running.link_checks import ATTEMPTS, check_delays
 
 HEAD = "PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\n\n--- 10.0.0.2 ping statistics ---\n"
 ANSWERED = "2 packets transmitted, 2 received, 0% packet loss, time 20ms\n"

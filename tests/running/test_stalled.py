@@ -3,7 +3,7 @@
 import pytest
 
 import netlab as nl
-from netlab.running.typed_tc import doubts
+from netlab.topology.typed_tc import doubts
 
 PAIR = nl.Topology(
     hosts=[nl.Host("h1", "10.0.0.1/8"), nl.Host("h2", "10.0.0.2/8")],

@@ -7,7 +7,7 @@ import pytest
 
 from netlab import Link, Network, SpecificationError, Topology
 from netlab.readers import read_ping
-from netlab.running.delay_check import check_delays
+from netlab.running.link_checks import check_delays
 from tests.running.test_delay_check import answered
 from tests.topology.networks import addressed
 
