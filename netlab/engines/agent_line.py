@@ -13,6 +13,8 @@ import socket
 import threading
 import time
 
+from netlab.engines.protocol import Connection
+
 PIECE = 60_000  # bytes of one message of a guest; a longer one travels in several
 MOST_BYTES = 16 << 20  # of one message from an agent; the longest are pieces of output, 32 kB
 CLOSED = "this network has been closed; `net = nl.Network(...)` opens another"
@@ -154,11 +156,12 @@ class Line:
                 self.end()
 
 
-class OverLine:
-    """What every `netlab.engines.protocol.Connection` over a `line` does alike."""
+class OverLine(Connection):
+    """What every `Connection` over a `line` does alike."""
 
-    def send_key(self, key):
+    def do_key(self, key):
         self.line.send_key(key)
+        return {}
 
     def interrupt(self):
         self.line.interrupt()

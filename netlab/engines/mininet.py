@@ -11,7 +11,7 @@ from pathlib import Path
 
 from netlab.engines import agent
 from netlab.engines.agent_line import CLOSED, Interrupted, LineDown, OutOfTime, OverLine
-from netlab.engines.protocol import ignore
+from netlab.engines.protocol import Engine
 from netlab.engines.remote_line import ProgramLine
 from netlab.errors import EngineError
 
@@ -36,11 +36,10 @@ TRY_NETEM = (
 CLOSING_S = 20  # what the agent may take to end everything
 
 
-class MininetEngine:
-    """Mininet on this machine, an `Engine`; an EngineError names what is missing."""
+class MininetEngine(Engine):
+    """Mininet on this machine; an EngineError names what is missing."""
 
-    # a second network would have the same interfaces
-    name, digest, clocks, at_once = "mininet", None, ("real",), 1
+    name, clocks = "mininet", ("real",)  # one at once: a second would have the same interfaces
 
     def __init__(self):
         self.python, self.about = survey()
@@ -52,9 +51,6 @@ class MininetEngine:
     def connect(self, seed, clock, wall_limit_s):
         """Start an agent. The kernel's own random numbers do not follow the seed."""
         return MininetConnection(self.python, wall_limit_s)
-
-    def recall(self, experiment):
-        """None: this engine keeps no results."""
 
 
 class AgentLine(ProgramLine):
@@ -98,7 +94,7 @@ class MininetConnection(OverLine):
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
 
-    def ask(self, on_event=ignore, **question):
+    def carry_out(self, on_event, question):
         if self.line.closed and not self.line.interrupted:
             raise EngineError(CLOSED)
         if question["op"] == "up":
@@ -129,15 +125,6 @@ class MininetConnection(OverLine):
                 " remove it (`sudo ip link del`), or give the switches other names"
             )
         self.switches, self.added = switches, added
-
-    def watch(self, watches):
-        return False  # this machine's kernel does not tell by itself
-
-    def watched(self, began_ns):
-        return {}
-
-    def answer_by(self, algorithms, seed):
-        raise EngineError("this machine's kernel does not ask Python")
 
     def close(self):
         if self.line.closed:

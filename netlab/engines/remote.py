@@ -29,7 +29,7 @@ import re
 from netlab import errors
 from netlab.engines import evidence
 from netlab.engines.agent_line import CLOSED, Interrupted, LineDown, OutOfTime, OverLine
-from netlab.engines.protocol import ignore
+from netlab.engines.protocol import Engine, ignore
 from netlab.engines.remote_line import HELLO_S, open_line
 from netlab.errors import printable
 
@@ -87,7 +87,7 @@ class RemoteConnection(OverLine):
             raise errors.GuestError(CLOSED)
         return self.engine.ask(self.line, what, on_event)
 
-    def ask(self, on_event=ignore, **question):
+    def carry_out(self, on_event, question):
         answer = self._call(on_event, ask=question)
         if not isinstance(answer.get("clock_ns"), int):
             raise self._nonsense()
@@ -97,23 +97,24 @@ class RemoteConnection(OverLine):
         self.line.close()
         return errors.EngineError(f"{self.engine.address} answered what no engine answers")
 
-    def watch(self, watches):
-        return bool(self._call(watch={name: list(one) for name, one in watches.items()})["answer"])
+    def do_watch(self, watches):
+        return {"kept": bool(self._call(watch=watches)["answer"])}
 
-    def watched(self, began_ns):
+    def do_watched(self, began_ns):
         try:
             found = self.line.watched(began_ns)
             if not isinstance(found, dict):
                 raise self._nonsense()
-            return found
+            return {"texts": found}
         except OutOfTime as error:
             self.line.close()
             raise errors.LimitError(f"{self.engine.address} {error}") from None
         except LineDown:
             raise errors.GuestError(f"{self.engine.address} has gone. {self.line.why()}") from None
 
-    def answer_by(self, algorithms, seed):
-        self._call(answer_by=[[one.model_dump() for one in algorithms], seed])
+    def do_algorithms(self, algorithms, seed):
+        self._call(answer_by=[algorithms, seed])
+        return {}
 
     def close(self):
         """End the network; the line is kept for the next one."""
@@ -132,7 +133,7 @@ class RemoteConnection(OverLine):
         self.closed = True
 
 
-class RemoteEngine:
+class RemoteEngine(Engine):
     """The engine at an address. ``ssh://HOST``, with user, port and path of ``netlab`` where they
     are needed: ``ssh://ada@lab.example.org:2222/opt/netlab/bin/netlab``. ``exec:COMMAND``: any
     program that speaks as ``netlab engine serve`` does, over its standard input and output. See
@@ -240,9 +241,6 @@ class RemoteEngine:
 
     def connect(self, seed, clock, wall_limit_s):
         return RemoteConnection(self, seed, clock, wall_limit_s)
-
-    def recall(self, experiment):
-        """None: this engine keeps no results."""
 
 
 @functools.cache

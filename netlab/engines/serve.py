@@ -10,13 +10,11 @@ import os
 import threading
 import time
 
-from netlab.algorithms.source import Algorithm
 from netlab.engines import evidence
 from netlab.engines.agent_line import LineDown
 from netlab.engines.guest import GuestEngine, machine, walls
 from netlab.engines.jail import JailedEngine
 from netlab.engines.json_lines import JsonLines
-from netlab.engines.protocol import Watch
 from netlab.engines.remote import PROTOCOL
 from netlab.errors import EngineError, NetlabError, SpecificationError, installed
 
@@ -84,12 +82,13 @@ class Client:
             if what["key"] not in ("I", "K"):
                 raise LineDown("there is no such key")
             if self.guest and self.busy:
-                self.guest.send_key(what["key"])
+                self.guest.ask(op="key", key=what["key"])
             self.given_up = not self.guest  # it waits for a CPU
         elif "watched" in what:
             if not (self.guest and self.watching and isinstance(what["watched"], int)):
                 raise LineDown("nothing is watched")
-            self.tell(watched=self.guest.watched(what["watched"]))
+            found = self.guest.ask(op="watched", began_ns=what["watched"])
+            self.tell(watched=found["texts"])
         else:
             if self.busy:
                 self.work.join(DONE_S)
@@ -135,7 +134,7 @@ class Client:
         if type(seed) is not int or not 0 <= seed < 1 << 63 or not limit_s > 0:
             raise SpecificationError(f"seed = {seed!r}, wall_limit_s = {limit_s!r}: not allowed")
         limit_s = min(float(limit_s), SHARED_WALL_S) if self.shared else float(limit_s)
-        self.given_up = self.watching = self.answered = False
+        self.given_up = self.watching = False
         self.before = None
         self.guest = self.engine.connect(seed, clock, limit_s)
         self.gives_up()
@@ -163,15 +162,12 @@ class Client:
         return self.guest.ask(lambda event: self.tell(event=event), **value)
 
     def do_watch(self, value):
-        self.watching = self.guest.watch({name: Watch(*one) for name, one in value.items()})
+        self.watching = self.guest.ask(op="watch", watches=value)["kept"]
         return {"answer": self.watching}
 
     def do_answer_by(self, value):
         algorithms, seed = value
-        if self.answered:
-            raise EngineError("this network has its algorithms already")
-        self.answered = True
-        self.guest.answer_by([Algorithm(**one) for one in algorithms], int(seed))
+        self.guest.ask(op="algorithms", algorithms=algorithms, seed=int(seed))
         return {}
 
     def do_close(self, value):

@@ -106,13 +106,13 @@ class Network(Terminals):
         super().__init__(Session(self._agent), clock)
         self.files = Files(self)
         network = {"topology": topology.model_dump(mode="json"), "seed": seed, "clock": clock}
-        network["algorithms"] = [one.model_dump() for one in algorithms]
+        network["algorithms"] = told = [one.model_dump() for one in algorithms]
         self.history = History(network | {"engine": self.engine.digest})
         self._session.history = self.history
         try:
             stoppable(self)
             if algorithms:
-                self._agent.answer_by(algorithms, seed)
+                self._agent.ask(op="algorithms", algorithms=told, seed=seed)
             setup = list(topology.setup())
             self.commands += [f"{node} {command}" for node, command in setup]
             self._session.set_up(topology, setup)
@@ -277,15 +277,15 @@ class Network(Terminals):
 
     def watch(self, watches):
         """Have the engine observe these (a dict of `Watch`); False where it cannot."""
-        return self._agent.watch(watches)
+        return self._agent.ask(op="watch", watches=watches)["kept"]
 
     def watched(self, began_s):
         """What the engine observed, by name; its times count from `began_s` of `clock`."""
-        return self._agent.watched(round(1e9 * began_s))
+        return self._agent.ask(op="watched", began_ns=round(1e9 * began_s))["texts"]
 
     def ctrl_c(self):
         """Press Ctrl-C for what is waited for in another thread; nothing, where nothing is."""
-        self._agent.send_key("I")
+        self._agent.ask(op="key", key="I")
 
     def interrupt(self):
         """End the network at once, from any thread; what waits in it raises KeyboardInterrupt."""

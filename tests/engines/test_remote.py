@@ -21,6 +21,7 @@ from netlab.engines import evidence, json_lines, remote_line, serve
 from netlab.engines.agent_line import LineDown
 from netlab.engines.guest import machine, walls
 from netlab.engines.jail import JailedEngine
+from netlab.engines.protocol import Connection, Engine
 from netlab.engines.remote import PROTOCOL, RemoteEngine, remote
 from netlab.errors import installed
 from tests.engines.afar import BUSY, EXPERIMENT, PATH, SERVE, Loud
@@ -242,7 +243,7 @@ def test_who_hears_what_happens_may_ask_what_was_watched_however_much_waits(says
     def hear(event):
         heard.append(event["tick"])
         if len(heard) == 1:
-            heard.append(connection.watched(0))
+            heard.append(connection.ask(op="watched", began_ns=0)["texts"])
 
     asking = threading.Thread(target=connection.ask, args=(hear,), kwargs={"op": "wait"})
     asking.daemon = True
@@ -256,11 +257,11 @@ def test_a_server_that_does_not_say_what_was_watched_has_the_wall_limit(says):
     connection = engine.connect(1, "virtual", 60)
     connection.line.wall_limit_s = 0.5
     with pytest.raises(nl.LimitError, match=r"did not say what it has observed"):
-        connection.watched(0)
+        connection.ask(op="watched", began_ns=0)
     assert connection.line.closed
 
 
-class Nothing:
+class Nothing(Engine, Connection):
     """Stands for an engine, and for its networks: every question waits until it is told to go."""
 
     name, digest, about, clocks, at_once = "guest", "0" * 12, {"kernel": "0"}, ("virtual",), 1
@@ -274,15 +275,16 @@ class Nothing:
         self.running += 1
         return self
 
-    def ask(self, on_event, op):
+    def carry_out(self, on_event, question):
+        op = question["op"]
         on_event({"tick": 1})
         while op == "flood" and not self.may_go.is_set():
             on_event({"out": "x" * 100_000})
         self.may_go.wait(10)
         return {"clock_ns": 1}
 
-    def answer_by(self, algorithms, seed):
-        """There are none."""
+    def do_algorithms(self, algorithms, seed):
+        return {}
 
     def interrupt(self):
         self.may_go.set()
@@ -390,8 +392,6 @@ def test_what_makes_no_sense_is_an_error_and_the_line_goes_on(meet):
     ):
         assert client.ask(**what)["raise"]["kind"] in ("EngineError", "SpecificationError")
         assert client.ask(**CONNECT) == {} and client.ask(close=True) == {}
-    assert client.ask(**CONNECT) == client.ask(answer_by=[[], 1]) == {}
-    assert "has its algorithms already" in client.ask(answer_by=[[], 1])["raise"]["text"]
 
 
 def test_who_waits_may_give_up(meet):

@@ -15,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from netlab.algorithms.source import Algorithm
 from netlab.engines import evidence
 from netlab.engines.agent_line import (
     CLOSED,
@@ -29,8 +30,8 @@ from netlab.engines.guest import archives, failure, machine, store, watcher
 from netlab.engines.guest.hooks import HookFailed, Hooks
 from netlab.engines.guest.walls import PYTHON, Walls
 from netlab.engines.guest.watching import MOST_RECORDS, Watched
-from netlab.engines.protocol import ignore
-from netlab.errors import GuestError, LimitError
+from netlab.engines.protocol import Watch
+from netlab.errors import EngineError, GuestError, LimitError
 
 CLOCKS = {
     "virtual": ["time-travel=inf-cpu"],  # waiting is skipped, and computing takes no time
@@ -53,6 +54,7 @@ class Guest(OverLine):
 
     booted = None  # the scripts that it boots with; None: an engine's own
     most_records = MOST_RECORDS  # of windows and queues that are kept
+    answered = False  # it has its algorithms
 
     def __init__(self, build, seed, clock, wall_limit_s, cpu=machine.one_cpu):
         check_descriptors()
@@ -135,8 +137,8 @@ class Guest(OverLine):
         self.line.started()
         self.hooks.started()
 
-    def ask(self, on_event=ignore, **question):
-        """As `Connection.ask`; a GuestError where it died, a LimitError where it took too much."""
+    def carry_out(self, on_event, question):
+        """A GuestError where it died, a LimitError where it took too much."""
         if os.getpid() != self.parent:
             raise GuestError("this network is of the process that has forked: open one in the fork")
         if self.process is None and not self.line.interrupted:
@@ -168,14 +170,22 @@ class Guest(OverLine):
                 self._fail(LimitError, f"the guest was ended: {why}")
             self._fail(GuestError, f"the guest died: {str(error) or self._why_it_died()}")
 
-    def watch(self, watches):
+    def do_watch(self, watches):
+        watches = {name: Watch(*one) for name, one in watches.items()}
         self.watching = Watched(watches, self.most_records)
         places = [self.watching.places(kind) for kind in ("windows", "queues")]
         self.hooks.watch(self.watching.tell, *places)
-        return True
+        return {"kept": True}
 
-    def watched(self, began_ns):
-        return self.watching.texts(began_ns)
+    def do_watched(self, began_ns):
+        return {"texts": self.watching.texts(began_ns) if self.watching else {}}
+
+    def do_algorithms(self, algorithms, seed):
+        if self.answered:
+            raise EngineError("this network has its algorithms already")
+        self.answered = True
+        self.answer_by([Algorithm(**one) for one in algorithms], seed)
+        return {}
 
     def answer_by(self, algorithms, seed):
         self.hooks.answer_by(algorithms, seed, self.cpu)
