@@ -2,7 +2,7 @@
 means. Whoever answers a question has a method of its name, as `do_start`, with its fields.
 """
 
-from typing import Literal, NamedTuple, NotRequired, TypedDict
+from typing import Literal, NamedTuple, NotRequired, TypedDict, get_type_hints
 
 
 class Question(NamedTuple):
@@ -147,6 +147,25 @@ Said = TypedDict(
     },
 )
 
+
+class Output(TypedDict):
+    job: int
+    out: str
+
+
+class Tick(TypedDict):
+    tick: int
+
+
+class Waiting(TypedDict):
+    waiting: int
+
+
+class Printed(TypedDict):
+    printed: str
+
+
+EVENTS = Output, Tick, Waiting, Printed
 #: By who answers: the agent; our end of a guest's channel; a server; the warden of a jail.
 AGENT = {
     "up": Question(Up, IsUp),
@@ -175,5 +194,15 @@ def lacks(op, answer):
     """The fields that an answer to the question `op` lacks; an agent's that has an ``error`` may
     have that alone.
     """
-    kind = (AGENT | PARENT | SERVER)[op].answer
-    return (Carried if "error" in answer else kind).__required_keys__ - answer.keys()
+    kind = Carried if "error" in answer else (AGENT | PARENT | SERVER)[op].answer
+    return kind.__required_keys__ - answer.keys()
+
+
+def is_event(message):
+    """Is it one of `EVENTS`?"""
+    shapes = map(get_type_hints, EVENTS)
+    return any(
+        shape.keys() == message.keys()
+        and all(isinstance(message[name], kind) for name, kind in shape.items())
+        for shape in shapes
+    )

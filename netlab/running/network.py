@@ -22,7 +22,6 @@ from netlab.running.typed_tc import doubts
 from netlab.topology import Topology
 
 WALL_LIMIT_S = 3600  # that all commands of a network may take, where nothing else is said
-LET_GO_S = 10  # that another thread may take to hear that a network is closed
 _numbers = itertools.count(1)
 _up = weakref.WeakValueDictionary()  # networks of this process, as they were opened
 
@@ -292,17 +291,12 @@ class Network(Terminals):
         self._agent.interrupt()
 
     def close(self):
-        """Stop everything that runs in it, and the network. Its jobs keep their text."""
+        """Stop everything that runs in it, and the network. Its jobs keep their text.
+
+        What another thread waits for in it raises KeyboardInterrupt there.
+        """
         self._dropped.detach()
-        # another thread may be asking: a short question ends by itself, and a long one is ended
-        if not self.lock.acquire(timeout=1):
-            self._agent.interrupt()
-            if not self.lock.acquire(timeout=LET_GO_S):
-                return  # it is held up by what it was told, and closes the network when it goes on
-        try:
-            self._agent.close()
-        finally:
-            self.lock.release()
+        self._agent.close()
 
     def __enter__(self):
         return self
