@@ -50,9 +50,12 @@ class Wait(TypedDict):
     limit_s: float | str
 
 
-class Ended(Carried):
-    status: list[int | None]
+class Slept(Carried):
     rung: Literal["", "limit", "interrupt"]
+
+
+class Ended(Slept):
+    status: list[int | None]
 
 
 class Type(TypedDict):
@@ -74,10 +77,6 @@ class Stop(TypedDict):
 
 class Sleep(TypedDict):
     seconds: float | str
-
-
-class Slept(Carried):
-    rung: Literal["", "interrupt"]
 
 
 class Watch(TypedDict):
@@ -137,15 +136,7 @@ class Talk(TypedDict):
 
 
 # "from" is a word of Python's
-Said = TypedDict(
-    "Said",
-    {
-        "from": NotRequired[int],
-        "packet": NotRequired[str],
-        "ended": NotRequired[int],
-        "said": NotRequired[str],
-    },
-)
+Said = TypedDict("Said", {"from": int, "packet": str, "ended": int, "said": str}, total=False)
 
 
 class Output(TypedDict):
@@ -165,6 +156,7 @@ class Printed(TypedDict):
     printed: str
 
 
+#: What may come before an answer: the first two from agents, the others from servers.
 EVENTS = Output, Tick, Waiting, Printed
 #: By who answers: the agent; our end of a guest's channel; a server; the warden of a jail.
 AGENT = {
@@ -200,9 +192,8 @@ def lacks(op, answer):
 
 def is_event(message):
     """Is it one of `EVENTS`?"""
-    shapes = map(get_type_hints, EVENTS)
     return any(
         shape.keys() == message.keys()
         and all(isinstance(message[name], kind) for name, kind in shape.items())
-        for shape in shapes
+        for shape in map(get_type_hints, EVENTS)
     )

@@ -173,10 +173,14 @@ class Control:
         )
         its_end.close()
         try:
-            with contextlib.suppress(OSError):  # it has ended already; `hear` says why
+            until = time.monotonic() + self.longest_s
+            # it has ended already, or does not take them; `hear` says why
+            with contextlib.suppress(OSError, ChannelDown):
                 if cpu is not None:
                     os.sched_setaffinity(self.process.pid, {cpu})
                 for message in control_process.given(algorithms):
+                    if not ready([self.socket], select.POLLOUT, until):
+                        break
                     self.socket.send(message)
             while not self.hear():
                 """Until it is ready."""
