@@ -90,6 +90,11 @@ def test_no_module_asks_an_object_what_it_is():
     assert [name for name in found if not name.startswith("netlab.explore")] == []
 
 
+def test_nothing_waits_with_what_knows_1024_descriptors():
+    found = [name for name, path in MODULES.items() if "select.select(" in path.read_text()]
+    assert found == []
+
+
 def test_only_engines_start_processes():
     starts = re.compile(r"\b(subprocess|os\.(fork|exec\w+|spawn\w+|system|popen)|Popen)\b")
     found = {module for module, path in MODULES.items() if starts.search(path.read_text())}

@@ -32,7 +32,7 @@ ROOT = HERE.parents[1]
 FIGURE, PICTURE = "application/vnd.plotly.v1+json", "image/png"
 PAGES = (
     *("docs/guide.md", "docs/engine.md", "docs/course.md", "docs/architecture.md"),
-    *("docs/validation.md", "docs/defaults.md", "docs/maintaining.md"),
+    *("docs/validation.md", "docs/defaults.md", "docs/protocol.md", "docs/maintaining.md"),
     *("CHANGELOG.md", "CONTRIBUTING.md", "notebooks/README.md"),
     *("notebooks/assignments/README.md", "notebooks/instructor/README.md"),
 )

@@ -103,8 +103,8 @@ def pick(engine=None, strange=False):
         if not isinstance(engine, str) or engine not in ENGINES:
             raise SpecificationError(
                 f"engine = {engine!r}: one of {', '.join(ENGINES)}; an address, as ssh://HOST or"
-                " exec:COMMAND; None for the first that works; or an object that has all that"
-                " netlab.engines.protocol.Engine names"
+                " exec:COMMAND; None for the first that works; or an object of a class that derives"
+                " from netlab.engines.protocol.Engine"
             )
         # while records are made anew, they are run and not read
         if engine != "recorded" or not recorded.anew():

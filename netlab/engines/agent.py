@@ -1,9 +1,8 @@
 """The one script that talks to Mininet: it runs as root beside the network and does what it is told
 over a line.
 
-Every message in is a JSON object with an ``op``; every message out is an event: ``{"job", "out"}``
-(a program printed), ``{"tick"}`` (seconds this wait has lasted), or ``{"done"}``, which ends the
-answer. Needs nothing but Python and Mininet.
+docs/protocol.md has the questions, which `do_...` answer one after the other, and the events. Needs
+nothing but Python and Mininet.
 
 In a guest the line is /dev/netlab: reading it is one blocking call of the whole kernel, so time
 stands still until the parent has answered. What this script does costs virtual time, so its text is
@@ -205,7 +204,7 @@ class GuestLine(Batch):
                 return json.loads(data)
 
     def interrupted(self):
-        """What the parent rang: b"I" (as Ctrl-C), b"K" (kill), or None. Never waits, and always
+        """A key of the parent's: b"I" (as Ctrl-C), b"K" (SIGKILL), or None. Never waits, and always
         costs the same.
         """
         byte = os.read(self.interrupts, 1)
@@ -219,7 +218,7 @@ class GuestLine(Batch):
 
 
 class PipeLine:
-    """The line to a parent on the same machine: a JSON text per line, ``{"bell"}`` among them."""
+    """The line to a parent on the same machine: a line of JSON for each message, and for keys."""
 
     confined = ()  # programs are this machine's own, and run with all its rights
     group = None
@@ -253,13 +252,13 @@ class PipeLine:
     def receive(self):
         while True:
             message = self.next()
-            if "bell" not in message:  # one that came too late
+            if message["op"] != "key":  # one that came too late
                 return message
 
     def interrupted(self):
-        if b"\n" in self.read or select.select([self.there], [], [], 0)[0]:
-            return self.next()["bell"].encode()
-        return None
+        coming = select.poll()
+        coming.register(self.there, select.POLLIN)
+        return self.next()["key"].encode() if b"\n" in self.read or coming.poll(0) else None
 
     def next(self):
         while b"\n" not in self.read:
@@ -333,8 +332,8 @@ class Job:
         """
         if self.keys:
             self.write()
-        if self.status is None and select.select([self.ended], [], [], 0)[0]:
-            self.status = self.process.wait()
+        if self.status is None:
+            self.status = self.process.poll()
         # bounded: `yes` must not keep us from looking for an interrupt
         for _ in range(1 if self.status is None else 64):
             try:

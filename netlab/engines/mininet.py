@@ -10,9 +10,10 @@ import tempfile
 from pathlib import Path
 
 from netlab.engines import agent
-from netlab.engines.agent_line import CLOSED, Interrupted, LineDown, OutOfTime, OverLine
-from netlab.engines.protocol import ignore
-from netlab.engines.remote_line import ProgramLine
+from netlab.engines.channel import Channel, ChannelConnection
+from netlab.engines.program import Program
+from netlab.engines.protocol import Engine
+from netlab.engines.transports import MOST_BYTES, ChannelDown, JsonLines
 from netlab.errors import EngineError
 
 ENVIRONMENT = {
@@ -33,14 +34,12 @@ TRY_NETEM = (
     "ip link set lo up && tc qdisc add dev lo root handle 1: netem delay 1ms loss 1% && "
     "tc qdisc add dev lo parent 1: handle 2: tbf rate 1gbit burst 15000 limit 15000"
 )
-CLOSING_S = 20  # what the agent may take to end everything
 
 
-class MininetEngine:
-    """Mininet on this machine, an `Engine`; an EngineError names what is missing."""
+class MininetEngine(Engine):
+    """Mininet on this machine; an EngineError names what is missing."""
 
-    # a second network would have the same interfaces
-    name, digest, clocks, at_once = "mininet", None, ("real",), 1
+    name, clocks = "mininet", ("real",)  # one at once: a second would have the same interfaces
 
     def __init__(self):
         self.python, self.about = survey()
@@ -53,67 +52,50 @@ class MininetEngine:
         """Start an agent. The kernel's own random numbers do not follow the seed."""
         return MininetConnection(self.python, wall_limit_s)
 
-    def recall(self, experiment):
-        """None: this engine keeps no results."""
 
+class AgentProgram(Program):
+    """An agent, as root, in the Python that has Mininet."""
 
-class AgentLine(ProgramLine):
-    """The line to an agent, as root, in the Python that has Mininet."""
-
-    def __init__(self, wall_limit_s, *command):
-        super().__init__(as_root(*command))
-        self.wall_limit_s, self.begun = wall_limit_s, True
-
-    def send_key(self, key):
-        if not self.closed:
-            self.send({"bell": key})
+    closing_s = 20  # that it may take to end everything
 
     def hang_up(self):
         """End the agent's input: it then ends the network and everything that runs in it."""
         self.to_send.put(None)
 
-    def end(self):
-        self.hang_up()
-        try:
-            self.program.wait(CLOSING_S)
-        except subprocess.TimeoutExpired:
-            kill = as_root("kill", "-KILL", "--", f"-{self.program.pid}")
-            subprocess.run(kill, capture_output=True)
-            self.program.wait()
-        self.why()
-        self.said.close()
+    def kill(self):
+        command = as_root("kill", "-KILL", "--", f"-{self.process.pid}")
+        subprocess.run(command, capture_output=True)
 
 
-class MininetConnection(OverLine):
-    """A running agent; a `Connection`."""
+class MininetConnection(ChannelConnection):
+    """A running agent."""
+
+    who, gone = "the agent that runs Mininet", EngineError
 
     def __init__(self, python, wall_limit_s):
         self.switches, self.added = [], []  # names of switches, and of what lines add beside them
-        self.folder = Path(tempfile.mkdtemp(prefix="netlab-mininet-"))
-        try:
+        with contextlib.ExitStack() as cleanup:
+            folder = Path(tempfile.mkdtemp(prefix="netlab-mininet-"))
+            cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
             # a copy: beside the original is a module mininet, which is not the one to import
-            script = shutil.copy(agent.__file__, self.folder)
-            self.line = AgentLine(wall_limit_s, python, "-B", script, "--pipe", str(self.folder))
-        except BaseException:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            raise
+            script = shutil.copy(agent.__file__, folder)
+            command = python, "-B", script, "--pipe", str(folder)
+            self.program = AgentProgram(as_root(*command))
+            cleanup.callback(self._remove_left)
+            cleanup.callback(self.program.close)
+            self.channel = Channel(
+                JsonLines(self.program, MOST_BYTES), wall_limit_s, cleanup.pop_all()
+            )
 
-    def ask(self, on_event=ignore, **question):
-        if self.line.closed and not self.line.interrupted:
-            raise EngineError(CLOSED)
+    def carry_out(self, on_event, question):
         if question["op"] == "up":
             self._will_add(question["switches"], question["setup"])
-        try:
-            return self.line.ask(question, on_event)
-        except Interrupted:
-            self.close()
-            raise KeyboardInterrupt from None
-        except OutOfTime as error:
-            failure = f"the network {error}"
-        except LineDown as error:
-            failure = f"the agent that runs Mininet died{f': {error}' if str(error) else ''}"
-        self.close()
-        raise EngineError(f"{failure}\n{self.line.last}")
+        return super().carry_out(on_event, question)
+
+    def diagnosed(self, error):
+        if type(error) is not ChannelDown:
+            return error
+        return ChannelDown(f"{error}\n{self.program.last_words()}".strip())
 
     def _will_add(self, switches, setup):
         """Remember what is added on this machine, of which `close` removes what is left."""
@@ -130,27 +112,15 @@ class MininetConnection(OverLine):
             )
         self.switches, self.added = switches, added
 
-    def watch(self, watches):
-        return False  # this machine's kernel does not tell by itself
-
-    def watched(self, began_ns):
-        return {}
-
-    def answer_by(self, algorithms, seed):
-        raise EngineError("this machine's kernel does not ask Python")
-
-    def close(self):
-        if self.line.closed:
-            return
-        self.line.close()
-        status = self.line.program.returncode
+    def _remove_left(self):
+        """Remove from this machine what the agent has left there."""
+        status = self.program.process.returncode
         gone = list(self.added)  # Mininet does not know of them
         if status < 0 or status > 128:  # killed: the hosts went with it, the switches did not
             names = os.listdir("/sys/class/net")
             gone += [name for name in names if name.partition("-eth")[0] in self.switches]
         for name in dict.fromkeys(gone):
             subprocess.run(as_root("ip", "link", "del", name), capture_output=True)
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def as_root(*command):

@@ -14,7 +14,7 @@ import warnings
 from pathlib import Path
 
 from netlab.engines import files
-from netlab.engines.protocol import Record
+from netlab.engines.protocol import Engine, Record
 from netlab.errors import EngineError, NetlabError
 
 HOW_TO_GET_ONE = (
@@ -183,10 +183,10 @@ def not_of_here(provenances):
     return f"; the guest here is {here}, which gives other numbers"
 
 
-class RecordedEngine:
+class RecordedEngine(Engine):
     """What was measured before, wherever it was run; an EngineError where there are no records."""
 
-    name, digest, clocks, at_once = "recorded", None, ("virtual", "cpu", "real"), 1
+    name, clocks = "recorded", ("virtual", "cpu", "real")
     why = ""  # why it was taken, where nobody asked for it
 
     def __init__(self):

@@ -1,45 +1,35 @@
-"""An engine at the other end of a line: netlab here, its guests on another machine.
+"""An engine at the other end of a channel: netlab here, its guests on another machine.
 
-A line carries messages in both directions, each a line of JSON; `netlab.engines.serve` is its other
-end. It has one network at a time, and another when that is closed.
-
-=========================================  =====================================================
-here                                       there
-=========================================  =====================================================
-``{"hello": {protocol, netlab, ...}}``     ``{"done", name, digest, about, clocks, at_once}``
-``{"connect": [seed, clock, limit_s]}``    ``{"event": {"waiting": others}}``, then ``{"done"}``
-``{"ask": question}``                      ``{"event": ...}``, then ``{"done", **answer}``
-``{"key": "I"}``, while that is asked      nothing
-``{"watch": {name: watch}}``               ``{"done", "answer": bool}``
-``{"watched": began_ns}``, at any time     ``{"watched": {name: text}}``
-``{"answer_by": [algorithms, seed]}``      ``{"done"}``
-``{"close": true}``                        ``{"done"}``
-=========================================  =====================================================
-
-In place of an answer there may be ``{"done", "raise": error}``, and ``{"printed": text}`` at any
-time after the hello; what is no answer before is a banner. `others` wait for a CPU before this one.
-Either end ends the network by ending the line.
+`netlab.engines.serve` is the other end. It has one network at a time, and another when that is
+closed. docs/protocol.md has what it is asked, beside what every network is asked. Either end ends
+the network by ending the stream.
 """
 
+import contextlib
 import functools
 import math
 import os
 import re
+import shlex
 
 from netlab import errors
-from netlab.engines import evidence
-from netlab.engines.agent_line import CLOSED, Interrupted, LineDown, OutOfTime, OverLine
-from netlab.engines.protocol import ignore
-from netlab.engines.remote_line import HELLO_S, open_line
+from netlab.engines import evidence, messages
+from netlab.engines.channel import CLOSED, Channel, ChannelConnection, OutOfTime
+from netlab.engines.program import Program
+from netlab.engines.protocol import Connection, Engine, ignore
+from netlab.engines.transports import ChannelDown, JsonLines
 from netlab.errors import printable
 
-PROTOCOL = 2
+PROTOCOL = 3
 ABOUT = ("kernel", "iperf3", "mininet", "congestion")
 # what reading a message raises that is not as it should be
 NONSENSE = LookupError, TypeError, ValueError, AttributeError
 # the attributes that errors may have beside their message
 FIELDS = {"console": str, "command": str, "output": str, "status": int, "raw": str}
 MOST_KEPT = 10  # files of an error
+MOST_BYTES = 256 << 20  # of one message; the longest are windows
+MARK = b'{"done"'  # with this the answer to the hello begins
+HELLO_S = 300  # that the other end may take to say who it is, where a machine is emulated
 CLOSE_S = 30  # that the other end may take to end a network
 LATER_S = 60  # the other end's own limit comes first
 
@@ -64,75 +54,142 @@ def raised(told):
         return errors.EngineError(f"the other end has failed, and sent no error: {told!a:.500}")
 
 
-class RemoteConnection(OverLine):
-    """A network at the other end of a line; a `netlab.engines.protocol.Connection`."""
+def command_for(address):
+    """The program that speaks with an address, as `RemoteEngine` has it."""
+    kind, _, rest = address.partition(":")
+    if kind == "exec":
+        try:
+            return shlex.split(rest) if os.name == "posix" else rest
+        except ValueError as error:
+            text = f"{address}: no command that a shell could read: {error}"
+            raise errors.EngineError(text) from None
+    place, _, path = rest.removeprefix("//").partition("/")
+    options = ["-T", "-o", "BatchMode=yes", "-o", "ServerAliveInterval=15"]
+    there = shlex.quote(f"/{path}") if path else "netlab"
+    return ["ssh", *options, f"ssh://{place}", f"{there} engine serve"]
+
+
+class Server(ChannelConnection):
+    """A server that an address has led to; it has a network, or is asked for one. What it says is
+    in `greeting`.
+    """
+
+    died = "has gone, and the network"
+
+    def __init__(self, address, jailed):
+        self.who, self.greeting = address, None
+        self.program = Program(command_for(address))
+        self.lines = JsonLines(self.program, MOST_BYTES, MARK)
+        cleanup = contextlib.ExitStack()
+        cleanup.callback(self.program.close)
+        self.channel = Channel(self.lines, HELLO_S, cleanup, numbered=True)
+        self.channel.hears_keys = False  # Ctrl-C ends it, until it has said who it is
+        hello = {"protocol": PROTOCOL, "netlab": errors.installed().version, "jailed": jailed}
+        try:
+            self.greeting = self.ask(op="hello", **hello)
+        except BaseException:
+            self.close()
+            raise
+        self.channel.hears_keys = True
+
+    @property
+    def idle(self):
+        """Is it there, and can it be asked for a network? Not even its end may have come."""
+        return not self.channel.closed and self.program.came.empty()
+
+    def ask(self, on_event=ignore, **question):
+        return self.carry_out(on_event, question)  # it answers all of them
+
+    def exchange(self, on_event, question):
+        answer = self.channel.ask(question, functools.partial(self._hear, on_event))
+        if "raise" in answer:
+            error = raised(answer["raise"])
+            # after a SpecificationError the network is still up
+            self.channel.in_step &= isinstance(error, errors.SpecificationError)
+            raise error
+        whole = not messages.lacks(question["op"], answer)
+        if self.greeting and not (whole and isinstance(answer.get("clock_ns", 0), int)):
+            raise ChannelDown("it answered what no engine answers")
+        return answer
+
+    def _hear(self, on_event, event):
+        if not messages.is_event(event):
+            raise ChannelDown("it sent what no engine sends")
+        if "printed" in event:
+            print(printable(event["printed"]), end="", flush=True)
+        elif "waiting" in event:
+            text = f"{self.who}: waiting for a CPU: {event['waiting']} before you"
+            print(printable(text), flush=True)
+        else:
+            on_event(event)
+
+    def diagnosed(self, error):
+        if not isinstance(error, ChannelDown):
+            return error
+        said = "" if self.greeting else self.lines.banner.decode(errors="replace")
+        words = str(error), said.strip()[-1000:], self.program.last_words()
+        return type(error)(" ".join(filter(None, words)))
+
+    def ours(self, error):
+        if self.greeting or not isinstance(error, OutOfTime | ChannelDown):
+            return super().ours(error)
+        if isinstance(error, OutOfTime):
+            text = f"{self.who}: nothing was heard from there within {HELLO_S} seconds"
+            return errors.EngineError(text)
+        ssh = re.match("ssh://[^/]+", self.who)
+        asks = f". `ssh {ssh[0]}` must ask nothing: try it in a terminal" if ssh else ""
+        return errors.EngineError(
+            f"{self.who}: no netlab engine answers there. {self.diagnosed(error)}\nThere, `netlab"
+            f" engine serve` must run, of the same netlab as here{asks}"
+        )
+
+
+class RemoteConnection(Connection):
+    """A network on a `Server`."""
 
     def __init__(self, engine, seed, clock, wall_limit_s):
         self.engine, self.closed = engine, False
-        self.line = engine.take_line()
+        self.server = engine.take_server()
+        self.channel = self.server.channel
+        self.channel.wall_limit_s = math.inf  # it may wait in a queue
         try:
-            self._call(self._queue, connect=[seed, clock, wall_limit_s])
+            self.server.ask(op="connect", seed=seed, clock=clock, limit_s=wall_limit_s)
         except BaseException:
-            self.line.close()
+            self.server.close()
             raise
-        self.line.wall_limit_s, self.line.wall_s = wall_limit_s + LATER_S, 0.0
-
-    def _queue(self, event):
-        if isinstance(others := event.get("waiting"), int):
-            text = f"{self.engine.address}: waiting for a CPU: {others} before you"
-            print(printable(text), flush=True)
-
-    def _call(self, on_event=ignore, **what):
-        if self.closed or (self.line.closed and not self.line.interrupted):
-            raise errors.GuestError(CLOSED)
-        return self.engine.ask(self.line, what, on_event)
+        self.channel.wall_limit_s, self.channel.wall_s = wall_limit_s + LATER_S, 0.0
 
     def ask(self, on_event=ignore, **question):
-        answer = self._call(on_event, ask=question)
-        if not isinstance(answer.get("clock_ns"), int):
-            raise self._nonsense()
-        return answer
+        if question["op"] == "key":
+            return self.server.do_key(question["key"])
+        if self.closed and not self.channel.interrupted:
+            raise errors.GuestError(CLOSED)
+        return self.server.ask(on_event, **question)
 
-    def _nonsense(self):
-        self.line.close()
-        return errors.EngineError(f"{self.engine.address} answered what no engine answers")
-
-    def watch(self, watches):
-        return bool(self._call(watch={name: list(one) for name, one in watches.items()})["answer"])
-
-    def watched(self, began_ns):
-        try:
-            found = self.line.watched(began_ns)
-            if not isinstance(found, dict):
-                raise self._nonsense()
-            return found
-        except OutOfTime as error:
-            self.line.close()
-            raise errors.LimitError(f"{self.engine.address} {error}") from None
-        except LineDown:
-            raise errors.GuestError(f"{self.engine.address} has gone. {self.line.why()}") from None
-
-    def answer_by(self, algorithms, seed):
-        self._call(answer_by=[[one.model_dump() for one in algorithms], seed])
+    def interrupt(self):
+        if not self.closed:
+            self.server.interrupt()
 
     def close(self):
-        """End the network; the line is kept for the next one."""
-        if self.line.interrupted:
-            self.line.close()
-        elif not self.closed and not self.line.closed:
-            self.line.wall_limit_s = self.line.wall_s + CLOSE_S
-            try:
-                self.engine.ask(self.line, {"close": True})
-                self.engine.idle.append(self.line)
-            except errors.NetlabError:
-                self.line.close()
-            except KeyboardInterrupt:
-                self.line.close()
-                raise
+        """End the network; the server is kept for the next one."""
+        if self.closed:
+            return
         self.closed = True
+        if self.channel.busy or self.channel.interrupted:
+            self.server.close()
+        elif not self.channel.closed:
+            self.channel.wall_limit_s = self.channel.wall_s + CLOSE_S
+            try:
+                self.server.ask(op="close")
+                self.engine.idle.append(self.server)
+            except errors.NetlabError:
+                """It has gone."""
+            except KeyboardInterrupt:
+                self.server.close()
+                raise
 
 
-class RemoteEngine:
+class RemoteEngine(Engine):
     """The engine at an address. ``ssh://HOST``, with user, port and path of ``netlab`` where they
     are needed: ``ssh://ada@lab.example.org:2222/opt/netlab/bin/netlab``. ``exec:COMMAND``: any
     program that speaks as ``netlab engine serve`` does, over its standard input and output. See
@@ -150,23 +207,19 @@ class RemoteEngine:
     def __init__(self, address, jailed=False):
         self.address, self.jailed, self.idle, self.digest = address, jailed, [], None
         self.process = os.getpid()
-        self.idle.append(self.new_line())
+        self.idle.append(self.new_server())
 
-    def new_line(self):
-        """A line whose other end has said who it is."""
-        line = open_line(self.address)
+    def new_server(self):
+        """A server that is this engine."""
+        server = Server(self.address, self.jailed)
         try:
-            self.greet(line)
+            self._greeted(server.greeting)
         except BaseException:
-            line.close()
+            server.close()
             raise
-        line.begun = True
-        return line
+        return server
 
-    def greet(self, line):
-        line.wall_limit_s = HELLO_S
-        hello = {"protocol": PROTOCOL, "netlab": errors.installed().version, "jailed": self.jailed}
-        told = self.ask(line, {"hello": hello})
+    def _greeted(self, told):
         try:
             digest, about = printable(told["digest"]), {**told["about"]}
             about |= {key: printable(one) for key, one in about.items() if isinstance(one, str)}
@@ -191,61 +244,24 @@ class RemoteEngine:
     def __reduce__(self):
         return remote, (self.address, self.jailed)
 
-    def ask(self, line, question, on_event=ignore):
-        """One question on one of its lines; -> its answer. After an error the line is closed."""
-        try:
-            told = line.ask(question, on_event)
-        except Interrupted:
-            line.close()
-            raise KeyboardInterrupt from None
-        except OutOfTime as error:
-            line.close()
-            if "hello" in question:
-                raise errors.EngineError(
-                    f"{self.address}: nothing was heard from there within {line.wall_limit_s:g}"
-                    " seconds"
-                ) from None
-            raise errors.LimitError(f"{self.address} {error}") from None
-        except LineDown as error:
-            why = f"{error} {line.why()}".strip()
-            line.close()
-            if "hello" in question:
-                ssh = re.match("ssh://[^/]+", self.address)
-                asks = f". `ssh {ssh[0]}` must ask nothing: try it in a terminal" if ssh else ""
-                raise errors.EngineError(
-                    f"{self.address}: no netlab engine answers there. {why}\nThere,"
-                    f" `netlab engine serve` must run, of the same netlab as here{asks}"
-                ) from None
-            raise errors.GuestError(f"{self.address} has gone, and the network. {why}") from None
-        if "raise" in told:
-            error = raised(told["raise"])
-            if not isinstance(error, errors.SpecificationError):  # the network is still up
-                line.close()
-            raise error
-        return told
-
-    def take_line(self):
-        """A line without a network: one that is idle and still there, or a new one."""
-        if self.process != os.getpid():  # a fork has no threads for its parent's lines
+    def take_server(self):
+        """A server without a network: one that is idle, or a new one."""
+        if self.process != os.getpid():  # a fork has no threads for its parent's servers
             self.idle, self.process = [], os.getpid()
         while self.idle:
-            line = self.idle.pop()
-            if not (line.came or line.closed):  # not even its end has come
+            server = self.idle.pop()
+            if server.idle:
                 break
-            line.close()
+            server.close()
         else:
-            line = self.new_line()
-        line.wall_limit_s = math.inf  # it may wait in a queue
-        return line
+            server = self.new_server()
+        return server
 
     def connect(self, seed, clock, wall_limit_s):
         return RemoteConnection(self, seed, clock, wall_limit_s)
 
-    def recall(self, experiment):
-        """None: this engine keeps no results."""
-
 
 @functools.cache
 def remote(address, jailed=False):
-    """The engine at an address, whose idle lines this process keeps."""
+    """The engine at an address, whose idle servers this process keeps."""
     return RemoteEngine(address, jailed)

@@ -10,17 +10,15 @@ import os
 import threading
 import time
 
-from netlab.algorithms.source import Algorithm
 from netlab.engines import evidence
-from netlab.engines.agent_line import LineDown
 from netlab.engines.guest import GuestEngine, machine, walls
 from netlab.engines.jail import JailedEngine
-from netlab.engines.json_lines import JsonLines
-from netlab.engines.protocol import Watch
+from netlab.engines.messages import AGENT, PARENT
 from netlab.engines.remote import PROTOCOL
+from netlab.engines.transports import ChannelDown, Descriptors, JsonLines
 from netlab.errors import EngineError, NetlabError, SpecificationError, installed
 
-IDLE_S = 600  # without a question: then a line ends; with a network, where somebody waits
+IDLE_S = 600  # without a question: then a client ends; with a network, where somebody waits
 LOOK_S = 1  # between two looks whether it has been so long
 TAKEN_S = 600  # that a client may take to read what it is sent
 DONE_S = 1  # that a question may still take after its answer
@@ -29,24 +27,23 @@ SHARED_AT_ONCE, SHARED_WALL_S = 2, 3600  # of one client of many: a sweep's netw
 
 
 class Client:
-    """Whom a line serves: a network at a time. `shared`: it is one of many strangers, whose
+    """Whom a stream serves: a network at a time. `shared`: it is one of many strangers, whose
     algorithms run in jails and whose networks have an end.
     """
 
-    def __init__(self, line, engine, shared=False):
-        self.line, self.engine, self.shared = line, engine, shared
-        self.guest = self.work = self.before = None
-        # the line has ended; it waits for no network any more
-        self.gone = self.given_up = self.known = self.watching = False
+    def __init__(self, lines, engine, shared=False):
+        self.lines, self.engine, self.shared = lines, engine, shared
+        self.guest = self.work = None  # its network; the thread that carries out `asked`
+        self.asked = None  # the number of a question
+        self.gone = self.cancelled = False  # nobody listens; nobody waits for a CPU
         engine.cpu = self.cpu
 
     def tell(self, **message):
-        """Send a message; where nobody hears it any more, the network is ended."""
-        try:
-            if not self.gone:
-                self.line.send(message)
-        except (LineDown, OSError):
-            self.hang_up()
+        """Send a message; where nobody takes it, the network is ended."""
+        with contextlib.suppress(ChannelDown, OSError):
+            if self.gone or self.lines.send(message, time.monotonic() + TAKEN_S):
+                return
+        self.hang_up()
 
     def hang_up(self):
         self.gone = True
@@ -54,127 +51,132 @@ class Client:
             guest.interrupt()
 
     def serve(self):
-        """Answer until the line ends."""
-        idle_since = time.monotonic()
+        """Answer until the client has gone."""
         try:
-            while not self.gone:
-                if what := self.line.receive(time.monotonic() + LOOK_S):
-                    self.hear(what)
-                if what or self.busy:
-                    idle_since = time.monotonic()
-                elif time.monotonic() > idle_since + IDLE_S and (
-                    not self.guest or machine.somebody_waits()
-                ):
-                    break
-        except (LineDown, OSError):
-            """It has ended, or is ended as it sent what makes no sense."""
+            if self.greet(self.next()):
+                while True:
+                    self.hear(self.next())
+        except (ChannelDown, OSError):
+            """It has gone, or is ended as it sent what makes no sense."""
         finally:
             self.hang_up()
             if self.work:
                 self.work.join()
             self.end()
 
+    def next(self):
+        """The next message; `ChannelDown` where none has come for long."""
+        idle_since = time.monotonic()
+        while not self.gone:
+            message = self.lines.receive(time.monotonic() + LOOK_S)
+            if message is not None:
+                return message
+            if self.busy:
+                idle_since = time.monotonic()
+            elif time.monotonic() > idle_since + IDLE_S and (
+                not self.guest or machine.somebody_waits()
+            ):
+                break
+        raise ChannelDown
+
     @property
     def busy(self):
         """Is a question being carried out?"""
         return self.work is not None and self.work.is_alive()
 
-    def hear(self, what):
-        if "key" in what:
-            if what["key"] not in ("I", "K"):
-                raise LineDown("there is no such key")
+    def greet(self, question):
+        """Answer the first question; -> has the client the same netlab?"""
+        number = question.pop("id", None)
+        try:
+            if question.pop("op", None) != "hello":
+                raise EngineError("who does not say hello is told nothing")
+            answer = self.do_hello(**question)
+        except Exception as error:
+            answer = {"raise": told(error)}
+        self.tell(done=True, id=number, **answer)
+        return "raise" not in answer
+
+    def hear(self, question):
+        """Keys, and what was watched, may be asked while another question is carried out."""
+        number, op = question.pop("id", None), question.pop("op", None)
+        if op == "key":
+            if question.get("key") not in ("I", "K"):
+                raise ChannelDown("there is no such key")
             if self.guest and self.busy:
-                self.guest.send_key(what["key"])
-            self.given_up = not self.guest  # it waits for a CPU
-        elif "watched" in what:
-            if not (self.guest and self.watching and isinstance(what["watched"], int)):
-                raise LineDown("nothing is watched")
-            self.tell(watched=self.guest.watched(what["watched"]))
+                self.guest.ask(op=op, key=question["key"])
+            self.cancelled = not self.guest
+        elif op == "watched":
+            self.carry_out(number, op, question)
         else:
             if self.busy:
                 self.work.join(DONE_S)
             if self.busy:
-                raise LineDown("it asked before it was answered")
-            self.work = threading.Thread(target=self.carry_out, args=(what,))
+                raise ChannelDown("it asked before it was answered")
+            self.asked, self.cancelled = number, False
+            self.work = threading.Thread(target=self.carry_out, args=(number, op, question))
             self.work.start()
 
-    def carry_out(self, what):
+    def carry_out(self, number, op, question):
         try:
-            ((name, value),) = what.items()
-            if name not in ("hello", "connect", "ask", "watch", "answer_by", "close"):
-                raise EngineError(f"{name[:50]!r} is nothing that can be asked here")
-            if name != "hello" and not self.known:
-                raise EngineError("who does not say hello is told nothing")
-            answer = getattr(self, f"do_{name}")(value)
+            if op in ("connect", "close"):
+                answer = getattr(self, f"do_{op}")(**question)
+            elif op in AGENT or op in PARENT:
+                hear = lambda event: self.tell(id=number, **event)  # noqa: E731
+                answer = self.guest.ask(hear, op=op, **question)
+            else:
+                raise EngineError(f"{str(op)[:50]!r} is nothing that can be asked here")
         except BaseException as error:
             if not isinstance(error, SpecificationError):
                 self.end()
             answer = {"raise": told(error)}
-        self.tell(done=True, **answer)
-        if not self.known:
-            self.hang_up()
+        self.tell(done=True, id=number, **answer)
 
-    def do_hello(self, value):
+    def do_hello(self, protocol, netlab, jailed=False):
         own = installed().version
-        if (value.get("protocol"), value.get("netlab")) != (PROTOCOL, own):
+        if (protocol, netlab) != (PROTOCOL, own):
             raise EngineError(
-                f"there is netlab {own} with protocol {PROTOCOL}, and here {value.get('netlab')}"
-                f" with {value.get('protocol')}: install the same on both"
+                f"there is netlab {own} with protocol {PROTOCOL}, and here {netlab} with"
+                f" {protocol}: install the same on both"
             )
-        self.known, engine = True, self.engine
-        if value.get("jailed") and not self.shared:
+        engine = self.engine
+        if jailed and not self.shared:
             self.engine = JailedEngine(cpu=engine.cpu)
         at_once = min(engine.at_once, SHARED_AT_ONCE) if self.shared else engine.at_once
         told = {"name": engine.name, "digest": engine.digest, "clocks": engine.clocks}
         return told | {"about": engine.about, "at_once": at_once}
 
-    def do_connect(self, value):
-        seed, clock, limit_s = value
+    def do_connect(self, seed, clock, limit_s):
         if clock not in self.engine.clocks or self.guest:
             raise SpecificationError(f"clock = {clock!r}: one of {', '.join(self.engine.clocks)}")
         if type(seed) is not int or not 0 <= seed < 1 << 63 or not limit_s > 0:
             raise SpecificationError(f"seed = {seed!r}, wall_limit_s = {limit_s!r}: not allowed")
         limit_s = min(float(limit_s), SHARED_WALL_S) if self.shared else float(limit_s)
-        self.given_up = self.watching = self.answered = False
-        self.before = None
         self.guest = self.engine.connect(seed, clock, limit_s)
-        self.gives_up()
+        self.wanted()
         return {}
 
     @contextlib.contextmanager
     def cpu(self):
-        """A CPU for its network, when it is its turn."""
-        with machine.next_cpu(self.engine.at_once, self.waits) as number:
-            self.gives_up()  # it may have gone since the last look
+        """A CPU for its network, when it is its turn; the client hears how many are before it."""
+        said = None
+
+        def waits(before):
+            nonlocal said
+            self.wanted()
+            if before != said:
+                said = before
+                self.tell(id=self.asked, waiting=before)
+
+        with machine.next_cpu(self.engine.at_once, waits) as number:
+            self.wanted()  # it may have gone since the last look
             yield number
 
-    def waits(self, before):
-        """Hear how many networks wait before its own; tell the client where that has changed."""
-        self.gives_up()
-        if before != self.before:
-            self.before = before
-            self.tell(event={"waiting": before})
-
-    def gives_up(self):
-        if self.gone or self.given_up:
+    def wanted(self):
+        """An EngineError where nobody waits for the network any more."""
+        if self.gone or self.cancelled:
             raise EngineError("nobody waits for it any more")
 
-    def do_ask(self, value):
-        return self.guest.ask(lambda event: self.tell(event=event), **value)
-
-    def do_watch(self, value):
-        self.watching = self.guest.watch({name: Watch(*one) for name, one in value.items()})
-        return {"answer": self.watching}
-
-    def do_answer_by(self, value):
-        algorithms, seed = value
-        if self.answered:
-            raise EngineError("this network has its algorithms already")
-        self.answered = True
-        self.guest.answer_by([Algorithm(**one) for one in algorithms], int(seed))
-        return {}
-
-    def do_close(self, value):
+    def do_close(self):
         self.end()
         return {}
 
@@ -205,7 +207,7 @@ class Printed(io.TextIOBase):
         self.client = client
 
     def write(self, text):
-        self.client.tell(printed=text)
+        self.client.tell(id=self.client.asked, printed=text)
 
 
 def over_standard_input(shared=False):
@@ -220,6 +222,7 @@ def over_standard_input(shared=False):
         walls.check_for_strangers()
         evidence.keep_none()
     engine = JailedEngine() if shared else GuestEngine()
-    client = Client(JsonLines(to_client, os.dup(0), MOST_BYTES, TAKEN_S), engine, shared)
+    lines = JsonLines(Descriptors(os.dup(0), to_client), MOST_BYTES)
+    client = Client(lines, engine, shared)
     with contextlib.redirect_stdout(Printed(client)):
         client.serve()

@@ -4,14 +4,15 @@ import contextlib
 import json
 import os
 import re
-import select
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
+from netlab.engines.transports import MOST_BYTES, ChannelDown, Descriptors, JsonLines
 from netlab.errors import LimitError
 
 with contextlib.suppress(ImportError):  # Windows has none
@@ -78,22 +79,22 @@ class Workers:
             if self.stopped:
                 return "it was stopped"
             process = self.waiting.pop() if self.waiting else self._start()
-        waits = False
+        waits, until = False, time.monotonic() + limit_s
         try:
-            with contextlib.suppress(BrokenPipeError):  # it has ended, and says why
-                process.stdin.write(json.dumps(job).encode() + b"\n")
-                process.stdin.flush()
-            answers = select.poll()
-            answers.register(process.stdout, select.POLLIN)
-            if not answers.poll(1000 * limit_s):
-                return LATE.format(limit_s)
-            if answer := process.stdout.readline():
-                with self.lock:
-                    if waits := not self.stopped:
-                        self.waiting.append(process)
-                return failure(*json.loads(answer))
-            said = process.communicate()[1][-KEPT_BYTES:]
-            return failure(process.returncode, said.decode(errors="replace"))
+            lines = JsonLines(
+                Descriptors(process.stdout.fileno(), process.stdin.fileno()), MOST_BYTES
+            )
+            try:
+                sent = lines.send(job, until)
+                if not sent or (answer := lines.receive(until)) is None:
+                    return LATE.format(limit_s)
+            except (ChannelDown, BrokenPipeError):  # it has ended, and says why
+                said = process.communicate()[1][-KEPT_BYTES:]
+                return failure(process.returncode, said.decode(errors="replace"))
+            with self.lock:
+                if waits := not self.stopped:
+                    self.waiting.append(process)
+            return failure(**answer)
         finally:
             if not waits:
                 self._end(process)
@@ -107,6 +108,7 @@ class Workers:
             start_new_session=True,  # Ctrl-C is the caller's to answer
             env=environment(),
         )
+        os.set_blocking(process.stdin.fileno(), False)  # a write has a limit, too
         self.processes.add(process)
         with contextlib.suppress(ProcessLookupError):  # it has ended
             own = resource.prlimit(process.pid, resource.RLIMIT_AS)  # perhaps it has less already
@@ -158,7 +160,8 @@ def serve(do):
                 return do(json.loads(line))
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             errors.seek(-min(errors.seek(0, os.SEEK_END), KEPT_BYTES), os.SEEK_END)
-            print(json.dumps([status, errors.read().decode(errors="replace")]), flush=True)
+            said = errors.read().decode(errors="replace")
+            print(json.dumps({"status": status, "said": said}), flush=True)
 
 
 def end_with_caller():

@@ -20,7 +20,6 @@ from netlab.topology import Topology
 from netlab.topology.typed_tc import doubts
 
 WALL_LIMIT_S = 3600  # that all commands of a network may take, where nothing else is said
-LET_GO_S = 10  # that another thread may take to hear that a network is closed
 _numbers = itertools.count(1)
 _up = weakref.WeakValueDictionary()  # networks of this process, as they were opened
 
@@ -104,13 +103,13 @@ class Network(Terminals):
         super().__init__(Session(self._agent), clock)
         self.files = Files(self)
         network = {"topology": topology.model_dump(mode="json"), "seed": seed, "clock": clock}
-        network["algorithms"] = [one.model_dump() for one in algorithms]
+        network["algorithms"] = told = [one.model_dump() for one in algorithms]
         self.history = History(network | {"engine": self.engine.digest})
         self._session.history = self.history
         try:
             stoppable(self)
             if algorithms:
-                self._agent.answer_by(algorithms, seed)
+                self._agent.ask(op="algorithms", algorithms=told, seed=seed)
             setup = list(topology.setup())
             self.commands += [f"{node} {command}" for node, command in setup]
             self._session.set_up(topology, setup)
@@ -275,32 +274,27 @@ class Network(Terminals):
 
     def watch(self, watches):
         """Have the engine observe these (a dict of `Watch`); False where it cannot."""
-        return self._agent.watch(watches)
+        return self._agent.ask(op="watch", watches=watches)["kept"]
 
     def watched(self, began_s):
         """What the engine observed, by name; its times count from `began_s` of `clock`."""
-        return self._agent.watched(round(1e9 * began_s))
+        return self._agent.ask(op="watched", began_ns=round(1e9 * began_s))["texts"]
 
     def ctrl_c(self):
         """Press Ctrl-C for what is waited for in another thread; nothing, where nothing is."""
-        self._agent.send_key("I")
+        self._agent.ask(op="key", key="I")
 
     def interrupt(self):
         """End the network at once, from any thread; what waits in it raises KeyboardInterrupt."""
         self._agent.interrupt()
 
     def close(self):
-        """Stop everything that runs in it, and the network. Its jobs keep their text."""
+        """Stop everything that runs in it, and the network. Its jobs keep their text.
+
+        What another thread waits for in it raises KeyboardInterrupt there.
+        """
         self._dropped.detach()
-        # another thread may be asking: a short question ends by itself, and a long one is ended
-        if not self.lock.acquire(timeout=1):
-            self._agent.interrupt()
-            if not self.lock.acquire(timeout=LET_GO_S):
-                return  # it is held up by what it was told, and closes the network when it goes on
-        try:
-            self._agent.close()
-        finally:
-            self.lock.release()
+        self._agent.close()
 
     def __enter__(self):
         return self

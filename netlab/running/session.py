@@ -37,7 +37,7 @@ class Session:
     def __init__(self, agent):
         self.agent, self.jobs, self.clock_ns, self.unrepeatable = agent, {}, 0, ""
         self.history, self.lock = None, threading.RLock()
-        self._most = self._room = getattr(agent, "most_output_bytes", ALL_OUTPUT_LIMIT)
+        self._most = self._room = agent.most_output_bytes or ALL_OUTPUT_LIMIT
 
     def note(self, what, jobs):
         """Keep this call in the network's history, which names jobs by their place in it."""
@@ -62,7 +62,7 @@ class Session:
             if too_much:
                 flooding.append(job)
                 for key in "IK":  # Ctrl-C, and SIGKILL at the agent's next look: it answers soon
-                    self.agent.send_key(key)
+                    self.agent.ask(op="key", key=key)
             elif not flooding:
                 job.heard(out)
                 on_output(job, out)

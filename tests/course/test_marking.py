@@ -8,7 +8,7 @@ from netlab.course.grading import executed, marking
 from netlab.course.grading.executed import Executed
 from netlab.course.grading.runs import OverTime, Runs
 from netlab.course.sets import source
-from netlab.engines.agent_line import OutOfTime
+from netlab.engines.channel import OutOfTime
 from netlab.errors import LimitError, NetlabError
 from tests.course import small
 
@@ -92,7 +92,7 @@ def test_a_notebook_that_ends_soon_is_tried_twice(grade, monkeypatch, kind, long
 def test_a_notebook_that_takes_too_long_on_this_machine_is_to_be_looked_at(grade, monkeypatch):
     class Slow:
         def __init__(self, *_, **__):
-            self.line, self.said = None, iter(['{"ready": true}'])
+            self.channel, self.said = None, iter(['{"ready": true}'])
 
         def say(self, _):
             for said in self.said:

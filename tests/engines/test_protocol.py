@@ -6,14 +6,21 @@ import pytest
 
 import netlab as nl
 from netlab import engines
+from netlab.course.grading.runner import OutsideConnection, OutsideEngine
 from netlab.engines.guest import GuestEngine
 from netlab.engines.guest.process import Guest
+from netlab.engines.jail.engine import JailedEngine, JailedGuest
 from netlab.engines.mininet import MininetConnection, MininetEngine
 from netlab.engines.protocol import Connection, Engine, Record
 from netlab.engines.recorded import RecordedEngine
+from netlab.engines.remote import RemoteConnection, RemoteEngine
 
 PATH = nl.wan("20mbit", "20ms", pairs=1)
 TRAFFIC = nl.Ping("h1", "h2", count=2), nl.Iperf3("h1", "h2", time=1)
+
+
+ENGINES = GuestEngine, JailedEngine, MininetEngine, RecordedEngine, RemoteEngine, OutsideEngine
+CONNECTIONS = Guest, JailedGuest, MininetConnection, RemoteConnection, OutsideConnection
 
 
 def parameters(function):
@@ -21,16 +28,25 @@ def parameters(function):
 
 
 @pytest.mark.parametrize(
-    ("protocol", "kind"),
-    [(Engine, kind) for kind in (GuestEngine, MininetEngine, RecordedEngine)]
-    + [(Connection, kind) for kind in (Guest, MininetConnection)],
+    ("base", "kind"),
+    [(Engine, kind) for kind in ENGINES] + [(Connection, kind) for kind in CONNECTIONS],
 )
-def test_ours_have_every_method_with_these_parameters(protocol, kind):
-    functions = {name: one for name, one in vars(protocol).items() if inspect.isfunction(one)}
-    names = {name for name in functions if not name.startswith("_")}
-    assert {"ask", "send_key", "interrupt", "close"} <= names or {"connect", "recall"} <= names
-    for name in names:
-        assert parameters(getattr(kind, name)) == parameters(functions[name]), name
+def test_ours_derive_from_these_and_what_they_override_has_the_same_parameters(base, kind):
+    assert issubclass(kind, base)
+    for name, function in vars(base).items():
+        if inspect.isfunction(function):
+            assert parameters(getattr(kind, name)) == parameters(function), name
+
+
+def test_who_has_only_what_must_be_had_answers_what_everybody_may_ask():
+    connection = Connection()
+    assert connection.ask(op="watch", watches={}) == {"kept": False}
+    assert connection.ask(op="watched", began_ns=0) == {"texts": {}}
+    assert connection.ask(op="key", key="I") == {}
+    with pytest.raises(nl.EngineError, match="does not ask Python"):
+        connection.ask(op="algorithms", algorithms=[], seed=1)
+    engine = OwnEngine()
+    assert (engine.recall(None), engine.refusal(), engine.digest) == (None, "", None)
 
 
 def test_ours_are_engines():
@@ -41,30 +57,24 @@ def test_ours_are_engines():
         assert set(chosen.clocks) <= {"virtual", "cpu", "real"}
 
 
-class OwnConnection:
-    """Hands everything on to a guest, and notes what is asked."""
+class OwnConnection(Connection):
+    """Hands everything on to a guest but what the kernel tells, and notes what is asked."""
 
     def __init__(self, guest, asked):
         self.guest, self.asked = guest, asked
 
-    def ask(self, on_event=lambda event: None, **question):
+    def carry_out(self, on_event, question):
         self.asked.append(question["op"])
         answer = self.guest.ask(on_event, **question)
         assert answer["clock_ns"] > 0 and "done" not in answer
         return answer
 
-    def send_key(self, key):
-        self.guest.send_key(key)
-
-    def interrupt(self):
-        self.guest.interrupt()
-
     def close(self):
         self.guest.close()
 
 
-class OwnEngine:
-    name, digest, clocks, at_once = "own", None, ("virtual",), 1
+class OwnEngine(Engine):
+    name = "own"
 
     def __init__(self, record=None):
         self.guest, self.asked, self.record = engines.pick("guest"), [], record
@@ -88,9 +98,14 @@ def test_an_engine_of_one_s_own_runs_what_ours_runs():
 
 
 class Half:
+    """What an engine had to be before there was a class to derive from."""
+
     name, digest, about, clocks, at_once = "half", None, {}, ("virtual",), 1
 
     def connect(self, seed, clock, wall_limit_s):
+        raise AssertionError("it must not be used")
+
+    def recall(self, experiment):
         raise AssertionError("it must not be used")
 
 

@@ -17,11 +17,12 @@ import psutil
 import pytest
 
 import netlab as nl
-from netlab.engines import evidence, json_lines, remote_line, serve
-from netlab.engines.agent_line import LineDown
+from netlab.engines import evidence, serve
 from netlab.engines.guest import machine, walls
 from netlab.engines.jail import JailedEngine
-from netlab.engines.remote import PROTOCOL, RemoteEngine, remote
+from netlab.engines.protocol import Connection, Engine
+from netlab.engines.remote import PROTOCOL, RemoteEngine, command_for, remote
+from netlab.engines.transports import Descriptors, JsonLines
 from netlab.errors import installed
 from tests.engines.afar import BUSY, EXPERIMENT, PATH, SERVE, Loud
 
@@ -30,8 +31,8 @@ from tests.engines.afar import BUSY, EXPERIMENT, PATH, SERVE, Loud
 def there(own_cpus):
     engine = RemoteEngine(SERVE)
     yield engine
-    for line in engine.idle:
-        line.close()
+    for server in engine.idle:
+        server.close()
 
 
 def guests():
@@ -68,7 +69,7 @@ def test_a_line_has_one_network_after_the_other_and_several_at_once(there):
     assert len(there.idle) == 2 and guests() == []
     kept = there.idle[-1]
     with nl.Network(PATH, engine=there) as third:
-        assert third._agent.line is kept
+        assert third._agent.server is kept
         third.interrupt()  # which is closed quietly
     assert guests() == []
 
@@ -115,7 +116,7 @@ def test_an_error_comes_as_it_was_with_what_was_kept(there):
 @pytest.mark.parametrize("who", ["here", pytest.param("there", marks=pytest.mark.long)])
 def test_a_line_that_breaks_ends_the_network_on_both_sides(there, who):
     net = nl.Network(PATH, engine=there)
-    program = net._agent.line.program
+    program = net._agent.server.program.process
     if who == "there":
         program.kill()
     else:
@@ -189,7 +190,11 @@ FAILED = {"kind": "GuestError", "text": "", "fields": {}}
         [{"done": True, "raise": "x"}],
         [SAYS | {"about": KNOWS}, {"event": 5}],
         [SAYS | {"about": KNOWS}, "text"],
-        [SAYS | {"about": KNOWS}, {"event": {"waiting": "x"}}, {"done": True}, {"done": True}],
+        [SAYS | {"about": KNOWS}, {"done": True}, {"done": True}],  # without `clock_ns`
+        [SAYS | {"about": KNOWS}, {"done": True}, {"done": True, "clock_ns": "1"}],
+        [SAYS | {"about": KNOWS}, {"job": 1}],
+        [SAYS | {"about": KNOWS}, {"id": 7, "done": True}],
+        [SAYS | {"about": KNOWS}, {"waiting": "x"}, {"done": True}, {"done": True}],
         [SAYS | {"about": KNOWS}, {"done": True, "raise": {"kind": "Exception"}}],
         [SAYS | {"about": KNOWS}, {"done": True, "raise": FAILED | {"fields": [1]}}],
         [SAYS | {"about": KNOWS}, {"done": True, "raise": FAILED | {"kept": []}}],
@@ -231,18 +236,19 @@ def test_a_greeting_before_the_first_answer_is_passed_over(says):
 
 
 def test_who_hears_what_happens_may_ask_what_was_watched_however_much_waits(says):
-    """It asks in an `on_event`, and the answer lies behind more than the line keeps."""
-    ticks = [{"event": {"tick": number}} for number in range(3 * remote_line.MOST_WAITING)]
-    done = {"done": True, "clock_ns": 1}
+    """It asks in an `on_event`, and the answer lies behind many others."""
+    ticks = [{"id": 3, "tick": number} for number in range(100_000)]
+    done = {"id": 3, "done": True, "clock_ns": 1, "status": [], "rung": ""}
+    texts = {"done": True, "texts": {}}
     engine = RemoteEngine(
-        says(SAYS | {"about": KNOWS}, {"done": True}, *ticks, {"watched": {}}, done)
+        says(SAYS | {"about": KNOWS}, {"done": True}, *ticks, {"id": 4, **texts}, done)
     )
     connection, heard = engine.connect(1, "virtual", 60), []
 
     def hear(event):
         heard.append(event["tick"])
         if len(heard) == 1:
-            heard.append(connection.watched(0))
+            heard.append(connection.ask(op="watched", began_ns=0)["texts"])
 
     asking = threading.Thread(target=connection.ask, args=(hear,), kwargs={"op": "wait"})
     asking.daemon = True
@@ -254,13 +260,13 @@ def test_who_hears_what_happens_may_ask_what_was_watched_however_much_waits(says
 def test_a_server_that_does_not_say_what_was_watched_has_the_wall_limit(says):
     engine = RemoteEngine(says(SAYS | {"about": KNOWS}, {"done": True}))
     connection = engine.connect(1, "virtual", 60)
-    connection.line.wall_limit_s = 0.5
-    with pytest.raises(nl.LimitError, match=r"did not say what it has observed"):
-        connection.watched(0)
-    assert connection.line.closed
+    connection.channel.wall_limit_s = 0.5
+    with pytest.raises(nl.LimitError, match=r"its limit of 0.5 wall-clock seconds"):
+        connection.ask(op="watched", began_ns=0)
+    assert connection.channel.ended
 
 
-class Nothing:
+class Nothing(Engine, Connection):
     """Stands for an engine, and for its networks: every question waits until it is told to go."""
 
     name, digest, about, clocks, at_once = "guest", "0" * 12, {"kernel": "0"}, ("virtual",), 1
@@ -274,15 +280,16 @@ class Nothing:
         self.running += 1
         return self
 
-    def ask(self, on_event, op):
+    def carry_out(self, on_event, question):
+        op = question["op"]
         on_event({"tick": 1})
-        while op == "flood" and not self.may_go.is_set():
-            on_event({"out": "x" * 100_000})
+        while op == "up" and not self.may_go.is_set():
+            on_event({"job": 1, "out": "x" * 100_000})
         self.may_go.wait(10)
         return {"clock_ns": 1}
 
-    def answer_by(self, algorithms, seed):
-        """There are none."""
+    def do_algorithms(self, algorithms, seed):
+        return {}
 
     def interrupt(self):
         self.may_go.set()
@@ -296,12 +303,13 @@ class Client:
     """The client's end of a line to a server in this process, and what serves it."""
 
     def __init__(self, engine, shared):
+        self.number = 0
         self.here, self.there = socket.socketpair()
         self.heard, self.engine = self.here.makefile("rb"), engine
         self.there.setblocking(False)
         number = self.there.fileno()
-        line = json_lines.JsonLines(number, number, serve.MOST_BYTES, serve.TAKEN_S)
-        self.served = serve.Client(line, engine, shared)
+        lines = JsonLines(Descriptors(number, number), serve.MOST_BYTES)
+        self.served = serve.Client(lines, engine, shared)
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
 
@@ -316,12 +324,15 @@ class Client:
                 data if isinstance(data, bytes) else json.dumps(data).encode() + b"\n"
             )
 
-    def ask(self, **what):
-        """Send a message; -> its answer, None where the other end hangs up."""
-        self.send(what)
+    def ask(self, op, **what):
+        """Send a question; -> its answer, None where the other end hangs up."""
+        self.number += 1
+        self.send({"id": self.number, "op": op, **what})
         with contextlib.suppress(OSError):
             for line in self.heard:
-                if (told := json.loads(line)).pop("done", False):
+                told = json.loads(line)
+                assert told.pop("id") == self.number
+                if told.pop("done", False):
                     return told
         return None
 
@@ -347,7 +358,7 @@ def meet(tmp_path, monkeypatch):
     def connect(engine=None, shared=False, hello=HELLO):
         clients.append(Client(engine or Nothing(), shared))
         if hello:
-            assert clients[-1].ask(hello=hello)["digest"] == clients[-1].engine.digest
+            assert clients[-1].ask("hello", **hello)["digest"] == clients[-1].engine.digest
         return clients[-1]
 
     yield connect
@@ -363,44 +374,46 @@ def meet(tmp_path, monkeypatch):
 
 
 HELLO = {"protocol": PROTOCOL, "netlab": installed().version}
-CONNECT = {"connect": [1, "virtual", 5]}
+CONNECT = {"op": "connect", "seed": 1, "clock": "virtual", "limit_s": 5}
 
 
 def test_who_has_another_netlab_is_told_so_and_may_not_try_again(meet):
     for wrong in ({"protocol": 1}, {"netlab": "0.0"}):
-        for what in (CONNECT, {"hello": HELLO | wrong}):
+        for what in (CONNECT, {"op": "hello"} | HELLO | wrong, {"op": "hello"}):
             client = meet(hello=None)
             assert client.ask(**what).keys() == {"raise"}
-            assert client.ask(hello=HELLO) is None
+            assert client.ask("hello", **HELLO) is None
     assert meet().ask(**CONNECT) == {}
 
 
 def test_what_makes_no_sense_is_an_error_and_the_line_goes_on(meet):
     client = meet()
     for what in (
-        {"ask": {"op": "up"}},  # nothing is connected
-        {"connect": [1, "sundial", 5]},
-        {"connect": [[], "virtual", 5]},
-        {"connect": [1, "virtual", math.nan]},
-        {"connect": [1 << 63, "virtual", 5]},
-        {"connect": [1, "virtual", "5"]},
-        {"close": 1, "connect": 1},
-        {"evil": 1},
-        {"watch": {"a": ["windows"]}},
+        {"op": "up"},  # nothing is connected
+        {"op": "watched", "began_ns": 0},
+        CONNECT | {"clock": "sundial"},
+        CONNECT | {"seed": []},
+        CONNECT | {"limit_s": math.nan},
+        CONNECT | {"seed": 1 << 63},
+        CONNECT | {"limit_s": "5"},
+        CONNECT | {"more": 1},
+        {"op": "close", "seed": 1},
+        {"op": "evil"},
+        {"op": ["up"]},
+        {"op": "hello", **HELLO},
+        {"op": "watch", "watches": {"a": ["windows"]}},
     ):
         assert client.ask(**what)["raise"]["kind"] in ("EngineError", "SpecificationError")
-        assert client.ask(**CONNECT) == {} and client.ask(close=True) == {}
-    assert client.ask(**CONNECT) == client.ask(answer_by=[[], 1]) == {}
-    assert "has its algorithms already" in client.ask(answer_by=[[], 1])["raise"]["text"]
+        assert client.ask(**CONNECT) == {} and client.ask("close") == {}
 
 
 def test_who_waits_may_give_up(meet):
     first, other = meet(), meet()
     assert first.ask(**CONNECT) == {}
-    threading.Timer(0.5, other.send, [{"key": "I"}]).start()
+    threading.Timer(0.5, other.send, [{"op": "key", "key": "I"}]).start()
     assert "nobody waits" in other.ask(**CONNECT)["raise"]["text"]
     assert first.engine.running == 1 and not machine.somebody_waits()
-    assert first.ask(close=True) == other.ask(**CONNECT) == {}
+    assert first.ask("close") == other.ask(**CONNECT) == {}
 
 
 def test_a_network_of_nobody_is_ended_where_somebody_waits(meet, monkeypatch):
@@ -418,8 +431,8 @@ def test_in_a_shared_account_python_runs_in_a_jail_and_a_network_has_an_end(meet
     connect, engine.at_once = engine.connect, 16
     monkeypatch.setattr(engine, "connect", lambda *what: limits.append(what[2]) or connect(*what))
     client = meet(engine, shared=True, hello=None)
-    assert client.ask(hello=HELLO | {"jailed": False})["at_once"] == serve.SHARED_AT_ONCE
-    client.ask(connect=[1, "virtual", 1e9])
+    assert client.ask("hello", **HELLO, jailed=False)["at_once"] == serve.SHARED_AT_ONCE
+    client.ask(**CONNECT | {"limit_s": 1e9})
     assert limits == [serve.SHARED_WALL_S]
 
 
@@ -439,7 +452,7 @@ def test_a_shared_account_has_jails_and_keeps_nothing(shared):
     (client,) = shared
     assert isinstance(client.engine, JailedEngine) and client.shared
     assert evidence.save("guest", {"console": ""}) == ("", None)
-    for number in (client.line.target, client.line.source):
+    for number in (client.lines.stream.target, client.lines.stream.source):
         os.close(number)
 
 
@@ -451,17 +464,18 @@ def test_a_shared_account_needs_two_walls(shared, monkeypatch):
     assert shared == []
 
 
-CONVERSATION = [{}, CONNECT, {"ask": {"op": "wait"}}]
+CONVERSATION = [{}, CONNECT, {"op": "wait"}]
 HOSTILE = {
     "it ends": b"",
     "no JSON": b"{\n",
     "no object": b"[1]\n",
     "deep": b"[" * 100_000 + b"\n",
     "no end": b"a" * (serve.MOST_BYTES + 1_000_000),
-    "no key": b'{"key": "III"}\n',
-    "nothing is watched": b'{"watched": []}\n',
-    "two at a time": b'{"ask": {"op": "wait"}}\n' * 2,
-    "it reads nothing": b'{"ask": {"op": "flood"}}\n',
+    "no op": b"{}\n",
+    "no key": b'{"op": "key", "key": "III"}\n',
+    "nothing is watched": b'{"op": "watched", "began_ns": []}\n',
+    "two at a time": b'{"op": "wait"}\n' * 2,
+    "it reads nothing": b'{"op": "up"}\n',
 }
 
 
@@ -472,31 +486,31 @@ def test_whoever_misbehaves_leaves_the_cpu_to_others(sent, stage, meet, monkeypa
     monkeypatch.setattr(serve, "LOOK_S", 0.1)
     client = meet(hello=HELLO if stage else None)
     for message in CONVERSATION[1:stage]:
-        if "ask" in message:
+        if message["op"] == "wait":
             client.send(message)
         else:
             assert client.ask(**message) == {}
     client.send(sent)
-    if "flood" not in str(sent) or stage != 2:
+    if b"up" not in sent or stage != 2:
         client.leave()
     assert client.ended(20)
 
 
 def test_a_storm_of_keys_leaves_nothing(meet):
     client = meet(JailedEngine())
-    assert client.ask(connect=[1, "virtual", 60]) == {}
-    client.send({"ask": UP | {"setup": [["pc", "while :; do :; done"]]}})
+    assert client.ask(**CONNECT | {"limit_s": 60}) == {}
+    client.send(UP | {"setup": [["pc", "while :; do :; done"]]})
     for _ in range(200):
-        client.send(b'{"key": "I"}\n' * 400)
+        client.send(b'{"op": "key", "key": "I"}\n' * 400)
 
 
 @pytest.mark.parametrize("after_s", [0, 1])
 def test_a_jail_ends_with_the_line_also_while_it_starts(after_s, meet):
     client = meet(JailedEngine())
-    client.ask(connect=[1, "virtual", 3600])
+    client.ask(**CONNECT | {"limit_s": 3600})
     endless = "while True: pass\nclass A(CongestionControl): pass"
     algorithm = {"name": "A", "parameters": {}, "source": endless}
-    client.send({"answer_by": [[algorithm], 1]})
+    client.send({"op": "algorithms", "algorithms": [algorithm], "seed": 1})
     time.sleep(after_s)
 
 
@@ -517,24 +531,10 @@ def test_a_fork_has_lines_of_its_own(there):
     assert fork.exitcode == 0 and kept and there.idle == kept
 
 
-def test_the_address_of_ssh_is_no_option_and_no_shell(monkeypatch):
-    asked = []
-    monkeypatch.setattr(remote_line, "ProgramLine", lambda command, _: asked.append(command))
-    for address in ("ssh://lab", "ssh://-oProxyCommand=x", "ssh://a@b:22/opt/x;y/netlab"):
-        remote_line.open_line(address)
-    assert [one[-2:] for one in asked] == [
+def test_the_address_of_ssh_is_no_option_and_no_shell():
+    addresses = "ssh://lab", "ssh://-oProxyCommand=x", "ssh://a@b:22/opt/x;y/netlab"
+    assert [command_for(address)[-2:] for address in addresses] == [
         ["ssh://lab", "netlab engine serve"],
         ["ssh://-oProxyCommand=x", "netlab engine serve"],
         ["ssh://a@b:22", "'/opt/x;y/netlab' engine serve"],
     ]
-
-
-def test_nothing_is_written_where_nobody_reads():
-    ours, theirs = socket.socketpair()
-    with ours:
-        line = json_lines.JsonLines(ours.fileno(), ours.fileno())
-        line.send({"done": True})
-        assert theirs.recv(100) == b'{"done": true}\n'
-        theirs.close()
-        with pytest.raises(LineDown):  # in a virtual machine, the write would never end
-            line.send({"done": True})

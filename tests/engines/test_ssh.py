@@ -42,13 +42,13 @@ def test_a_run_over_ssh_has_the_same_bytes(server, others, here, capfd):
     engine = RemoteEngine(server.address)
     assert nl.run(EXPERIMENT, engine=engine).raw == here.raw
     assert capfd.readouterr() == (here.printed, "")
-    with nl.Network(PATH, engine=engine) as net:  # over the same line
+    with nl.Network(PATH, engine=engine) as net:  # of the same server
         threading.Timer(1, signal.raise_signal, [signal.SIGINT]).start()
         assert net.run("h1", BUSY, echo=False).status == 0 and net.clock < 600
-    (line,) = engine.idle
+    (idle,) = engine.idle
     programs = descendants() - others
     assert {one.name() for one in programs} >= {"ssh", "netlab"}
-    line.close()
+    idle.close()
     assert still_there(programs) == []
 
 

@@ -1,6 +1,7 @@
 """An engine without a network: every command prints what the test gives it, piece by piece."""
 
 from netlab import Host, Link, Network, Switch, Topology
+from netlab.engines.protocol import Connection, Engine
 
 PLAIN = Topology(
     [Host("h1", "10.0.0.1/8"), Host("h2", "10.0.0.2/8")],
@@ -9,24 +10,22 @@ PLAIN = Topology(
 )
 
 
-class Scripted:
+class Scripted(Engine, Connection):
     """An engine, and its connection: each command prints these pieces, a message each."""
 
-    name, digest, about, clocks, at_once = "scripted", None, {}, ("virtual",), 1
+    name, about = "scripted", {}
 
     def __init__(self, pieces=()):
         self.pieces, self.rung, self.questions, self.jobs = pieces, "", [], 0
 
-    def recall(self, experiment):
-        return None
-
     def connect(self, seed, clock, wall_limit_s):
         return self
 
-    def send_key(self, key):
+    def do_key(self, key):
         self.rung = "interrupt"
 
-    def ask(self, on_event, op, **question):
+    def carry_out(self, on_event, question):
+        op = question.pop("op")
         self.questions.append((op, question))
         answer = {"clock_ns": 10**9}
         if op == "start":
@@ -43,9 +42,6 @@ class Scripted:
 
     def interrupt(self):
         self.rung = "interrupt"
-
-    def close(self):
-        pass
 
 
 def network(pieces=()):

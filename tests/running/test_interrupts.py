@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import netlab as nl
-from netlab.engines.agent_line import GuestLine
+from netlab.engines.transports import Packets
 from netlab.running.job import Job
 
 
@@ -15,7 +15,7 @@ def press(monkeypatch):
     """A function: Ctrl-C is pressed as soon as a question is asked for which `when(number,
     question)` holds; -> the questions, as they are asked.
     """
-    honest = GuestLine.send
+    honest = Packets.send
 
     def arm(when=lambda number, question: number == 1):
         questions = []
@@ -28,7 +28,7 @@ def press(monkeypatch):
                     signal.raise_signal(signal.SIGINT)
             return sent
 
-        monkeypatch.setattr(GuestLine, "send", send)
+        monkeypatch.setattr(Packets, "send", send)
         return questions
 
     return arm
@@ -82,7 +82,7 @@ def test_it_ends_whatever_the_network_does_and_keeps_the_network(network, press)
 
 @pytest.mark.parametrize("what", ["run", "start", "wait", "sleep"])
 def test_another_thread_ends_whatever_the_network_does(network, monkeypatch, what):
-    job, honest = network.start("h2", "sleep 1000"), GuestLine.send
+    job, honest = network.start("h2", "sleep 1000"), Packets.send
 
     def send(line, question, until):
         sent = honest(line, question, until)
@@ -91,7 +91,7 @@ def test_another_thread_ends_whatever_the_network_does(network, monkeypatch, wha
         other.join()
         return sent
 
-    monkeypatch.setattr(GuestLine, "send", send)
+    monkeypatch.setattr(Packets, "send", send)
     given = {"wait": [job], "sleep": [1000]}.get(what, ["h1", "sleep 1000"])
     with pytest.raises(KeyboardInterrupt):
         getattr(network, what)(*given)

@@ -9,11 +9,11 @@ class Counting(scripted.Scripted):
 
     now = most = 0
 
-    def ask(self, on_event, op, **question):
+    def carry_out(self, on_event, question):
         self.now += 1
         self.most = max(self.most, self.now)
         time.sleep(0.001)
-        answer = super().ask(on_event, op, **question)
+        answer = super().carry_out(on_event, question)
         self.now -= 1
         return answer
 

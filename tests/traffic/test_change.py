@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 import netlab as nl
-from netlab.engines.agent_line import GuestLine
+from netlab.engines.transports import Packets
 
 DATA = Path(__file__).parents[2] / "data"
 PATH = nl.wan("50mbit", "20ms", offload=False)
@@ -243,7 +243,7 @@ def test_where_tc_fails_so_does_the_run_with_what_it_said():
 
 
 def test_ctrl_c_ends_the_wait_for_it(monkeypatch):
-    honest, asked = GuestLine.send, []
+    honest, asked = Packets.send, []
 
     def send(line, question, until):
         sent = honest(line, question, until)
@@ -253,7 +253,7 @@ def test_ctrl_c_ends_the_wait_for_it(monkeypatch):
             signal.raise_signal(signal.SIGINT)
         return sent
 
-    monkeypatch.setattr(GuestLine, "send", send)
+    monkeypatch.setattr(Packets, "send", send)
     with pytest.raises(KeyboardInterrupt):
         nl.run(PATH, TEST, CHANGE, engine="guest")
     assert not any("tc qdisc change" in question.get("command", "") for question in asked)

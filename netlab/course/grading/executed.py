@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from netlab.course.checks.bounds import checked
 from netlab.course.grading.networks import Networks
 from netlab.course.grading.runs import OverTime
-from netlab.engines.agent_line import OutOfTime
+from netlab.engines.channel import OutOfTime
 from netlab.engines.jail import Jail
 from netlab.errors import EngineError, GuestError, NetlabError
 
@@ -77,7 +77,7 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
                     networks.close()
                     networks = Networks(runs.engine, spent)
                     found[current] = Executed()
-                    jail.line.wall_limit_s = jail.line.wall_s + JAIL_WALL_S
+                    jail.channel.wall_limit_s = jail.channel.wall_s + JAIL_WALL_S
                 if message.get("begins") in wanted:
                     found[current].at = message["begins"]
                 if "cell" in message:

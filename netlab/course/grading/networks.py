@@ -9,13 +9,14 @@ from netlab.course.checks import states
 from netlab.course.checks.descriptions import MOST_PLACES, differences
 from netlab.course.checks.verdicts import Check
 from netlab.course.grading import runs
+from netlab.engines import messages
 from netlab.errors import EngineError, GuestError, LimitError, NetlabError, SpecificationError
 from netlab.running.history import History
 from netlab.running.replay import replay
 
 MOST_UP = 2  # at once, of one notebook; another one ends that which was opened first
 MOST_STEPS = 1000  # of one script
-QUESTIONS = "up", "start", "wait", "type", "stop", "sleep"
+QUESTIONS = messages.AGENT.keys() - {"end_all"}
 OTHER = "its first line names another network than the question's"
 
 
@@ -87,7 +88,8 @@ class Networks:
             if printed <= runs.MOST_RAW:
                 events.append(event)
             else:
-                guest.send_key("I"), guest.send_key("K")
+                for key in "IK":
+                    guest.ask(op="key", key=key)
 
         answer = guest.ask(on_event, **question)
         if printed > runs.MOST_RAW:

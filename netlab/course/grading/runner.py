@@ -19,6 +19,8 @@ import threading
 import types
 from functools import partial
 
+from netlab.engines.protocol import Connection, Engine, Record
+
 PIECE = 50_000
 NO_SHELL = "the grader runs no commands of a shell, and installs nothing: `{}` did nothing"
 CELL_S = 3  # a cell may take so long; what waits for experiments does not count [virtual s]
@@ -57,10 +59,10 @@ class Parent:
             return self.hear()
 
 
-class OutsideEngine:
+class OutsideEngine(Engine):
     """An engine whose experiments are run by the parent."""
 
-    name, clocks, at_once = "guest", ("virtual",), 1
+    name = "guest"
 
     def __init__(self, parent, digest, about):
         self.parent, self.digest, self.about = parent, digest, about
@@ -68,18 +70,12 @@ class OutsideEngine:
     def connect(self, seed, clock, wall_limit_s):
         return OutsideConnection(self.parent, seed)
 
-    def refusal(self):
-        """None: who grades has found out before."""
-        return ""
-
     def recall(self, experiment):
-        from netlab.engines.protocol import Record
-
         answer = heard(self.parent.ask(run=experiment.to_json()))
         return Record(answer["raw"], answer["commands"], answer["provenance"])
 
 
-class OutsideConnection:
+class OutsideConnection(Connection):
     """A network that the parent has up."""
 
     def __init__(self, parent, seed):
@@ -89,24 +85,16 @@ class OutsideConnection:
     def _asked(self, **question):
         return heard(self.parent.ask(network=self.number, question=question))
 
-    def ask(self, on_event=lambda event: None, **question):
+    def carry_out(self, on_event, question):
         answer = self._asked(**question)
         for event in answer["events"]:
             on_event(event)
         return answer["answer"]
 
-    def send_key(self, key):
-        """The parent has ended what printed too much."""
-
-    def watch(self, watches):
-        return False
-
     def close(self):
         if self.number is not None:
             self._asked(op="close")
         self.number = None
-
-    interrupt = close
 
 
 def heard(answer):

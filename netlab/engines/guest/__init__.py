@@ -5,11 +5,12 @@ import time
 
 from netlab.engines.guest import host_checks, machine, store, transfer
 from netlab.engines.guest.process import CLOCKS, Guest
+from netlab.engines.protocol import Engine
 
 __all__ = ["GuestEngine"]
 
 
-class GuestEngine:
+class GuestEngine(Engine):
     """The engine in the cache, or of the package netlab_engine; an EngineError where it is damaged
     or there is none. Or a `store.Build` that is not in use, whose files are not checked. A network
     gets its CPU by `cpu`.
@@ -36,6 +37,3 @@ class GuestEngine:
     def refusal(self):
         """Why no guest runs on this machine, "" where one does; found out once in a process."""
         return host_checks.refusal()
-
-    def recall(self, experiment):
-        """None: this engine keeps no results."""

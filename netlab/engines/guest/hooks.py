@@ -20,8 +20,8 @@ import numpy as np
 
 from netlab.algorithms import base, control_process
 from netlab.algorithms.control_process import ANSWER, ASK, CALLED, LONGEST_S, place
-from netlab.engines.agent_line import LineDown, ready
 from netlab.engines.guest.machine import fixed_layout
+from netlab.engines.transports import ChannelDown, ready
 from netlab.errors import AlgorithmError, SpecificationError
 
 PAGE_BYTES, MOST = 4096, 62  # the page that says whom to watch, and how many of either kind
@@ -55,10 +55,6 @@ COMPUTING = {
     "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
     "OPENBLAS_CORETYPE": "Nehalem",
 }
-
-
-class HookFailed(Exception):
-    """What a hook has called raised an exception, the cause of this one."""
 
 
 class Hooks:
@@ -103,39 +99,32 @@ class Hooks:
         self.control_socket.close()
 
     def serve(self, source):
-        """Take a message of one of `sockets`, without waiting for the guest. After a `HookFailed`
-        or a `LineDown` the guest can only be ended.
+        """Take a message of one of `sockets`, without waiting for the guest. After an exception,
+        whatever has raised it, the guest can only be ended.
         """
-        answer = None
-        try:
-            if self.control and source is self.control.socket:
-                self.control.hear()
-                return
-            data = received(source)
-            if not data:  # the guest has gone; its line tells, too
-                self.sockets.remove(source)
-                source.close()
-            elif source is self.control_socket:
-                if len(data) != ASK.size:
-                    raise LineDown("it asked what no kernel of a guest asks")
-                answer = self.answer(data)
-            elif len(data) % WINDOW.itemsize:
-                raise LineDown("it told what no kernel of a guest tells")
-            elif self.tell:
-                records = np.frombuffer(data, np.dtype(("V", WINDOW.itemsize)))
-                kinds = np.frombuffer(data, "<u4")[:: WINDOW.itemsize // 4]
-                self.tell(records[kinds == 1].view(WINDOW), records[kinds == 2].view(QUEUE))
-        except LineDown:
-            raise
-        except Exception as error:
-            raise HookFailed from error
-        if answer is not None:
+        if self.control and source is self.control.socket:
+            self.control.hear()
+            return
+        data = received(source)
+        if not data:  # the guest has gone; its line tells, too
+            self.sockets.remove(source)
+            source.close()
+        elif source is self.control_socket:
+            if len(data) != ASK.size:
+                raise ChannelDown("it asked what no kernel of a guest asks")
+            answer = self.answer(data)
             try:
                 source.send(answer, socket.MSG_DONTWAIT)
             except BlockingIOError:
-                raise LineDown("it asked on, and took no answer") from None
+                raise ChannelDown("it asked on, and took no answer") from None
             except OSError as error:
-                raise LineDown from error
+                raise ChannelDown from error
+        elif len(data) % WINDOW.itemsize:
+            raise ChannelDown("it told what no kernel of a guest tells")
+        elif self.tell:
+            records = np.frombuffer(data, np.dtype(("V", WINDOW.itemsize)))
+            kinds = np.frombuffer(data, "<u4")[:: WINDOW.itemsize // 4]
+            self.tell(records[kinds == 1].view(WINDOW), records[kinds == 2].view(QUEUE))
 
     def started(self):
         """The guest has its ends: close ours of them."""
@@ -155,7 +144,7 @@ def received(source):
     try:
         return source.recv(1 << 16, socket.MSG_DONTWAIT)
     except OSError as error:
-        raise LineDown from error
+        raise ChannelDown from error
 
 
 class Control:
@@ -184,10 +173,14 @@ class Control:
         )
         its_end.close()
         try:
-            with contextlib.suppress(OSError):  # it has ended already; `hear` says why
+            until = time.monotonic() + self.longest_s
+            # it has ended already, or does not take them; `hear` says why
+            with contextlib.suppress(OSError, ChannelDown):
                 if cpu is not None:
                     os.sched_setaffinity(self.process.pid, {cpu})
                 for message in control_process.given(algorithms):
+                    if not ready([self.socket], select.POLLOUT, until):
+                        break
                     self.socket.send(message)
             while not self.hear():
                 """Until it is ready."""

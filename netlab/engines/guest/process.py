@@ -15,22 +15,16 @@ import tempfile
 import time
 from pathlib import Path
 
+from netlab.algorithms.source import Algorithm
 from netlab.engines import evidence
-from netlab.engines.agent_line import (
-    CLOSED,
-    GuestLine,
-    Interrupted,
-    LineDown,
-    OutOfTime,
-    OverLine,
-    TooMuch,
-)
+from netlab.engines.channel import Channel, ChannelConnection
 from netlab.engines.guest import archives, failure, machine, store, watcher
-from netlab.engines.guest.hooks import HookFailed, Hooks
+from netlab.engines.guest.hooks import Hooks
 from netlab.engines.guest.walls import PYTHON, Walls
 from netlab.engines.guest.watching import MOST_RECORDS, Watched
-from netlab.engines.protocol import ignore
-from netlab.errors import GuestError, LimitError
+from netlab.engines.protocol import Watch
+from netlab.engines.transports import ChannelDown, Packets, TooMuch
+from netlab.errors import EngineError, GuestError
 
 CLOCKS = {
     "virtual": ["time-travel=inf-cpu"],  # waiting is skipped, and computing takes no time
@@ -44,15 +38,17 @@ LEAST_DESCRIPTORS = 256  # each process in a guest takes some
 TELL_GROUP_AND_START = 'echo $$ >&2; exec "$@" 2>&1'
 
 
-class Guest(OverLine):
+class Guest(ChannelConnection):
     """A running guest; a `netlab.engines.protocol.Connection`.
 
     It runs a `store.Build` with the random numbers of `seed`, a clock of `CLOCKS`, and a CPU by
     `cpu`, of `machine`.
     """
 
+    who = "the guest"
     booted = None  # the scripts that it boots with; None: an engine's own
     most_records = MOST_RECORDS  # of windows and queues that are kept
+    answered = False  # it has its algorithms
 
     def __init__(self, build, seed, clock, wall_limit_s, cpu=machine.one_cpu):
         check_descriptors()
@@ -61,6 +57,7 @@ class Guest(OverLine):
         self.parent = os.getpid()
         self.next_count = 0.0
         self.cleanup = contextlib.ExitStack()  # undone in reverse order, as far as it has got
+        self.cleanup.callback(setattr, self, "process", None)
         try:
             self.cpu = self.cleanup.enter_context(cpu())  # may wait; nothing is begun yet
             self.folder = Path(tempfile.mkdtemp(prefix="guest-", dir=machine.run_folder()))
@@ -73,8 +70,9 @@ class Guest(OverLine):
             self.console = failure.Console(console, [failure.LOST, failure.ENDLESS])
             self.hooks = Hooks()
             self.cleanup.callback(self.hooks.close)
-            self.line = GuestLine(wall_limit_s, self.hooks)
+            self.line = Packets(self.hooks)
             self.cleanup.callback(self.line.close)
+            self.channel = Channel(self.line, wall_limit_s, self.cleanup)
             self._start(build, seed, clock)
         except BaseException as error:
             self.cleanup.close()
@@ -135,47 +133,41 @@ class Guest(OverLine):
         self.line.started()
         self.hooks.started()
 
-    def ask(self, on_event=ignore, **question):
-        """As `Connection.ask`; a GuestError where it died, a LimitError where it took too much."""
+    def carry_out(self, on_event, question):
+        """A GuestError where it died, a LimitError where it took too much."""
         if os.getpid() != self.parent:
             raise GuestError("this network is of the process that has forked: open one in the fork")
-        if self.process is None and not self.line.interrupted:
-            raise GuestError(CLOSED)
-        try:
-            answer = self.line.ask(question, on_event, self._look)
-            if self.console.flooded:  # which may happen between two looks
-                raise TooMuch(failure.FLOODED)
-            console = self.console.text()
-            if failure.LOST in console:
-                raise LineDown(failure.KILLED)
-            if failure.ENDLESS in console:
-                answer["unrepeatable"] = failure.UNREPEATABLE
-            if self.sockets is None:
-                self.sockets = failure.spare_sockets(self.kernel)
-            return answer
-        except Interrupted:
-            self.close()
-            raise KeyboardInterrupt from None
-        except HookFailed as error:
-            self.close()
-            raise error.__cause__ from None
-        except OutOfTime as error:
-            self._fail(LimitError, f"the guest {error}")
-        except TooMuch as error:
-            self._fail(LimitError, f"the guest was ended: {error}")
-        except LineDown as error:
-            if why := self._took_too_much():
-                self._fail(LimitError, f"the guest was ended: {why}")
-            self._fail(GuestError, f"the guest died: {str(error) or self._why_it_died()}")
+        return super().carry_out(on_event, question)
 
-    def watch(self, watches):
+    def exchange(self, on_event, question):
+        answer = self.channel.ask(question, on_event, self._look)
+        if self.console.flooded:  # which may happen between two looks
+            raise TooMuch(failure.FLOODED)
+        console = self.console.text()
+        if failure.LOST in console:
+            raise ChannelDown(failure.KILLED)
+        if failure.ENDLESS in console:
+            answer["unrepeatable"] = failure.UNREPEATABLE
+        if self.sockets is None:
+            self.sockets = failure.spare_sockets(self.kernel)
+        return answer
+
+    def do_watch(self, watches):
+        watches = {name: Watch(*one) for name, one in watches.items()}
         self.watching = Watched(watches, self.most_records)
         places = [self.watching.places(kind) for kind in ("windows", "queues")]
         self.hooks.watch(self.watching.tell, *places)
-        return True
+        return {"kept": True}
 
-    def watched(self, began_ns):
-        return self.watching.texts(began_ns)
+    def do_watched(self, began_ns):
+        return {"texts": self.watching.texts(began_ns) if self.watching else {}}
+
+    def do_algorithms(self, algorithms, seed):
+        if self.answered:
+            raise EngineError("this network has its algorithms already")
+        self.answered = True
+        self.answer_by([Algorithm(**one) for one in algorithms], seed)
+        return {}
 
     def answer_by(self, algorithms, seed):
         self.hooks.answer_by(algorithms, seed, self.cpu)
@@ -186,7 +178,14 @@ class Guest(OverLine):
         if time.monotonic() > self.next_count:
             self.next_count = time.monotonic() + COUNT_S
             if failure.lost_a_process(self.kernel, self.sockets, self.console.text):
-                raise LineDown(failure.KILLED)
+                raise ChannelDown(failure.KILLED)
+
+    def diagnosed(self, error):
+        if type(error) is not ChannelDown:
+            return error
+        if why := self._took_too_much():
+            return TooMuch(why)
+        return ChannelDown(str(error) or self._why_it_died())
 
     def _took_too_much(self):
         """What its watcher has ended it for, or the limit of its files; "" for another end."""
@@ -200,15 +199,14 @@ class Guest(OverLine):
         except subprocess.TimeoutExpired:
             return "it closed its line"
 
-    def _fail(self, kind, message):
-        """End the guest, keep what it left, raise."""
+    def failed(self, kind, text):
+        """The error, with what the guest has left; it is killed."""
         self._kill()
         console = self.console.text()
         kept, place = evidence.save("guest", {"console": console})
-        self.close()
         console = console[-3000:]
         shown = "" if "Out of memory" in console else f"{console.strip()}\n"
-        raise kind(f"{message}\n{shown}{kept}", console, place)
+        return kind(f"{text}\n{shown}{kept}", console, place)
 
     def _kill(self):
         if self.process is not None:
@@ -218,8 +216,7 @@ class Guest(OverLine):
 
     def close(self):
         if os.getpid() == self.parent:
-            self.cleanup.close()
-            self.process = None
+            super().close()
 
 
 def check_descriptors():

@@ -67,9 +67,9 @@ class JailedGuest(Guest):
     most_records = MOST_OUTPUT_BYTES // 60  # bytes of each, as text
 
     def answer_by(self, algorithms, seed):
-        self.control = JailedControl(algorithms, seed, self.line.wall_limit_s)
+        self.control = JailedControl(algorithms, seed, self.channel.wall_limit_s)
         self.cleanup.callback(self.control.jail.close)
-        if self.line.interrupted:  # while the jail was starting
+        if self.channel.interrupted:  # while the jail was starting
             self.control.jail.interrupt()
         self.control.begin()
         self.hooks.answer = self.control.answer

@@ -5,6 +5,7 @@ from pathlib import Path
 from netlab.engines.guest import archives, transfer, walls
 from netlab.engines.guest.process import Guest
 from netlab.engines.jail.contents import ARCHIVE, contents
+from netlab.engines.transports import pieces
 from netlab.errors import GuestError, LimitError
 
 HERE = Path(__file__).parent
@@ -54,8 +55,8 @@ class Jail(Guest):
         return answer["from"], packet
 
     def say(self, text):
-        """Send a text, and wait for the text that answers it, both in pieces (see `pieces`)."""
-        _, packet = self.talk(*pieces(text.encode()))
+        """Send a text, and wait for the text that answers it, both in `pieces`."""
+        _, packet = self.talk(*pieces(text.encode(), PIECE))
         heard, taken = bytearray(packet[1:]), 0  # bytes would be copied with every piece
         while packet[:1] == b"+":
             _, packet = self.talk()
@@ -65,9 +66,3 @@ class Jail(Guest):
                 self.close()
                 raise LimitError(f"the program in the jail sent more than {MOST_TEXT >> 20} MB")
         return heard.decode(errors="replace")
-
-
-def pieces(data):
-    """Bytes as packets: each behind ``+`` (more follows) or ``.`` (the last)."""
-    starts = range(0, max(len(data), 1), PIECE)
-    return [(b"." if at == starts[-1] else b"+") + data[at : at + PIECE] for at in starts]

@@ -1,8 +1,6 @@
 """The root script of a jail: start a program as nobody, carry packets between it and the parent.
 
-Questions: ``start``: ``program, arguments, files``, once; ``talk``: ``to, packets``, for a socket
-of the program (0: standard input, 1: output). Answers: ``{"from": socket, "packet": text}`` (bytes
-as Latin-1), or ``{"ended": status, "said": the end of standard error}``. Needs Python alone.
+docs/protocol.md has its two questions. Needs Python alone.
 """
 
 import contextlib
@@ -61,10 +59,10 @@ class Warden:
     def serve(self):
         while True:
             question = self.line.receive()
-            answer = getattr(self, question.pop("op"))(**question)
+            answer = getattr(self, "do_" + question.pop("op"))(**question)
             self.line.send(done=True, **answer)
 
-    def start(self, program, arguments, files):
+    def do_start(self, program, arguments, files):
         """Start a program of the jail's Python, with these files (name: text) in its folder."""
         os.mkdir("/tmp/work")
         os.chown("/tmp/work", NOBODY, NOBODY)
@@ -87,7 +85,7 @@ class Warden:
             end.close()
         return {}
 
-    def talk(self, to, packets):
+    def do_talk(self, to, packets):
         """Hand over packets, then wait for one."""
         # what has come first goes out first; then these still wait, for the next call
         self.unsent[to].extend(packet.encode("latin-1") for packet in packets)

@@ -107,7 +107,7 @@ def test_an_interrupt_between_two_questions_ends_the_next(net, nothing_left):
 def test_an_interrupt_after_closing_does_nothing(net, nothing_left):
     net.close()
     net._agent.interrupt()
-    net._agent.send_key("I")
+    assert net._agent.ask(op="key", key="I") == {}
     nothing_left()
     with pytest.raises(nl.GuestError, match="closed"):
         net.run("pc", "true")
@@ -135,6 +135,23 @@ def test_the_third_ctrl_c_is_an_interrupt_and_no_traceback_of_the_agent(tmp_path
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("who", ["what hears of it", "another thread"])
+def test_a_connection_may_be_closed_while_something_is_asked(who):
+    """Who asks hears that it was ended, and not that a descriptor is bad."""
+    guest = nl.engines.pick("guest").connect(1, "virtual", 120)
+    guest.ask(op="up", hosts=[["pc", "10.9.9.9/8"]], switches=[], links=[], setup=[])
+    number = guest.ask(op="start", host="pc", command="while sleep 1; do echo on; done")["job"]
+    begun = threading.Event()
+    closing = threading.Thread(target=lambda: begun.wait() and guest.close())
+    closing.start()
+    folder, hear = guest.folder, guest.close if who == "what hears of it" else begun.set
+    with pytest.raises(KeyboardInterrupt):
+        guest.ask(lambda event: hear(), op="wait", numbers=[number], limit_s=1e9)
+    assert guest.process is None and not folder.exists()
+    begun.set()
+    closing.join()
+
+
 def test_closing_a_network_ends_what_another_thread_asks():
     """... by an end that it hears, and not by closing descriptors under it."""
     ended, begun = [], threading.Event()
@@ -153,6 +170,7 @@ def test_closing_a_network_ends_what_another_thread_asks():
         thread.start()
         begun.wait()
         net.close()
+        assert net._agent.process is None
         thread.join()
         begun.clear()
         assert not net.up

@@ -1,5 +1,6 @@
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from netlab import EngineError, GuestError, Host, Network, Topology, wan
 from netlab.engines.guest import failure, machine, store
 from tests import cases
+from tests.engines.afar import SERVE
 
 PATH = wan("100mbit", "20ms", pairs=1)
 VICTIM = """
@@ -70,7 +72,10 @@ def test_nothing_outlives_the_parent(way, tmp_path, draw):
 
 FORKS = """
 import os, sys, time, netlab as nl
-with nl.Network(nl.wan("100mbit", "20ms", pairs=1)) as net:
+from netlab.engines.jail import JailedEngine
+engine = JailedEngine() if sys.argv[1] == "jail" else sys.argv[1]
+path, reno = nl.wan("100mbit", "20ms", pairs=1), nl.algorithms.Reno
+with nl.Network(path, engine=engine, algorithms=[reno]) as net:
     net.start("h1", "sleep 100000")
     if (child := os.fork()) == 0:
         time.sleep(100)
@@ -80,17 +85,21 @@ with nl.Network(nl.wan("100mbit", "20ms", pairs=1)) as net:
 """
 
 
-def test_a_fork_of_the_parent_keeps_no_guest_alive(tmp_path):
+@pytest.mark.parametrize("engine", cases(["guest", "jail", SERVE]))
+def test_a_fork_of_the_parent_keeps_nothing_alive(engine, tmp_path):
     """It has all descriptors of its parent."""
     victim = subprocess.Popen(
-        [sys.executable, "-c", FORKS],
+        [sys.executable, "-c", FORKS, engine],
         stdout=subprocess.PIPE,
         env=os.environ | {"TMPDIR": str(tmp_path), "NETLAB_PROGRESS": "off"},
     )
     fork = psutil.Process(int(victim.stdout.readline()))
+    started = {*psutil.Process(victim.pid).children(recursive=True)} - {fork}
     try:
+        assert {"linux", "python"} <= {one.name().rstrip("0123456789.") for one in started}
         victim.kill()
         victim.wait()
+        assert psutil.wait_procs(started, 20)[1] == []
         assert survivors(tmp_path) == ([], [])
         assert fork.is_running()
     finally:
@@ -262,6 +271,29 @@ except nl.GuestError as error:
     command = [sys.executable, "-c", code, str(limit), str(held)]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     assert "ulimit -n" in done.stdout, done.stderr
+
+
+MANY = """
+import os, resource
+import netlab as nl
+
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, hard))
+held = [os.dup(0) for _ in range(2000)]
+with nl.Network(nl.wan("10mbit", pairs=1), engine="guest", algorithms=[nl.algorithms.Reno]) as net:
+    print(net.type("h1", "echo a line", show=len).output)
+    net.start("h2", "iperf3 -s -1")
+    print(net.run("h1", "iperf3 -c 10.0.0.2 -C netlab0 -t 1", echo=False).text)
+"""
+
+
+def test_a_process_may_have_more_descriptors_than_select_knows():
+    if 0 <= resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 4096:
+        pytest.skip("this machine allows no more")
+    command = [sys.executable, "-c", MANY]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0 and done.stdout.startswith("a line\n"), done.stderr
+    assert "iperf Done" in done.stdout
 
 
 def test_the_end_of_a_console_is_kept_and_signs_are_not_forgotten(tmp_path):
