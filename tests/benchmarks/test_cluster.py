@@ -92,7 +92,7 @@ class Watch(threading.Thread):
     def run(self):
         while not self.ended.wait(EVERY_S):
             taken = [psutil.Process(pid).memory_info().rss / 1e6 for pid in self.pids]
-            done = sum(1 for _ in self.folder.glob("*.json.xz"))
+            done = sum(1 for _ in self.folder.glob("*.zip"))
             self.seen.append((done, *taken))
             print(f"{time.strftime('%X')} {done} runs; client, scheduler: {taken} MB", flush=True)
 
