@@ -43,11 +43,11 @@ for name in ABSENT & sys.modules.keys():
 sys.meta_path.insert(0, Browser())
 plain_import = builtins.__import__
 
-def browser_import(name, globals=None, *rest):
+def browser_import(name, globals=None, *rest, **named):
     importer = (globals or {}).get("__name__", "")
     if importer.partition(".")[0] == "netlab" and name.partition(".")[0] in USELESS:
         raise ImportError(f"{importer} imports {name}")
-    return plain_import(name, globals, *rest)
+    return plain_import(name, globals, *rest, **named)
 
 builtins.__import__ = browser_import
 """

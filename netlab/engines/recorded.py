@@ -33,21 +33,18 @@ def second_kernel():
     cache, kept = wanted() and os.environ.get("NETLAB_SECOND_CACHE"), records(SECOND)
     if not cache:
         return RecordedEngine(kept)
-    engine = guest_of(Path(cache))
-    engine.records = kept
-    return engine
-
-
-def guest_of(cache):
     from netlab.engines.guest import GuestEngine, store  # starts processes
 
     try:
-        return GuestEngine(store.Build(cache, store.read_record(cache / "engine.json")))
+        build = store.Build(Path(cache), store.read_record(Path(cache, "engine.json")))
     except (OSError, ValueError) as error:
         raise EngineError(
             f"NETLAB_SECOND_CACHE = {cache}: there is no engine in it ({error}); build one with"
             " NETLAB_CACHE set to this folder, or leave the variable out to read what was recorded"
         ) from None
+    engine = GuestEngine(build)
+    engine.records = kept
+    return engine
 
 
 def wanted():

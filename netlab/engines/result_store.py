@@ -137,6 +137,9 @@ class Archive:
     def entries(self):
         return self.read(entries_of)
 
+    def records(self):
+        return [self.record(entry) for entry in self.entries()]
+
     def record(self, entry):
         return json.loads(self.read(lines_of, entry.block)[int(entry.line)])
 
@@ -169,7 +172,7 @@ class ResultStore:
         return [(archive, entry) for archive in self.archives() for entry in archive.entries()]
 
     def records(self):
-        return [archive.record(entry) for archive, entry in self.entries()]
+        return [record for archive in self.archives() for record in archive.records()]
 
     def find(self, experiment, engine=""):
         """The record of an experiment, or None; an EngineError where it is damaged. `engine`: an
@@ -202,29 +205,22 @@ class ResultStore:
         """
         new, count = {experiment_key(record["experiment"]): record for record in records}, 0
         with locked(self.place):
-            archives = self.archives()[::-1]
+            named, archives = self.place / f"{name}.zip", self.archives()[::-1]
             shared = [one for one in archives if not re.fullmatch(OWN, one.path.name)]
             homes = {entry.key[:16]: one.path for one in shared for entry in one.entries()}
-            named = self.place / f"{name}.zip"
             for path, archive in ({named: None} | {one.path: one for one in archives}).items():
-                before = {one.key[:16]: one for one in archive.entries()} if archive else {}
-                here = {key for key in new if homes.get(key, named) == path}
-                same = {
-                    key
-                    for key in here & before.keys()
-                    if alike(archive.record(before[key]), new[key])
-                }
-                stay = [
-                    archive.record(entry)
-                    for key, entry in before.items()
-                    if key in same or (key not in new and (keep is None or key in keep))
-                ]
-                add = [new[key] for key in here - same]
-                count += len(add)
-                if not (add or stay):
+                kept = archive.records() if archive else []
+                before = {experiment_key(record["experiment"]): record for record in kept}
+                stay = before.keys() - new.keys() if keep is None else before.keys() & keep - {*new}
+                after = {key: before[key] for key in stay}
+                for key in [key for key in new if homes.get(key, named) == path]:
+                    same = key in before and alike(before[key], new[key])
+                    after[key] = (before if same else new)[key]
+                    count += not same
+                if not after:
                     path.unlink(missing_ok=True)
-                elif add or len(stay) < len(before):
-                    files.write(path, packed(stay + add))
+                elif after != before:
+                    files.write(path, packed(after.values()))
         return count
 
 

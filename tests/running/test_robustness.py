@@ -2,7 +2,7 @@ import pytest
 
 import netlab as nl
 from netlab.engines import recorded
-from netlab.engines.guest import GuestEngine
+from netlab.engines.cache import cache_folder
 from netlab.engines.recorded import SECOND
 from netlab.running import robustness as module
 
@@ -53,9 +53,8 @@ def test_each_variant_is_another_experiment_and_the_link_limits_all(records, mon
 def test_the_records_of_another_kernel_are_of_its_engine_alone(records, monkeypatch):
     """... whatever other threads record meanwhile."""
     engine, result = nl.engines.pick("guest"), nl.run(duel(), engine="guest")
-    monkeypatch.setattr("netlab.engines.recorded.guest_of", lambda cache: GuestEngine())
     monkeypatch.setenv("NETLAB_RECORD", "live")
-    monkeypatch.setenv("NETLAB_SECOND_CACHE", "another")
+    monkeypatch.setenv("NETLAB_SECOND_CACHE", str(cache_folder()))
     other = recorded.second_kernel()
     recorded.record_if_wanted(result, engine)
     assert len(list(records.iterdir())) == 1
