@@ -2,7 +2,6 @@
 
 import decimal
 import gc
-import json
 import locale
 import logging
 import os
@@ -14,16 +13,14 @@ import subprocess
 import sys
 import threading
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.engines.recorded import read
+from netlab.engines.recorded import records
 
-RECORDS = Path(__file__).parent.parent / "data/records"
 EXPERIMENT = nl.Experiment(
     nl.wan("10mbit", "20ms", pairs=1),
     nl.Iperf3("h1", "h2", time=1),
@@ -86,8 +83,8 @@ def sweep():
 
 
 def recorded():
-    path = min(RECORDS.glob("*.json.xz"), key=lambda path: path.stat().st_size)
-    experiment = nl.Experiment.from_json(json.dumps(read(path)["experiment"]))
+    _, entry = records().entries()[0]
+    experiment = nl.Experiment.from_json(entry.experiment)
     assert nl.run(experiment, engine="recorded").raw
 
 

@@ -2,7 +2,6 @@
 recorded results work there.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -44,11 +43,11 @@ for name in ABSENT & sys.modules.keys():
 sys.meta_path.insert(0, Browser())
 plain_import = builtins.__import__
 
-def browser_import(name, globals=None, *rest):
+def browser_import(name, globals=None, *rest, **named):
     importer = (globals or {}).get("__name__", "")
     if importer.partition(".")[0] == "netlab" and name.partition(".")[0] in USELESS:
         raise ImportError(f"{importer} imports {name}")
-    return plain_import(name, globals, *rest)
+    return plain_import(name, globals, *rest, **named)
 
 builtins.__import__ = browser_import
 """
@@ -118,9 +117,9 @@ print(len(plots.aimd({"one": trace}).data[0].y))
 
 def test_a_recorded_result_is_found_drawn_saved_and_loaded(tmp_path):
     """`nl.run` takes records where no engine works; Pyodide has lzma as a package of its own."""
-    paths = sorted((ROOT / "data/records").glob("*.json.xz"), key=lambda path: path.stat().st_size)
-    kept = next(kept for kept in map(recorded.read, paths) if "1-iperf3-h1-h2" in kept["raw"])
-    (tmp_path / "experiment.json").write_text(json.dumps(kept["experiment"]))
+    texts = [entry.experiment for _, entry in recorded.records().entries()]
+    text = next(one for one in texts if '"traffic": [{"kind": "iperf3", "src": "h1"' in one)
+    (tmp_path / "experiment.json").write_text(text)
     code = """
 import netlab as nl
 
@@ -136,8 +135,7 @@ print(*nl.load(f"{folder}/saved").streams.received_bps)
     why, traces, rates = printed(code, tmp_path).splitlines()
     assert why.startswith("recorded: 1 result of earlier runs on guest")
     assert "as guest: it starts processes, which this Python cannot do" in why
-    experiment = nl.Experiment.from_json(json.dumps(kept["experiment"]))
-    result = nl.run(experiment, engine="recorded")
+    result = nl.run(nl.Experiment.from_json(text), engine="recorded")
     assert int(traces) == len(nl.plots.throughput(result).data)
     assert list(map(float, rates.split())) == result.streams.received_bps.tolist()
 

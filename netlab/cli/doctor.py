@@ -6,7 +6,7 @@ import sys
 
 from netlab import engines
 from netlab.engines.protocol import Finding
-from netlab.engines.recorded import published
+from netlab.engines.result_store import published
 from netlab.errors import EngineError
 from netlab.experiment import Experiment
 from netlab.running.run import run

@@ -1,5 +1,6 @@
 """`netlab record`: run notebooks, and store what their experiments left and their cells showed."""
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -7,62 +8,55 @@ from pathlib import Path
 from netlab import engines
 from netlab.cli import pictures
 from netlab.cli.notebook_file import execute, read, write
-from netlab.engines import files, recorded
+from netlab.engines import recorded
+from netlab.engines.result_store import ResultStore, experiment_key
 from netlab.errors import NetlabError, needs_notebooks
 
 with needs_notebooks():
     from nbformat.v4 import new_output
 
-RECORD = r"[0-9a-f]{16}\.json\.xz"  # names of records
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def record(notebooks, every=False):
     """Run notebooks, and take over what their experiments left and what their cells showed.
 
-    A result whose output is what it was keeps its file, so that nothing changes where nothing
-    changed; so does one in real time, which never repeats, until the engine is another. Each
-    notebook runs twice: first all of it live, for the records, and then as readers run it, for
-    what it shows, where some experiments are asked for as recorded.
+    A result whose output is what it was stays, so that nothing changes where nothing changed; so
+    does one in real time, which never repeats, until the engine is another. A new one takes the
+    place of the old, or goes to the notebook's archive. Each notebook runs twice: first all of it
+    live, for the records, and then as readers run it, for what it shows, where some experiments are
+    asked for as recorded.
 
     Yields per notebook its path, how many experiments it ran, and how many of their records are
     new. With `every`, these are all notebooks there are: records that none of them asked for are
     removed; yields None, how many records there are, and how many were removed.
     """
-    home, used = recorded.folder().resolve(), set()  # a kernel works in another folder
+    home = ResultStore(recorded.records().place.resolve())  # a kernel works in another folder
+    other, used = ResultStore(home.place / recorded.SECOND), set()
     for path in map(Path, notebooks):
-        with tempfile.TemporaryDirectory() as fresh:
-            if (home / recorded.SECOND).exists():  # read, where there is no second kernel
-                shutil.copytree(home / recorded.SECOND, Path(fresh) / recorded.SECOND)
-            run(path, NETLAB_RECORD="on", NETLAB_RECORDS=fresh)
-            made = sorted(Path(fresh).glob("*.json.xz"))
-            new = [file for file in made if not is_kept(file, home / file.name)]
-            for file in [*new, *Path(fresh, recorded.SECOND).glob("*")]:
-                files.write(home / file.relative_to(fresh), file.read_bytes())
-            used |= {file.name for file in made}
-        store(path, run(path, NETLAB_RECORD="off", NETLAB_RECORDS=str(home)))
+        with tempfile.TemporaryDirectory() as folder:
+            fresh, second = ResultStore(folder), ResultStore(Path(folder, recorded.SECOND))
+            runs_there = bool(os.environ.get("NETLAB_SECOND_CACHE"))
+            if other.place.exists() and not runs_there:
+                shutil.copytree(other.place, second.place)
+            run(path, NETLAB_RECORD="on", NETLAB_RECORDS=folder)
+            made = fresh.records()
+            new = home.pack(made, path.stem)
+            if runs_there:
+                other.pack(second.records(), path.stem)
+        used |= {experiment_key(record["experiment"]) for record in made}
+        store(path, run(path, NETLAB_RECORD="off", NETLAB_RECORDS=str(home.place)))
         list(pictures.renew([path]))
-        yield path, len(made), len(new)
+        yield path, len(made), new
     if every:
-        stale = [file for file in files.named(home, RECORD) if file.name not in used]
-        for file in stale:
-            file.unlink()
-        yield None, len(used), len(stale)
+        before = len(home.entries())
+        home.pack([], "", keep=used)
+        yield None, len(used), before - len(home.entries())
 
 
 def run(path, **environment):
     """The notebook of a file, as it is after all its cells have run."""
     return execute(read(path), path, path.parent, **environment)
-
-
-def is_kept(file, kept):
-    """Whether the old record has the same output; in real time, whether it is of this engine."""
-    if not kept.exists():
-        return False
-    new, old = recorded.read(file), recorded.read(kept)
-    if new["provenance"]["clock"] != "virtual":
-        return new["provenance"]["engine_digest"] == old["provenance"]["engine_digest"]
-    return recorded.alike(new, old)
 
 
 def store(path, ran):

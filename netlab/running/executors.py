@@ -4,11 +4,9 @@ import platform
 from concurrent.futures import Executor
 
 from netlab import engines
-from netlab.engines import recorded
+from netlab.engines.result_store import packed_result
 from netlab.errors import EngineError, installed
 from netlab.running.run import run_on
-
-PRESET = 1  # of xz: 14 times as fast as its default, for files that are a third larger
 
 
 def identity(engine):
@@ -57,7 +55,7 @@ def measure(experiment, engine, here, tried=0):
     """
     try:
         check(*identity(engine), here)
-        return recorded.packed(run_on(experiment, engines.pick(engine)), PRESET)
+        return packed_result(run_on(experiment, engines.pick(engine)))
     except Exception as error:
         return error
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from netlab.engines import evidence, files
+from netlab.engines.result_store import result_name
 from netlab.errors import LinkWarning, NetlabError, ReadError
 from netlab.experiment import Experiment
 from netlab.readers._common import Printed
@@ -86,7 +87,7 @@ class Result:
         return (
             f"<Result: {', '.join(parts) or 'raw output'}; seed {p['seed']}, "
             f"{p['virtual_s']:.1f} virtual s in {p['wall_s']:.1f} s, "
-            f"{p['engine']} {p['engine_digest'] or 'on Linux ' + p['kernel']}>"
+            f"{p['engine']} {result_name(p['engine_digest']) or 'on Linux ' + p['kernel']}>"
         )
 
     def save(self, directory):

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from netlab.engines import recorded
 from netlab.engines.recorded import second_kernel
 from netlab.errors import EngineError, SpecificationError
 from netlab.running.sweep import listed, sweep
@@ -101,10 +100,10 @@ def longer(experiment, factor):
 def on_second_kernel(varied, seeds, axes):
     """The runs as they are, on another kernel, and its name; no runs where it has no record."""
     try:
-        with second_kernel() as engine:
-            runs = sweep(varied, seeds, engine, variant=[AS_IT_IS], **axes)
-            about = recorded.read(next(recorded.folder().glob("*.json.xz")))["provenance"]
-            return runs, f"Linux {about['kernel']}"
+        engine = second_kernel()
+        runs = sweep(varied, seeds, engine, variant=[AS_IT_IS], **axes)
+        archive, entry = engine.records.entries()[0]
+        return runs, f"Linux {archive.record(entry)['provenance']['kernel']}"
     except EngineError as error:
         print(f"another kernel: {str(error).splitlines()[0]}")
         return None, "another kernel"

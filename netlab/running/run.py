@@ -106,7 +106,7 @@ def run_on(experiment, engine):
     except ReadError as error:
         why = "\n".join([str(error), *stuck, keep_evidence(experiment, raw)])
         raise ReadError(why, error.raw) from None
-    recorded.record_if_wanted(result)
+    recorded.record_if_wanted(result, engine)
     return result
 
 

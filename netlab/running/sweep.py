@@ -11,14 +11,15 @@ from queue import Empty, SimpleQueue
 
 from netlab import engines
 from netlab.engines import recorded
+from netlab.engines.result_store import packed_result, unpacked
 from netlab.errors import SpecificationError
 from netlab.experiment import Experiment
-from netlab.running.executors import PRESET, workers_of
+from netlab.running.executors import workers_of
 from netlab.running.progress import counting
 from netlab.running.rows import Rows, rows, table_of, without_figures
 from netlab.running.run import on_engine, run_on
 from netlab.running.session import Stop
-from netlab.running.unfinished import UnfinishedSweep, opened
+from netlab.running.unfinished import UnfinishedSweep
 
 MOST_SUBMITTED = 400  # at a time, as each takes memory until it is fetched
 MOST_LOST = 3  # workers, with the same run
@@ -104,7 +105,7 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
         try:
             with stop.covering(), count.covering(number):
                 result = run_on(experiments[number], chosen)
-            unfinished.add(result.experiment, recorded.packed(result, PRESET))
+            unfinished.add(result.experiment, packed_result(result))
             return rows(places[number], experiments[number], result)
         except Exception as error:
             return error
@@ -112,7 +113,8 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
     def keep(number, data):
         """What a worker has packed stays as it is."""
         unfinished.add(experiments[number], data)
-        return rows(places[number], experiments[number], opened(experiments[number], data))
+        result = unfinished.opened(experiments[number], unpacked(data))
+        return rows(places[number], experiments[number], result)
 
     futures, done, lost, failed, first = {}, SimpleQueue(), Counter(), 0, None
     with (

@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import hashlib
 import os
 import shutil
 import tempfile
@@ -12,53 +11,58 @@ from pathlib import Path
 
 from netlab.engines import files, recorded
 from netlab.engines.cache import cache_folder, own_cache
-from netlab.errors import NetlabError
+from netlab.engines.result_store import OWN, ResultStore, engine_key
+from netlab.errors import EngineError, NetlabError
 from netlab.running.progress import kernel_shell
 from netlab.running.result import Result
 
 WEEK_S = 7 * 86_400
+NAMES = rf"{OWN}|[0-9a-f]{{16}}\.json\.xz"  # the latter of netlab 0.2
 
 
 class UnfinishedSweep:
-    """The results of an engine's unfinished sweeps, a file each; deleted after a week."""
+    """The results of an engine's unfinished sweeps; deleted after a week."""
 
     def __init__(self, engine):
-        self.engine, self.folder, self.kept = engine, cache_folder() / "sweeps", True
+        self.engine, self.key = engine, engine_key(engine.name, engine.digest)
+        self.store, self.kept = ResultStore(cache_folder() / "sweeps"), True
         self.lock = threading.Lock()
         self.again = 0  # how many were found among those of the notebook's complete sweeps
-        if self.folder.is_dir():
+        if self.store.place.is_dir():
             with contextlib.suppress(OSError):  # the folder is not netlab's
                 own_cache()
-                files.prune(self.folder, r"[0-9a-f]{16}\.json\.xz", older_s=WEEK_S)
-
-    def path(self, experiment):
-        identity = f"{self.engine.name} {self.engine.digest}\n{experiment.to_json()}"
-        return self.folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:16]}.json.xz"
+                files.prune(self.store.place, NAMES, older_s=WEEK_S)
 
     def find(self, experiment):
         """The result of an experiment; None where there is none, or its file is damaged."""
-        path = self.path(experiment)
-        for place in (path, *sessions(experiment, path.name)):
+        for store in (self.store, *sessions(experiment)):
             try:
-                result = opened(experiment, place.read_bytes())
-            except (OSError, ValueError, LookupError, TypeError, AttributeError):
+                if record := store.find(experiment, self.key):
+                    result = self.opened(experiment, record)
+                    self.again += store is not self.store
+                    return result
+            except (EngineError, ValueError, LookupError, TypeError, AttributeError):
                 continue
-            self.again += place != path
-            return result
         return None
+
+    def opened(self, experiment, record):
+        """The `Result` in a record, which is recorded where NETLAB_RECORD asks for it."""
+        result = Result(experiment, record["raw"], record["commands"], record["provenance"])
+        recorded.record_if_wanted(result, self.engine)
+        return result
 
     def add(self, experiment, data):
         """Keep a packed result, from any thread; where that is impossible, one warning says so."""
         try:
             own_cache()
-            files.write(self.path(experiment), data)
+            files.write(self.store.path(experiment, self.key), data)
         except (OSError, NetlabError) as error:
             with self.lock:
                 first, self.kept = self.kept, False
             if first:
                 why = getattr(error, "strerror", error)
                 warnings.warn(
-                    f"results cannot be kept in {self.folder} ({why}): interrupted, this"
+                    f"results cannot be kept in {self.store.place} ({why}): interrupted, this"
                     " sweep will start anew. NETLAB_CACHE names another folder.",
                     stacklevel=3,
                 )
@@ -66,10 +70,10 @@ class UnfinishedSweep:
     def remove(self, experiments):
         """Delete what was kept of a complete sweep, or move it to what this notebook keeps."""
         for experiment in experiments:
-            path = self.path(experiment)
+            path = self.store.path(experiment, self.key)
             with contextlib.suppress(OSError):
-                for kept in sessions(experiment, path.name):
-                    shutil.move(path, kept)
+                for session in sessions(experiment):
+                    shutil.move(path, session.place)
                 path.unlink(missing_ok=True)
 
     def tell(self, found, total):
@@ -81,21 +85,13 @@ class UnfinishedSweep:
             " experiment gives the same numbers; a restarted kernel measures them again"
         )
         kept = f"goes on where it was interrupted, {found} of {total} runs were kept in"
-        print("sweep:", own if self.again else f"{kept} {self.folder}")
+        print("sweep:", own if self.again else f"{kept} {self.store.place}")
 
 
-def opened(experiment, data):
-    """The `Result` of an experiment that was packed by `recorded.packed`."""
-    found = recorded.unpacked(data)
-    result = Result(experiment, found["raw"], found["commands"], found["provenance"])
-    recorded.record_if_wanted(result)
-    return result
-
-
-def sessions(experiment, name):
-    """Where a notebook keeps the file of an experiment that repeats: a list of one, or none."""
+def sessions(experiment):
+    """Where a notebook keeps an experiment that repeats: a list of one store, or none."""
     repeats = experiment.clock == "virtual"
-    return [session_folder() / name] if kernel_shell() and repeats else []
+    return [ResultStore(session_folder())] if kernel_shell() and repeats else []
 
 
 @functools.cache

@@ -21,7 +21,8 @@ import netlab as nl
 from netlab.course import invented
 from netlab.course.grading.batch import Batch
 from netlab.course.sets import source
-from netlab.engines import files, recorded
+from netlab.engines import files
+from netlab.engines.result_store import packed_result
 from tests.course import small
 
 SET, CLASS = os.environ.get("SET"), int(os.environ.get("CLASS", 60))
@@ -32,10 +33,10 @@ KILLED_AT = 0.3  # of all runs
 EVERY_S = 20
 STAND_IN = """
 from pathlib import Path
-from netlab.engines import recorded
+from netlab.engines.result_store import unpacked
 from netlab.running import executors
 from netlab.running.result import Result
-kept = recorded.unpacked(Path("kept").read_bytes())
+kept = unpacked(Path("kept").read_bytes())
 executors.run_on = lambda experiment, engine: Result(
     experiment, kept["raw"], kept["commands"], kept["provenance"]
 )
@@ -91,7 +92,7 @@ class Watch(threading.Thread):
     def run(self):
         while not self.ended.wait(EVERY_S):
             taken = [psutil.Process(pid).memory_info().rss / 1e6 for pid in self.pids]
-            done = sum(1 for _ in self.folder.glob("*.json.xz"))
+            done = sum(1 for _ in self.folder.glob("*.zip"))
             self.seen.append((done, *taken))
             print(f"{time.strftime('%X')} {done} runs; client, scheduler: {taken} MB", flush=True)
 
@@ -107,7 +108,7 @@ def test_ten_thousand_runs(tmp_path, monkeypatch):
         write(path, *what)
 
     monkeypatch.setattr("netlab.running.unfinished.files.write", counted)
-    (tmp_path / "kept").write_bytes(recorded.packed(nl.run(pinged("1ms", "10mbit"))))
+    (tmp_path / "kept").write_bytes(packed_result(nl.run(pinged("1ms", "10mbit"))))
     (tmp_path / "preload.py").write_text(STAND_IN if "STAND_IN" in os.environ else "")
     with (
         two_workers(tmp_path) as (address, processes, kill),

@@ -4,7 +4,7 @@ import pytest
 
 from netlab import EngineError
 from netlab.cli import doctor
-from netlab.engines import recorded
+from netlab.engines import result_store
 from netlab.engines.guest import GuestEngine
 
 
@@ -33,9 +33,9 @@ def test_an_engine_that_is_damaged_is_told_so(monkeypatch, tmp_path):
 @pytest.fixture
 def published(monkeypatch, tmp_path):
     """Makes this the published numbers; a reference run gives ffff."""
-    monkeypatch.setattr(recorded, "PUBLISHED", tmp_path / "reference.json")
+    monkeypatch.setattr(result_store, "PUBLISHED", tmp_path / "reference.json")
     monkeypatch.setattr(doctor, "reference_run", lambda engine: "ffff")
-    return lambda numbers: recorded.PUBLISHED.write_text(json.dumps(numbers))
+    return lambda numbers: result_store.PUBLISHED.write_text(json.dumps(numbers))
 
 
 def test_numbers_that_are_not_the_published_ones_are_noticed(published):

@@ -26,7 +26,6 @@ from tests.course.test_adapters import EVERYBODY, RUNNER
 from tests.engines.guest.engines_in_files import small as small_engine
 
 TREASURE = "a year of work\n"
-RECORD = Path("data/records/c5c31f25827656cc.json.xz").absolute()
 # OUT is the place; each command also has the file in it that it would write.
 FILES = {
     "grade": ("course grade ps1 submitted --work work --course course -o OUT", ""),
@@ -111,7 +110,7 @@ def inputs():
     for name in ("netlab_tcp-1-py3-none-any.whl", "netlab_engine-1-py3-none-any.whl"):
         (home / "dist" / name).write_bytes(b"PK")
     nbformat.write(nbformat.v4.new_notebook(), home / "nb.ipynb")
-    described = json.dumps(recorded.read(RECORD)["experiment"])
+    described = recorded.records().entries()[0][1].experiment
     (home / "experiment.json").write_text(described)
     small_engine(home / "cache")
     yield home

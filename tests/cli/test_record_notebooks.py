@@ -44,7 +44,7 @@ def write(place, name, *runs):
 
 
 def stored():
-    return {path.name: path.read_bytes() for path in recorded.folder().iterdir()}
+    return {path.name: path.read_bytes() for path in recorded.records().place.iterdir()}
 
 
 @pytest.fixture
@@ -84,14 +84,15 @@ def test_it_keeps_what_every_experiment_left_and_shows_what_cells_showed(record,
     assert record("notebooks/a.ipynb") == [NEW("a", 1, 0)]
     assert stored() == files, "nothing changed where nothing changed"
     assert record() == [NEW("a", 1, 0), NEW("b", 1, 0), "2 records, 1 removed"]
-    del files[recorded.path_of(live.experiment).name]
-    assert stored() == files and (place / "notebooks/b.ipynb").read_bytes() == shown
+    assert recorded.records().find(live.experiment) is None
+    assert {*stored()} == {*files} == {"a.zip", "b.zip"} and stored()["b.zip"] == files["b.zip"]
+    assert (place / "notebooks/b.ipynb").read_bytes() == shown
 
 
 def test_a_notebook_that_fails_leaves_the_records_alone(record, place):
     write(place, "a.ipynb", one(), "1 / 0")
     assert "a.ipynb, cell 3: ZeroDivisionError: division by zero" in record()[0]
-    assert not recorded.folder().exists()
+    assert not recorded.records().place.exists()
 
 
 @pytest.mark.long

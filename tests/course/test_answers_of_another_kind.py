@@ -11,14 +11,12 @@ import functools
 import io
 import json
 import linecache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-import netlab as nl
 from netlab.course.checks.comparison import compare
 from netlab.course.checks.forms import form
 from netlab.course.sets import source
@@ -34,10 +32,10 @@ VERDICTS = "Not yet: ", "No answer yet: "
 @functools.cache
 def result(*kinds):
     """A result, as it was measured once, of an experiment with such traffic."""
-    for path in sorted((Path(nl.__file__).parents[1] / "data/records").glob("*.json.xz")):
-        kept = recorded.read(path)
-        if tuple(one["kind"] for one in kept["experiment"]["traffic"]) == kinds:
-            about = Experiment.from_json(json.dumps(kept["experiment"]))
+    for archive, entry in recorded.records().entries():
+        about = json.loads(entry.experiment)
+        if tuple(one["kind"] for one in about["traffic"]) == kinds:
+            kept, about = archive.record(entry), Experiment.from_json(entry.experiment)
             return Result(about, *(kept[part] for part in ("raw", "commands", "provenance")))
     raise LookupError(f"no record of {kinds}")
 

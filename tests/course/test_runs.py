@@ -30,7 +30,8 @@ def outside(tmp_path, monkeypatch):
             raise GuestError("its limit of wall-clock seconds has passed")
         if experiment.seed == 13:
             raise CommandError("a program failed", "ping", "", 1)
-        about = {"virtual_s": 1.0, "wall_s": said.wall_s, "engine_digest": engine.digest}
+        about = {"virtual_s": 1.0, "wall_s": said.wall_s}
+        about |= {"engine": engine.name, "engine_digest": engine.digest}
         raw = {"ping.txt": said.letter * said.printed}
         return SimpleNamespace(raw=raw, commands=[], provenance=about, experiment=experiment)
 
@@ -108,7 +109,7 @@ def slow(seconds, function, outside):
 
 
 @pytest.mark.parametrize(
-    ("of", "name"), [(nl.Experiment, "from_json"), (runs.recorded, "write"), (runs, "size")]
+    ("of", "name"), [(nl.Experiment, "from_json"), (runs, "packed_result"), (runs, "size")]
 )
 def test_all_that_an_experiment_takes_counts(outside, monkeypatch, of, name):
     """Validation, keeping and forming, whether it is then refused or not."""

@@ -17,7 +17,7 @@ from tests.cli.test_outputs import full_disk
 
 FOREIGN = (  # names that begin as netlab's do
     *("kernel-6.1", "kernel-0123456789abc", "rootfs-old", "jail-notes", "jail-python-mine"),
-    *("making-of", "making-a-film-1", "sweeps/thesis.json.xz", "evidence/photo.jpg"),
+    *("making-of", "making-a-film-1", "sweeps/thesis.zip", "evidence/photo.jpg"),
 )
 
 
@@ -35,7 +35,7 @@ def mine(folder):
 
 
 NAMED_ALIKE = (  # by a student: what netlab would remove from a cache of its own
-    "sweeps/0123456789abcdef.json.xz",
+    "sweeps/0123456789abcdef-guest.zip",
     *(f"evidence/20260101-0000{number:02d}-photo.jpg" for number in range(60)),
     "making-pictures/file",
     "kernel-0123456789ab/file",

@@ -1,7 +1,5 @@
 """Results of earlier runs: found again whole, or refused in words."""
 
-import json
-import lzma
 from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
@@ -12,6 +10,7 @@ from netlab import engines
 from netlab.engines import recorded
 from netlab.engines.guest import GuestEngine
 from netlab.engines.recorded import RecordedEngine
+from netlab.engines.result_store import packed_result, result_name
 
 PATH = nl.wan("100mbit", "20ms", "0.1%")
 TRAFFIC = (
@@ -69,7 +68,8 @@ def test_it_gives_the_very_same_result_and_one_line_says_where_it_is_from(
     told = ran.provenance
     assert again.provenance == told | {"recorded": True} and "recorded" not in told
     took = f"{told['virtual_s']:.0f} virtual s, which took {told['wall_s']:.0f} s"
-    said = f"of earlier runs on guest {told['engine_digest']}"
+    said = f"of earlier runs on guest {result_name(told['engine_digest'])}"
+    assert said.endswith(repr(ran).rstrip(">").rpartition(" ")[2])
     assert capsys.readouterr().out == f"recorded: 1 result {said} ({took})\n"
     again.save(tmp_path / "kept")
     assert nl.load(tmp_path / "kept").provenance["recorded"] is True
@@ -111,7 +111,7 @@ def test_what_was_never_recorded_is_refused_with_the_nearest_and_how_to_get_an_e
     with pytest.raises(nl.EngineError, match=r"\n- traffic.0.parallel = 2\n"):
         nl.sweep(cell, parallel=[1, 2, 3], seeds=[2], engine="recorded")
     assert capsys.readouterr().out == ""
-    assert len(list(records[0].glob("*.json.xz"))) == len(list(records[0].iterdir())) == 5
+    assert len(list(records[0].glob("*.zip"))) == len(list(records[0].iterdir())) == 5
 
 
 def test_a_folder_without_records_is_refused(place):
@@ -120,63 +120,12 @@ def test_a_folder_without_records_is_refused(place):
     assert str(place) in str(refused.value)
 
 
-def cut(content):
-    return content[: len(content) // 2]
-
-
-def without(key):
-    def change(content):
-        kept = json.loads(lzma.decompress(content))
-        del kept[key]
-        return lzma.compress(json.dumps(kept).encode())
-
-    return change
-
-
-DAMAGE = {
-    "cut": cut,
-    "empty": lambda content: b"",
-    "not xz": lzma.decompress,
-    "not JSON": lambda content: lzma.compress(cut(lzma.decompress(content))),
-    "not text": lambda content: lzma.compress(content),
-    "a list": lambda content: lzma.compress(b'["experiment", "commands", "provenance", "raw"]'),
-    "without raw": without("raw"),
-    "without provenance": without("provenance"),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_a_damaged_file_is_refused_by_name(records, place, damage):
-    file = recorded.path_of(EXPERIMENT)
-    file.write_bytes(damage((records[0] / file.name).read_bytes()))
-    for seed in (1, 2):  # it is the one asked for, or one looked through for the nearest
-        with pytest.raises(nl.EngineError, match=r"NETLAB_RECORD=on") as refused:
-            nl.run(EXPERIMENT, seed=seed, engine="recorded")
-        assert str(file) in str(refused.value)
-
-
 def test_a_file_under_the_name_of_another_experiment_does_not_pass_for_it(records, place):
-    other = recorded.path_of(EXPERIMENT.but(seed=2))
-    other.write_bytes((records[0] / recorded.path_of(EXPERIMENT).name).read_bytes())
+    store, seconds = recorded.records(), EXPERIMENT.but(seed=2)
+    store.path(seconds, "guest").write_bytes(packed_result(records[1]))
     with pytest.raises(nl.EngineError, match=r"\n- seed = 1\n"):
-        nl.run(EXPERIMENT, seed=2, engine="recorded")
+        nl.run(seconds, engine="recorded")
     assert nl.run(EXPERIMENT, engine="recorded").raw == records[1].raw, "it is found by what it is"
-
-
-def test_a_file_is_read_once_and_again_when_it_has_changed(records, place, monkeypatch):
-    for seed in (2, 3):
-        result = nl.Result(EXPERIMENT.but(seed=seed), *(vars(records[1])[key] for key in KEPT))
-        recorded.record(result)
-    read, original = [], recorded.read
-    monkeypatch.setattr(recorded, "read", lambda path: read.append(path) or original(path))
-    for _ in range(3):
-        with pytest.raises(nl.EngineError, match="not among the recorded ones"):
-            nl.run(EXPERIMENT, engine="recorded")
-    assert sorted(read) == sorted(place.iterdir())
-    changed = place / recorded.path_of(EXPERIMENT.but(seed=3)).name
-    recorded.write(records[1], changed)
-    assert nl.run(EXPERIMENT, engine="recorded").raw == records[1].raw
-    assert read[2:] == [changed, changed], "once to compare, once for what it holds"
 
 
 def test_sysctls_in_another_order_are_the_same_experiment(records, place):
@@ -184,25 +133,32 @@ def test_sysctls_in_another_order_are_the_same_experiment(records, place):
     orders = pairs, pairs[::-1]
     one, other = (EXPERIMENT.but(topology=PATH.tuned(dict(order))) for order in orders)
     assert one == other
-    recorded.record(nl.Result(one, records[1].raw, records[1].commands, records[1].provenance))
+    kept = nl.Result(one, records[1].raw, records[1].commands, records[1].provenance)
+    recorded.records().record(kept)
+    assert recorded.records().find(other)["raw"] == kept.raw, "and that without comparing all"
     assert nl.run(other, engine="recorded").raw == records[1].raw
 
 
 def test_recording_again_replaces_what_came_out_differently_or_is_damaged(records, place):
-    ran, path = records[1], place / recorded.path_of(EXPERIMENT).name
+    ran, store = records[1], recorded.records()
 
-    def kept(raw, wall_s, engine="guest"):
-        again = ran.provenance | {"wall_s": wall_s, "engine_digest": engine}
-        recorded.record(nl.Result(EXPERIMENT, raw, ran.commands, again))
-        assert [file.name for file in place.iterdir()] == [path.name]
-        return recorded.read(path)["provenance"]["wall_s"]
+    def kept(raw, wall_s, engine="0123456789ab", clock="virtual"):
+        again = ran.provenance | {"wall_s": wall_s, "engine_digest": engine, "clock": clock}
+        store.record(nl.Result(EXPERIMENT, raw, ran.commands, again))
+        return store.find(EXPERIMENT)["provenance"]["wall_s"]
 
+    other = {name: text + " " for name, text in ran.raw.items()}
     assert kept(ran.raw, 1.0) == 1.0
     assert kept(ran.raw, 2.0) == 1.0, "the same output again: the file stays"
     assert kept(ran.raw, 3.0, "another") == 3.0
-    assert kept({name: text + " " for name, text in ran.raw.items()}, 4.0, "another") == 4.0
+    assert kept(ran.raw, 4.0, "37205abcba6a") == 4.0
+    assert kept(ran.raw, 5.0, "3865cb04bf3b") == 4.0, "its engine leaves the same bytes"
+    assert kept(other, 6.0, "3865cb04bf3b") == 6.0
+    (path,) = place.glob("*-8b5bb12e430a.zip")
     path.write_bytes(b"damaged")
-    assert kept(ran.raw, 5.0) == 5.0
+    assert kept(ran.raw, 7.0, "3865cb04bf3b") == 7.0
+    assert kept(ran.raw, 8.0, None, "real") == 8.0
+    assert kept(other, 9.0, None, "real") == 9.0
 
 
 @pytest.mark.parametrize(
@@ -231,9 +187,9 @@ def test_what_another_engine_left_is_said_to_be_where_a_guest_is_here(
     records, place, capsys, monkeypatch
 ):
     """... whose live numbers stand beside them."""
-    ran, here = records[1], nl.engines.pick("guest").digest
+    ran, here = records[1], result_name(nl.engines.pick("guest").digest)
     of_another = ran.provenance | {"engine_digest": "0123456789ab"}
-    recorded.record(nl.Result(EXPERIMENT, ran.raw, ran.commands, of_another))
+    recorded.records().record(nl.Result(EXPERIMENT, ran.raw, ran.commands, of_another))
     nl.run(EXPERIMENT, engine="recorded")
     said = capsys.readouterr().out
     assert said.startswith("recorded: 1 result of earlier runs on guest 0123456789ab (")
@@ -249,7 +205,7 @@ def test_threads_that_record_the_same_do_not_meet(records, place, capsys):
     of_mininet = ran.provenance | {"engine": "mininet", "engine_digest": None}
     result = nl.Result(EXPERIMENT, ran.raw, ran.commands, of_mininet)
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(recorded.record, [result] * 12))
+        list(pool.map(recorded.records().record, [result] * 12))
     assert len(list(place.iterdir())) == 1
     assert nl.run(EXPERIMENT, engine="recorded").raw == ran.raw
     assert "earlier runs on mininet (" in capsys.readouterr().out
@@ -265,4 +221,5 @@ def test_a_run_leaves_no_record_unless_it_is_wanted_and_has_succeeded(place, mon
     assert not list(place.iterdir())
     monkeypatch.setattr(RecordedEngine, "recall", lambda *_: pytest.fail("one was read"))
     assert nl.run(one, engine="recorded").provenance["engine"] == "guest"
-    assert [file.name for file in place.iterdir()] == [recorded.path_of(one).name]
+    (archive, entry), path = *recorded.records().entries(), *place.iterdir()
+    assert nl.Experiment.from_json(entry.experiment) == one and archive.path == path

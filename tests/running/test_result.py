@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -154,9 +153,9 @@ def test_what_was_printed_is_saved_to_the_byte(tmp_path):
 
 def of_records():
     """Two results, without an engine."""
-    for path in sorted(Path("data/records").glob("*.json.xz"))[:2]:
-        kept = recorded.read(path)
-        experiment = nl.Experiment.from_json(json.dumps(kept["experiment"]))
+    entries = recorded.records().entries()
+    for archive, entry in (entries[0], entries[-1]):
+        kept, experiment = archive.record(entry), nl.Experiment.from_json(entry.experiment)
         yield Result(experiment, kept["raw"], kept["commands"], kept["provenance"])
 
 

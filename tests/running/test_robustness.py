@@ -1,9 +1,8 @@
-import json
-
 import pytest
 
 import netlab as nl
 from netlab.engines import recorded
+from netlab.engines.cache import cache_folder
 from netlab.engines.recorded import SECOND
 from netlab.running import robustness as module
 
@@ -36,25 +35,32 @@ def test_each_variant_is_another_experiment_and_the_link_limits_all(records, mon
     assert list(table.holds[:3]) == ["2 of 2"] * 3
     assert (table.lowest[:3] <= table["median"][:3]).all()
     assert (table["median"][:3] <= table.highest[:3]).all()
-    kept = [recorded.read(path)["experiment"] for path in records.glob("*.json.xz")]
+    store, other = recorded.records(), recorded.records(SECOND)
+    kept = [record["experiment"] for record in store.records()]
     assert len(kept) == 6
     assert sorted(one["traffic"][0]["time"] for one in kept) == [3] * 4 + [6] * 2
     noisy = [one for one in kept if one["topology"]["hosts"][0].get("noise") == "10us"]
     assert sorted(one["seed"] for one in noisy) == [1, 2]
-    other = records / SECOND  # and another kernel's are read from there
-    other.mkdir()
-    for path in records.glob("*.json.xz"):  # as if they came from another kernel
-        kept = recorded.read(path)
-        if kept["experiment"]["traffic"][0]["time"] == 3:
-            experiment = nl.Experiment.from_json(json.dumps(kept["experiment"]))
-            about = kept["provenance"] | {"kernel": "9.9.9"}
-            result = nl.Result(experiment, kept["raw"], kept["commands"], about)
-            recorded.write(result, other / path.name)
+    about = {"kernel": "9.9.9"}  # as if they came from another kernel, and are read from there
+    of_other = [one | {"provenance": one["provenance"] | about} for one in store.records()]
+    other.pack([one for one in of_other if one["experiment"]["traffic"][0]["time"] == 3], "one")
     monkeypatch.setenv("NETLAB_RECORD", "off")
     table = nl.robustness(duel, total, engine="recorded", **TRIED)
     assert table.loc["Linux 9.9.9", "seeds"] == 2
     assert table.loc["Linux 9.9.9", "median"] == table.loc["as it is", "median"]
-    assert recorded.folder() == records, "and what is recorded next goes to its own place"
+
+
+def test_the_records_of_another_kernel_are_of_its_engine_alone(records, monkeypatch):
+    """... whatever other threads record meanwhile."""
+    engine, result = nl.engines.pick("guest"), nl.run(duel(), engine="guest")
+    monkeypatch.setenv("NETLAB_RECORD", "live")
+    monkeypatch.setenv("NETLAB_SECOND_CACHE", str(cache_folder()))
+    other = recorded.second_kernel()
+    recorded.record_if_wanted(result, engine)
+    assert len(list(records.iterdir())) == 1
+    nl.sweep(duel, seeds=[5], engine=other)
+    assert [one["experiment"]["seed"] for one in other.records.records()] == [5]
+    assert [one["experiment"]["seed"] for one in recorded.records().records()] == [1]
 
 
 @pytest.mark.parametrize("asked", [True, False])
@@ -73,9 +79,7 @@ def test_offload_is_a_variant_where_it_is_asked_for(monkeypatch, asked):
 
 
 def test_without_a_record_of_another_kernel_it_says_so_in_a_line(records, capsys):
-    (records / SECOND).mkdir()
-    kept = nl.run(duel(), seed=1)
-    recorded.write(kept, records / SECOND / "1.json.xz")
+    recorded.records(SECOND).record(nl.run(duel(), seed=1))
     capsys.readouterr()
     found = module.on_second_kernel(lambda variant: duel(), [99], {})
     assert found == (None, "another kernel")

@@ -17,8 +17,8 @@ import pandas as pd
 import pytest
 
 import netlab as nl
-from netlab.engines import recorded
 from netlab.engines.guest import GuestEngine
+from netlab.engines.result_store import packed_result
 from netlab.running.executors import identity, measure
 from netlab.running.result import Result
 from netlab.running.rows import Rows
@@ -121,7 +121,7 @@ def test_an_interrupted_sweep_goes_on_where_it_was(
 
     with pytest.raises(KeyboardInterrupt):
         nl.sweep(transfer, **AXES, executor=Here(interrupt))
-    assert len(list(place.glob("*.json.xz"))) == last
+    assert len(list(place.glob("*.zip"))) == last
     monkeypatch.setenv("NETLAB_PROGRESS", "on")
     monkeypatch.setenv("NETLAB_RECORD", "on")
     monkeypatch.setenv("NETLAB_RECORDS", str(tmp_path / "records"))
@@ -149,12 +149,12 @@ def test_nothing_is_lost_when_the_process_is_killed(grid, place, number):
         [sys.executable, "-c", INTERRUPTED, place.parent], stderr=subprocess.DEVNULL
     )
     deadline = time.monotonic() + 120
-    while not list(place.glob("*.json.xz")) and time.monotonic() < deadline:
+    while not list(place.glob("*.zip")) and time.monotonic() < deadline:
         time.sleep(0.01)
         assert process.poll() is None
     process.send_signal(number)
     assert process.wait(300) != 0, "it was ended before its end"
-    kept = len(list(place.glob("*.json.xz")))
+    kept = len(list(place.glob("*.zip")))
     resumed = nl.sweep(transfer, **AXES, executor=(rest := Here()))
     assert kept and rest.ran == len(grid) - kept
     pd.testing.assert_frame_equal(resumed, grid, check_exact=True)
@@ -224,7 +224,7 @@ def test_a_dask_cluster_loses_a_worker_and_no_run(grid, place, tmp_path):
     ):
 
         def kill():
-            while not list(place.glob("*.json.xz")):
+            while not list(place.glob("*.zip")):
                 time.sleep(0.01)
             client.submit(os._exit, 1, priority=100, pure=False)
 
@@ -335,7 +335,7 @@ def test_a_sweep_holds_a_bounded_number_of_futures_and_tables(stand_in, monkeypa
 def test_what_is_kept_belongs_to_its_engine_and_lasts_a_week(grid, place):
     engine, experiment = nl.engines.pick("guest"), transfer("20ms", 1)
     kept, result = UnfinishedSweep(engine), nl.run(experiment)
-    kept.add(experiment, recorded.packed(result))
+    kept.add(experiment, packed_result(result))
     assert UnfinishedSweep(engine).find(experiment).raw == result.raw
     assert kept.find(experiment.but(seed=2)) is None
     other = type("Other", (), {"name": "guest", "digest": "0123"})()

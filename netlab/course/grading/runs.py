@@ -1,16 +1,15 @@
 """The experiments that graded notebooks ask for: each is run once, within limits, and kept."""
 
 import contextlib
-import hashlib
 import json
 import time
 
-from netlab.engines import recorded
+from netlab.engines import files
 from netlab.engines.cache import cache_folder
 from netlab.engines.jail.engine import MOST_OUTPUT_BYTES, JailedEngine
+from netlab.engines.result_store import ResultStore, engine_key, packed_result
 from netlab.errors import EngineError, GuestError, LimitError, NetlabError, SpecificationError
 from netlab.experiment import Experiment
-from netlab.running.executors import PRESET
 from netlab.running.run import run_on
 
 MOST_RUNS = 40  # of one notebook
@@ -34,8 +33,9 @@ class Runs:
     """
 
     def __init__(self, folder=None):
-        self.folder = folder or cache_folder() / "graded"
+        self.store = ResultStore(folder or cache_folder() / "graded")
         self.engine = JailedEngine()
+        self.key = engine_key(self.engine.name, self.engine.digest)
 
     def answer(self, text, spent):
         """Run a requested experiment (unchecked JSON); return the reply: `REPLY`, or ``error`` and
@@ -85,18 +85,16 @@ class Runs:
 
     def kept_or_run(self, experiment, spent):
         """A kept result counts with the wall time that its run took."""
-        path = self.path(experiment)
         limit_s = min(MOST_RUN_S, MOST_WALL_S - spent.get("wall_s", 0))
-        if not path.is_file():
-            return self.run(experiment, path, limit_s)
-        kept = recorded.read(path)
+        if not (kept := self.store.find(experiment, self.key)):
+            return self.run(experiment, limit_s)
         took_s = kept["provenance"]["wall_s"]
         if took_s >= limit_s:
             raise over_time()
         spent["wall_s"] = spent.get("wall_s", 0) + took_s
         return {key: kept[key] for key in REPLY}
 
-    def run(self, experiment, path, limit_s):
+    def run(self, experiment, limit_s):
         began_s = time.monotonic()
         try:
             result = run_on(experiment.but(wall_limit_s=limit_s), self.engine)
@@ -111,13 +109,9 @@ class Runs:
         found = {key: getattr(result, key) for key in REPLY}
         if size(found) <= MOST_RAW:
             with contextlib.suppress(NetlabError):  # a full disk is not the notebook's fault
-                recorded.write(result, path, PRESET)
+                path = self.store.path(experiment, self.key)
+                files.write(path, packed_result(result))
         return found
-
-    def path(self, experiment):
-        """Where the result of an experiment on this engine is kept."""
-        known = f"{self.engine.digest} {experiment.to_json()}"
-        return self.folder / f"{hashlib.sha256(known.encode()).hexdigest()[:24]}.json.xz"
 
 
 def take(spent, what, amount, most, words):
