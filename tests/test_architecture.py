@@ -59,6 +59,17 @@ def test_there_are_fewer_than_twenty_files_and_folders_at_the_top():
     assert len(names) < 20
 
 
+def test_running_is_fourteen_modules_that_the_glossary_names():
+    names = [name.split(".")[2] for name in MODULES if name.startswith("netlab.running.")]
+    glossary = (
+        (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("## Glossary")[1]
+    )
+    assert len(names) <= 14
+    for name in names:
+        word = name.removesuffix("s").replace("_", " ")
+        assert re.search(rf"^\|[^\n]*\b{word}", glossary, re.M), name
+
+
 def test_every_room_has_its_level():
     assert {room(module) for module in MODULES} - {"netlab"} == LEVEL.keys()
 

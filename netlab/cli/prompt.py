@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from netlab.engines.protocol import ignore
 from netlab.errors import ReadError
 from netlab.readers._common import read_file
-from netlab.running.terminal import one_line
+from netlab.running.job import one_line
 
 IPERF_S = 5  # that `iperf` sends; Mininet's [virtual s]
 LISTENS_S = 0.5  # by then iperf's server listens [virtual s]

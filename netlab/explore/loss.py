@@ -10,7 +10,7 @@ from netlab.explore._parts import add_points, checked, joined, real, steps, styl
 from netlab.models.argument_checks import model
 from netlab.plots._style import COLOURS
 from netlab.plots._words import plural, short_number, with_unit
-from netlab.running.rows import rows
+from netlab.running.result import rows
 
 HOVER = ["streams", "base_rtt_s", "mss_bytes", "bottleneck_bps", "seed"]
 COLUMNS = [*HOVER, "loss_rate", "received_bps"]

@@ -12,7 +12,7 @@ from netlab.explore._parts import add_points, checked, joined, real, styled, who
 from netlab.models import rtt_shares
 from netlab.plots._style import COLOURS, FAINT
 from netlab.plots._words import short_number
-from netlab.running.rows import rows
+from netlab.running.result import rows
 
 COLUMNS = ["seed", "flow", "streams", "base_rtt_s", "received_bps"]
 RATIOS = np.linspace(1, 8, 71)

@@ -11,8 +11,7 @@ from netlab import engines, units
 from netlab.algorithms.source import as_algorithm
 from netlab.errors import EmulationError, LinkWarning, SpecificationError
 from netlab.running.history import History
-from netlab.running.host_files import Files
-from netlab.running.job import EscapeFilter, Job, check_command, check_seconds, plain
+from netlab.running.job import EscapeFilter, Files, Job, check_command, check_seconds, plain
 from netlab.running.link_checks import RTT_MARGIN_S, check_delays, stalled
 from netlab.running.session import Session, alone, stoppable
 from netlab.running.terminal import Terminals, floor_to_tick

@@ -14,10 +14,9 @@ from netlab.engines import recorded
 from netlab.engines.result_store import packed_result, unpacked
 from netlab.errors import SpecificationError
 from netlab.experiment import Experiment
-from netlab.running.executors import workers_of
 from netlab.running.progress import counting
-from netlab.running.rows import Rows, rows, table_of, without_figures
-from netlab.running.run import on_engine, run_on
+from netlab.running.result import Rows, rows, table_of, without_figures
+from netlab.running.run import on_engine, run_on, workers_of
 from netlab.running.session import Stop
 from netlab.running.unfinished import UnfinishedSweep
 

@@ -10,11 +10,10 @@ import hashlib
 import re
 import shlex
 
-from netlab.description import short
 from netlab.engines.protocol import ignore
-from netlab.errors import CommandError, SpecificationError
+from netlab.errors import CommandError
 from netlab.readers.by_tool import read_printed
-from netlab.running.job import check_command, check_seconds, ending, plain, whole
+from netlab.running.job import check_command, check_seconds, ending, one_line, plain, whole
 from netlab.running.session import alone
 from netlab.topology.typed_tc import doubts
 
@@ -23,8 +22,6 @@ LEAVE_S = 0.1  # for the first words of what stays, and for its last before Ctrl
 LOOK_S = 0.01  # that one has to end, or to begin, which may do so just now [virtual s]
 OPENS_S = 60  # that bash may take to its first prompt [virtual s]
 KILLED = -9  # by SIGKILL; a Python in a browser has no names of signals
-MOST_KEYS = 4095  # that a terminal takes in a line [byte]
-STRAIGHT = str.maketrans("\u2018\u2019\u201c\u201d\xa0", "''\"\" ")
 # In the words of terminals (OSC 133) A is where a prompt begins and B where it ends. A program that
 # does not know the number cannot print a prompt; one that does only ends the wait for itself, and
 # says how. It is no secret: who types `echo $PS1` reads it.
@@ -284,15 +281,3 @@ class Terminals:
 def floor_to_tick(seconds):
     """Round down to the last look of an engine for Ctrl-C. [virtual s]"""
     return int(seconds / TICK_S) * TICK_S
-
-
-def one_line(line):
-    """The line, with the quotes and blanks that shells know; what nobody types is refused."""
-    if not isinstance(line, str) or not line.translate(STRAIGHT).replace("\t", "").isprintable():
-        raise SpecificationError(f"line = {short(line)}: one line, without control characters")
-    if len(line.encode(errors="replace")) > MOST_KEYS:
-        raise SpecificationError(
-            f"line = {short(line)}: a terminal takes {MOST_KEYS} bytes in a line; write longer ones"
-            " to a file"
-        )
-    return line.translate(STRAIGHT)

@@ -34,7 +34,7 @@ EVERY_S = 20
 STAND_IN = """
 from pathlib import Path
 from netlab.engines.result_store import unpacked
-from netlab.running import executors
+from netlab.running import run as executors
 from netlab.running.result import Result
 kept = unpacked(Path("kept").read_bytes())
 executors.run_on = lambda experiment, engine: Result(

@@ -19,9 +19,8 @@ import pytest
 import netlab as nl
 from netlab.engines.guest import GuestEngine
 from netlab.engines.result_store import packed_result
-from netlab.running.executors import identity, measure
-from netlab.running.result import Result
-from netlab.running.rows import Rows
+from netlab.running.result import Result, Rows
+from netlab.running.run import identity, measure
 from netlab.running.sweep import MOST_LOST
 from netlab.running.unfinished import WEEK_S, UnfinishedSweep
 from tests import cases
@@ -258,7 +257,7 @@ def stand_in(monkeypatch):
             raise nl.CommandError("thirteen", "ping", "", 1)
         return Result(experiment, kept.raw, kept.commands, kept.provenance)
 
-    monkeypatch.setattr("netlab.running.executors.run_on", again)
+    monkeypatch.setattr("netlab.running.run.run_on", again)
     return ran
 
 
@@ -308,7 +307,7 @@ def test_a_worker_that_came_later_with_another_engine_fails_its_runs():
 
 def test_a_sweep_holds_a_bounded_number_of_futures_and_tables(stand_in, monkeypatch):
     monkeypatch.setattr("netlab.running.sweep.MOST_SUBMITTED", 20)
-    monkeypatch.setattr("netlab.running.rows.TOGETHER", 40)
+    monkeypatch.setattr("netlab.running.result.TOGETHER", 40)
     alive, most, tables = weakref.WeakSet(), [], []
 
     class Counted(ThreadPoolExecutor):
