@@ -425,7 +425,7 @@ def test_results_are_dropped_as_they_come(monkeypatch, recalls):
         alive.add(result)
         return result
 
-    for module in ("sweep", "executors"):
+    for module in ("sweep", "run"):
         monkeypatch.setattr(f"netlab.running.{module}.run_on", again)
     nl.sweep(lambda: experiment, seeds=range(8), engine=Recalling())
     assert len(seen) == 8 and max(seen) <= recalls
