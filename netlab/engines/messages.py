@@ -158,6 +158,7 @@ class Printed(TypedDict):
 
 #: What may come before an answer: the first two from agents, the others from servers.
 EVENTS = Output, Tick, Waiting, Printed
+SHAPES = [get_type_hints(one) for one in EVENTS]
 #: By who answers: the agent; our end of a guest's channel; a server; the warden of a jail.
 AGENT = {
     "up": Question(Up, IsUp),
@@ -195,5 +196,5 @@ def is_event(message):
     return any(
         shape.keys() == message.keys()
         and all(isinstance(message[name], kind) for name, kind in shape.items())
-        for shape in map(get_type_hints, EVENTS)
+        for shape in SHAPES
     )

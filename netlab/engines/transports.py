@@ -176,7 +176,8 @@ class JsonLines:
                 return None
         if not 0 <= end <= self.most_bytes:
             raise TooMuch("it sent too long a message")
-        text, self.begun = self.begun[:end], self.begun[end + 1 :]
+        text = self.begun[:end]
+        del self.begun[: end + 1]
         return parsed(text)
 
     def _more(self, until):

@@ -234,17 +234,15 @@ with nl.Network(nl.wan("20mbit", "20ms"), engine="mininet") as net:
     net.type("h2", "cd /tmp; iperf3 -s", stays=True, show=len)
     assert net.type("h1", "iperf3 -c 10.0.0.2 -t 1; false", show=len).status == 1
     assert "terminated" in net.type("h2", "^C", show=len).text
-    net.press("h2", "echo ab\\x1b[DX\\r")
-    net.sleep(0.5)
     typed = net.type("h2", "pwd; pgrep -fc 'rcfile /dev/f[d]'", show=len)
-    print("typed", typed.output.split(), "aXb" in net.history.transcript)
+    print("typed", typed.output.split())
 """
 
 
 @pytest.mark.long
-def test_lines_and_keys_are_typed_on_two_bashes(machine):
+def test_lines_are_typed_on_two_bashes(machine):
     job = machine.run("pc", python(TYPED), echo=False, limit_s=120)
-    assert "typed ['/tmp', '2'] True" in job.text, job.text
+    assert "typed ['/tmp', '2']" in job.text, job.text
     assert left(machine) == []
 
 
