@@ -162,10 +162,14 @@ class ResultStore:
 
     def archives(self, begin=""):
         """Those of one result, the newest first, whose names begin so; then the others, by name."""
-        own = [path for path in files.named(self.place, OWN) if path.name.startswith(begin)]
-        shared = files.named(self.place, rf"(?!{OWN})[^.].*\.zip")
-        own = sorted(map(Archive, own), key=lambda archive: archive.version, reverse=True)
-        return own + [Archive(path) for path in shared]
+        own, shared = [], []
+        for path in files.named(self.place, r"[^.].*\.zip"):
+            with contextlib.suppress(FileNotFoundError):  # another process may just have packed it
+                if not re.fullmatch(OWN, path.name):
+                    shared.append(Archive(path))
+                elif path.name.startswith(begin):
+                    own.append(Archive(path))
+        return sorted(own, key=lambda one: one.version, reverse=True) + shared
 
     def entries(self):
         """Each archive with each of its entries."""

@@ -41,7 +41,7 @@ class UnfinishedSweep:
                     result = self.opened(experiment, record)
                     self.again += store is not self.store
                     return result
-            except (EngineError, ValueError, LookupError, TypeError, AttributeError):
+            except (EngineError, OSError, ValueError, LookupError, TypeError, AttributeError):
                 continue
         return None
 
