@@ -23,7 +23,7 @@ OURS = "netlab-line-"
 SHOWN = {"stream", "display_data", "update_display_data", "execute_result", "error"}
 _numbers = itertools.count(1)
 _listener = ContextVar("listener", default=None)
-_cell = [None, 0, 0.0]  # of a notebook, in which runs are drawn: how many, and since when
+_of_runs = [None, 0, 0.0]  # of a notebook, in which runs are drawn: how many, and since when
 
 
 def shown():
@@ -69,11 +69,11 @@ def _of_cell():
     """The name of a run's line, and when it begins: in a loop, after the first second, at once."""
     if not (cell := kernel_shell() and running_cell()):
         return dict(desc="Experiment:")
-    if cell != _cell[0]:
-        _cell[:] = cell, 0, time.monotonic()
-    _cell[1] += 1
-    ago_s = time.monotonic() - _cell[2]
-    name = f"Experiment {_cell[1]} of this cell:" if _cell[1] > 1 else "Experiment:"
+    if cell != _of_runs[0]:
+        _of_runs[:] = cell, 0, time.monotonic()
+    _of_runs[1] += 1
+    ago_s = time.monotonic() - _of_runs[2]
+    name = f"Experiment {_of_runs[1]} of this cell:" if _of_runs[1] > 1 else "Experiment:"
     return dict(desc=name, delay=max(0, 1 - ago_s))
 
 
