@@ -8,7 +8,7 @@ import importlib
 
 _NAMES = {
     "algorithms": "CongestionControl",
-    "course.checks.answers": "check",
+    "course.checks.check": "check",
     "course.checks.predictions": "you_said",
     "errors": (
         "AlgorithmError CommandError EmulationError EngineError GuestError LimitError LinkWarning"

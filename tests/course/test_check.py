@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab import check
-from netlab.course.checks.comparison import compare
-from netlab.course.checks.forms import form
-from netlab.course.checks.verdicts import Check
+from netlab.course.answers.forms import compare, form
+from netlab.course.answers.verdicts import Check
 from netlab.errors import SpecificationError
 
 finite = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**999), 2**999)

@@ -17,12 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import netlab as nl
-from netlab.course.checks.bounds import DEEPEST, PARTS, checked
-from netlab.course.checks.comparison import compare
-from netlab.course.checks.forms import form
-from netlab.course.checks.script import PHASES
+from netlab.course.answers.bounds import DEEPEST
+from netlab.course.answers.forms import KINDS, checked, compare, form
+from netlab.course.answers.script import PHASES
 from netlab.errors import NetlabError
 
+PARTS = {
+    kind: [field.alias or name for name, field in cls.model_fields.items() if name != "kind"]
+    for kind, cls in KINDS.items()
+}
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10)
 nested = st.recursive(
     scalars,

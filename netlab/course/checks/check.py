@@ -5,13 +5,13 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from numbers import Real
 from types import FunctionType
 
-from netlab.course.checks import forms, numbers, states
-from netlab.course.checks.bounds import failure
-from netlab.course.checks.comparison import KINDS, another_kind, compare, missing, named, taken_out
-from netlab.course.checks.descriptions import look_at_arguments
-from netlab.course.checks.figures import look_at_figure
-from netlab.course.checks.spelling import plain
-from netlab.course.checks.verdicts import CANNOT_VALIDATE, CannotValidate, Check
+from netlab.course.answers import forms, numbers
+from netlab.course.answers.bounds import failure
+from netlab.course.answers.descriptions import look_at_arguments
+from netlab.course.answers.forms import KINDS
+from netlab.course.answers.spelling import plain
+from netlab.course.answers.verdicts import CANNOT_VALIDATE, CannotValidate, Check
+from netlab.course.checks import states
 from netlab.course.graders_python import warn_of_foreign_modules
 from netlab.errors import SpecificationError
 
@@ -109,21 +109,27 @@ def check(
         return Check("wrong", 0, raised["text"]) if raised else states.check(given, state)
     form = raised or forms.form(given, None if call is None else [call])
     if call is not None and form["kind"] not in ("nothing", "error"):
-        (form,) = form.get("results") or [{"kind": "error", "text": another_kind(form, "function")}]
+        (form,) = form.get("results") or [no_function(form)]
     if right is OMITTED:
-        why = refused(form, "experiment" if arguments else allowed, unit)
-        if why or not arguments or form["kind"] != "experiment":
-            return Check("wrong", 0, why) if why else look_at(form, unit)
-        return look_at_arguments(form["json"], arguments)
+        answer = forms.answer(form)
+        why = refused(answer, "experiment" if arguments else allowed, unit)
+        if why or not arguments or answer.kind != "experiment":
+            return Check("wrong", 0, why) if why else answer.look(unit)
+        return look_at_arguments(answer.document, arguments)
     wrong = {str(hint): forms.form(one) for hint, one in (mistakes or {}).items()}
     spec = {"unit": unit, "within": within, "exact": exact, "mistakes": wrong}
-    found = compare(form, forms.form(right), spec | {"plausible": plausible})
+    found = forms.compare(form, forms.form(right), spec | {"plausible": plausible})
     if plausible and found.verdict in ("right", "close"):
         good = AS_ASKED if exact else PLAUSIBLE
         return Check("noted", 0, good if found.verdict == "right" else UNUSUAL)
     if call is not None and found.verdict == "right":
         return Check("right", 1, "for this example")
     return found
+
+
+def no_function(form):
+    """The form of an error, where a function was to be called."""
+    return {"kind": "error", "text": forms.answer(form).other_than(KINDS["function"])}
 
 
 def stands_for(given):
@@ -145,14 +151,16 @@ def is_checks_own(error):
 def refused(given, allowed, unit=""):
     """A hint where an answer is not among what is allowed; "" where it is."""
     kind, words = kind_allowed(allowed, unit)
-    given = taken_out(given, kind)
-    if not kind or given["kind"] in ("nothing", "error"):
+    if not kind:
         return ""
-    if given["kind"] != kind:
-        return "; ".join(filter(None, [another_kind(given, kind), words]))
+    given = given.taken_out_for(KINDS[kind])
+    if given.kind in ("nothing", "error"):
+        return ""
+    if given.kind != kind:
+        return "; ".join(filter(None, [given.other_than(KINDS[kind]), words]))
     if words and kind == "number":
-        return "" if allowed[0] <= float(given["value"]) <= allowed[1] else words
-    return "" if not words or plain(given["value"]) in map(plain, allowed) else words
+        return "" if allowed[0] <= float(given) <= allowed[1] else words
+    return "" if not words or plain(given.value) in map(plain, allowed) else words
 
 
 def kind_allowed(allowed, unit=""):
@@ -169,47 +177,3 @@ def kind_allowed(allowed, unit=""):
         f"check: allowed = {allowed!r}: one of {', '.join(KINDS)}; or two numbers, such as (0, 1);"
         ' or texts, such as ("rate", "delay")'
     )
-
-
-def look_at(given, unit):
-    """Whether an answer that is compared with nothing can be one."""
-    if why := missing(given):
-        return Check("nothing", 0, why)
-    match given:
-        case {"kind": "figure"}:
-            return look_at_figure(given)
-        case {"kind": "error", "text": why}:
-            pass
-        case {"kind": "other"}:
-            why = f"{named(given)}, which can be no answer"
-        case {"kind": "algorithm", "name": name, "failed": failed} if failed:
-            why = f"{name} fails: {failed}"
-        case {"kind": "number", "value": str()}:
-            why = "this is not a finite number"
-        case {"kind": "text"} if unit:
-            why = another_kind(given, "number")
-        case _:
-            return Check("noted", 0, f"this is {told(given, unit)}; it can be an answer")
-    return Check("wrong", 0, why)
-
-
-def told(given, unit):
-    """The kind of an answer, with its value or size."""
-    word = KINDS[given["kind"]]
-    match given:
-        case {"kind": "number", "value": value}:
-            return f"{word}, {numbers.readable(value, unit)}"
-        case {"kind": "truth", "value": value} | {"kind": "algorithm", "name": value}:
-            return f"{word}, {value}"
-        case {"kind": "text", "value": value}:
-            return f'{word}, "{value}"'
-        case {"kind": "function"}:
-            return f"{word} or class itself, not what it returns"
-        case {"kind": "experiment", "json": json}:
-            return f"{word} with the seed {json.get('seed')}"
-        case {"kind": "list" | "dict", "items": items}:
-            return f"{word} of {len(items)}"
-        case {"kind": "table", "columns": columns}:
-            rows = max(map(len, columns.values()), default=0)
-            return f"{word} of {rows} rows with the columns {', '.join(columns)}"
-    return word
