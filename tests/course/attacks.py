@@ -272,7 +272,7 @@ PATCHES = {
     "patches netlab": """
 import netlab.course.answers.forms as forms, netlab.course.checks.check as check, netlab.course.answers.bounds as bounds
 right = {"kind": "right", "verdict": "right", "share": 1, "points": 99}
-forms.form = forms.checked = forms.answer = bounds.refuse_too_much = check.refused = lambda *_, **__: right
+forms.form = forms.checked = forms.answer = forms.compare = bounds.refuse_too_much = check.refused = lambda *_, **__: right
 """,
     "patches builtins": """
 import builtins, json
