@@ -8,7 +8,7 @@ import importlib
 
 _NAMES = {
     "algorithms": "CongestionControl",
-    "course.checks.answers": "check",
+    "course.checks.check": "check check_kind check_run check_state",
     "course.checks.predictions": "you_said",
     "errors": (
         "AlgorithmError CommandError EmulationError EngineError GuestError LimitError LinkWarning"

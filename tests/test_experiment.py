@@ -106,8 +106,8 @@ def test_one_stream_with_buffers_of_two_bdp_is_limited_by_the_losses_of_its_star
         return nl.Experiment(nl.wan(buffers=52_428_800), nl.Iperf3("h1", "h2", time=time))
 
     bps = nl.sweep(lab10, time=[10], seeds=range(1, 4)).received_bps
-    # the queue overflows in slow start: where twice (most seeds), the window still grows at the end;
-    # where once, it fills the line
+    # the queue overflows in slow start: where twice, as with most seeds, the window still grows at
+    # the end; where once, it fills the line
     twice, once = bps.between(7.2e9, 7.5e9), bps.between(9.2e9, nl.models.goodput_bps(10e9))
     assert (twice | once).all() and twice.any()
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlab import units
-from netlab.course.checks.unit_names import known
+from netlab.course.answers.unit_names import known
 
 # Units and meanings: tc(8), iproute2, sections RATES, TIMES and SIZES.
 READ = {

@@ -205,5 +205,5 @@ def warn_of_foreign_modules():
     for name in sorted(filter(None, map(lacks, used - {"__main__", *sys.stdlib_module_names}))):
         WARNED.add(name)
         warnings.warn(
-            f"the grader has no {name}: a cell that imports or uses it fails there", stacklevel=3
+            f"the grader has no {name}: a cell that imports or uses it fails there", stacklevel=4
         )

@@ -17,8 +17,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from netlab.course.checks.comparison import compare
-from netlab.course.checks.forms import form
+from netlab.course.answers.forms import compare, form
 from netlab.course.sets import source
 from netlab.engines import recorded
 from netlab.experiment import Experiment

@@ -1,4 +1,5 @@
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -9,9 +10,8 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab import check
-from netlab.course.checks.comparison import compare
-from netlab.course.checks.forms import form
-from netlab.course.checks.verdicts import Check
+from netlab.course.answers.forms import compare, form
+from netlab.course.answers.verdicts import Check
 from netlab.errors import SpecificationError
 
 finite = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**999), 2**999)
@@ -474,6 +474,42 @@ def test_what_is_allowed(given, allowed, hint):
     found = check(given, allowed=allowed)
     assert outcome(found) == ("wrong" if hint else "noted", 0)
     assert found.hint == (hint or check(given).hint)
+
+
+RUN = experiment(seed=7)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (lambda: check(4, allowed=(0, 1)), lambda: nl.check_kind(4, (0, 1))),
+        (lambda: check("h1", unit="byte"), lambda: nl.check_kind("h1", unit="byte")),
+        (lambda: check(max, call=[1, 2], allowed="text"),
+         lambda: nl.check_kind(max, "text", call=[1, 2])),
+        (lambda: check(RUN, arguments=dict(seed=5)), lambda: nl.check_run(RUN, seed=5)),
+        (lambda: check(RUN, arguments=dict(seed=7)), lambda: nl.check_run(RUN, seed=7)),
+        (lambda: check(5, arguments=dict(seed=7)), lambda: nl.check_run(5, seed=7)),
+        (lambda: check(5, state=[1]), lambda: nl.check_state(5, [1])),
+    ],
+)  # fmt: skip
+def test_an_earlier_spelling_says_the_same_and_names_the_new_one(old, new):
+    with pytest.warns(PendingDeprecationWarning, match=f"write {new.__code__.co_names[1]}"):
+        earlier = old()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        now = new()
+        assert check(5, 5).verdict == "right"
+    assert (outcome(earlier), earlier.hint) == (outcome(now), now.hint)
+
+
+@pytest.mark.parametrize(
+    "ask", [nl.check_kind, nl.check_run, lambda given: nl.check_state(given, [])]
+)
+def test_each_check_says_that_a_name_has_no_value(ask):
+    found = ask(lambda: no_such_name)  # noqa: F821
+    assert outcome(found) == NONE and "no_such_name has no value" in found.hint
+    found = ask(lambda: 1 / 0)
+    assert outcome(found) == ("wrong", 0) and found.hint.startswith("ZeroDivisionError")
 
 
 def test_what_is_allowed_is_told_with_its_unit():

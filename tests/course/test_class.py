@@ -10,7 +10,7 @@ import shutil
 import pytest
 
 from netlab.course import adapters, invented
-from netlab.course.checks.forms import form
+from netlab.course.answers.forms import form
 from netlab.course.grading import marking, worker
 from netlab.course.grading.batch import NOTHING_NEW, OLD, Batch
 from netlab.course.grading.executed import Executed

@@ -15,14 +15,18 @@ import plotly.io
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 import netlab as nl
-from netlab.course.checks.bounds import DEEPEST, PARTS, checked
-from netlab.course.checks.comparison import compare
-from netlab.course.checks.forms import form
-from netlab.course.checks.script import PHASES
+from netlab.course.answers.bounds import DEEPEST
+from netlab.course.answers.forms import ANSWER, KINDS, checked, compare, form
+from netlab.course.answers.script import PHASES
 from netlab.errors import NetlabError
 
+PARTS = {
+    kind: [field.alias or name for name, field in cls.model_fields.items() if name != "kind"]
+    for kind, cls in KINDS.items()
+}
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=10)
 nested = st.recursive(
     scalars,
@@ -478,3 +482,26 @@ def test_what_is_no_form_is_refused(data):
     with pytest.raises(NetlabError) as refused:
         checked(data)
     assert len(str(refused.value)) < 1000 and str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        items(*[{}] * 99_000),
+        table(a=[[]] * 99_000),
+        {"kind": "function", "results": [{}] * 99_000},
+        {"kind": "figure", "traces": [{}] * 99_000, "xaxis": 5, "yaxis": 5},
+        form(Halves) | {"trace": [[]] * 99_000},
+    ],
+)
+def test_of_many_mistakes_in_a_form_the_first_is_enough(data):
+    with pytest.raises(ValidationError) as refused:
+        ANSWER.validate_python(data)
+    assert refused.value.error_count() < 20
+
+
+def test_every_kind_has_words_and_converts_nothing():
+    assert len({kind.words for kind in KINDS.values()}) == len(KINDS)
+    for name, kind in KINDS.items():
+        assert kind.__name__.lower() == name and kind.__doc__
+        assert kind.model_config["strict"] and kind.model_config["extra"] == "forbid"

@@ -11,9 +11,9 @@ from numbers import Real
 import pandas as pd
 
 from netlab import units
-from netlab.course.checks import numbers
-from netlab.course.checks.spelling import NUMBER, is_truth, plain
-from netlab.course.checks.unit_names import known
+from netlab.course.answers import numbers
+from netlab.course.answers.spelling import NUMBER, is_truth, plain
+from netlab.course.answers.unit_names import known
 from netlab.course.texts import in_a_cell
 from netlab.errors import SpecificationError
 

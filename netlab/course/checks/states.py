@@ -13,7 +13,7 @@ import shlex
 import warnings
 
 from netlab import units
-from netlab.course.checks.verdicts import Check
+from netlab.course.answers.verdicts import Check
 from netlab.errors import ReadError, ReadWarning, SpecificationError
 from netlab.readers import read_iperf3, read_ping
 from netlab.running.history import History

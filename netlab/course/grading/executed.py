@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field
 
-from netlab.course.checks.bounds import checked
+from netlab.course.answers.forms import checked
 from netlab.course.grading.networks import Networks
 from netlab.course.grading.runs import OverTime
 from netlab.engines.channel import OutOfTime
@@ -19,8 +19,8 @@ MOST_LISTS = 1_000_000  # and objects of a message: each takes far more memory t
 class Executed:
     """What came out of a notebook."""
 
-    # by check cell, forms of the answers by name (see `netlab.course.checks.forms`), None where the
-    # name was never assigned; those of mistakes are named "answer, line break, hint"
+    # by check cell, forms of the answers by name (see `netlab.course.answers.forms`), None where
+    # the name was never assigned; those of mistakes are named "answer, line break, hint"
     answers: dict = field(default_factory=dict)
     errors: dict = field(default_factory=dict)  # by cell, what went wrong in it
     # What ended it before its end. Only teachers see more than the first line: the notebook may

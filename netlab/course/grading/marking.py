@@ -6,8 +6,9 @@ import time
 import traceback
 
 from netlab.course import ids
-from netlab.course.checks.comparison import UNWRITTEN, compare
-from netlab.course.checks.verdicts import Check
+from netlab.course.answers.forms import compare
+from netlab.course.answers.no_answers import UNWRITTEN
+from netlab.course.answers.verdicts import Check
 from netlab.course.grading.executed import execute
 from netlab.course.grading.networks import reached
 from netlab.course.grading.runs import OverTime, over_time

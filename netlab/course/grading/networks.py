@@ -5,9 +5,9 @@ leads to, looked at on a network of the grader's own.
 import time
 
 from netlab import errors
+from netlab.course.answers.descriptions import MOST_PLACES, differences
+from netlab.course.answers.verdicts import Check
 from netlab.course.checks import states
-from netlab.course.checks.descriptions import MOST_PLACES, differences
-from netlab.course.checks.verdicts import Check
 from netlab.course.grading import runs
 from netlab.engines import messages
 from netlab.errors import EngineError, GuestError, LimitError, NetlabError, SpecificationError

@@ -1,5 +1,5 @@
 """The program in the jail: runs a notebook's cells, and sends the answers that check cells name as
-plain data (`netlab.course.checks.forms`). Experiments are run outside.
+plain data (`netlab.course.answers.forms`). Experiments are run outside.
 
 It speaks with its parent over standard output in JSON (`netlab.engines.jail.process`): hears what
 is to be run, and says ``{"student"}``, whose turn it is, also with ``begins``, a cell;
@@ -166,7 +166,7 @@ def run_cell(shell, source):
 
 def answers_of(shell, specs):
     """The answers that a check cell names, as plain data, and those that are usual mistakes."""
-    from netlab.course.checks.forms import form
+    from netlab.course.answers.forms import form
 
     found = {}
     for name, spec in specs.items():
@@ -190,7 +190,7 @@ def main():
     parent = Parent()
     order = parent.hear()
     gc.disable()  # nothing that is imported is garbage, and to look for it takes time
-    for name in ("IPython.core.interactiveshell", "netlab.course.checks.forms"):
+    for name in ("IPython.core.interactiveshell", "netlab.course.answers.forms"):
         importlib.import_module(name)
     gc.freeze()
     gc.enable()

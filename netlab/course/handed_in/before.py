@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from netlab.course import graders_python, ids
-from netlab.course.checks.verdicts import WORDS
+from netlab.course.answers.verdicts import WORDS
 from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding
 from netlab.course.own_numbers import (

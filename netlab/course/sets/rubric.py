@@ -1,6 +1,6 @@
 """The page that says what every exercise's points are given for."""
 
-from netlab.course.checks.comparison import written
+from netlab.course.answers.functions import written
 
 
 def page(assignment):

@@ -1,39 +1,120 @@
-"""Answers that are experiments and networks."""
+"""Descriptions as answers, experiments and networks; and what was typed on a network."""
 
 import json
 import math
 import re
+from typing import ClassVar, Literal
 
-from netlab import units
-from netlab.algorithms.source import Algorithm, algorithm
-from netlab.course.checks import numbers
-from netlab.course.checks.verdicts import RIGHT, Check
-from netlab.experiment import Experiment
-from netlab.topology import Topology, expected
+from pydantic import Field
+
+from netlab import experiment, topology, units
+from netlab.algorithms import source
+from netlab.course.answers import numbers
+from netlab.course.answers.base import Answer
+from netlab.course.answers.bounds import clean
+from netlab.course.answers.verdicts import RIGHT, Check
+from netlab.running import network
+from netlab.running.history import History
+from netlab.running.result import Result
 from netlab.traffic.base import KINDS
 
 PARTS = {"topology": 0.4, "traffic": 0.4, "seed": 0.1}  # of an experiment
 REST = 0.1  # all its other parts together
 CLOSE, LEAST = 0.8, 0.5  # an experiment that agrees less is wrong, and worth nothing
-MOST_PLACES = 4  # that a hint names
-LONGEST_SAID = 40  # characters of one value
 # Fields of a traffic whose values the texts give: a hint may repeat them
 GIVEN = ("time", "omit", "start", "count", "every", "interval", "congestion", "udp")
+MOST_PLACES = 4  # that a hint names
+LONGEST_SAID = 40  # characters of one value
 MOST_LISTED = 100  # hosts, routers, switches, links of a network that is looked into
 COMPARED = "rtt_s", "rate_bps", "queue_bytes", "split_bps", "max_min_bps", "loss"
 
 
-def compare_experiments(given, right, spec):
-    """Topology, traffic, seed, and the rest; the hint names the places that differ."""
-    places = differences(given["json"], right["json"])
-    if not places:
-        return RIGHT
-    differ = {re.match(r"\w*", place)[0] for place in places}
-    share = 1 - sum(PARTS[name] for name in differ & PARTS.keys())
-    share = round(share - REST * bool(differ - PARTS.keys()), 6)
-    verdict = "close" if share >= CLOSE else "wrong"
-    told = [not_as_asked(places), *others_than_asked(given["json"], right["json"])]
-    return Check(verdict, share if share >= LEAST else 0, "; ".join(told))
+class Experiment(Answer):
+    """An `Experiment`, or the one that a `Result` is of."""
+
+    kind: Literal["experiment"] = "experiment"
+    document: dict = Field(alias="json")
+    words: ClassVar = "an experiment"
+
+    @classmethod
+    def form(cls, value, forming, cases):
+        value = value.experiment if isinstance(value, Result) else value
+        known = isinstance(value, experiment.Experiment)
+        return {"json": json.loads(value.to_json())} if known else None
+
+    def compare(self, given, spec):
+        """Topology, traffic, seed, and the rest; the hint names the places that differ."""
+        places = differences(given.document, self.document)
+        if not places:
+            return RIGHT
+        differ = {re.match(r"\w*", place)[0] for place in places}
+        share = 1 - sum(PARTS[name] for name in differ & PARTS.keys())
+        share = round(share - REST * bool(differ - PARTS.keys()), 6)
+        verdict = "close" if share >= CLOSE else "wrong"
+        hints = [not_as_asked(places), *others_than_asked(given.document, self.document)]
+        return Check(verdict, share if share >= LEAST else 0, "; ".join(hints))
+
+    def describe(self, unit):
+        return f"{self.words} with the seed {self.document.get('seed')}"
+
+
+class Topology(Answer):
+    """A `Topology`."""
+
+    kind: Literal["topology"] = "topology"
+    document: dict = Field(alias="json")
+    words: ClassVar = "a network"
+
+    @classmethod
+    def form(cls, value, forming, cases):
+        known = isinstance(value, topology.Topology)
+        return {"json": json.loads(value.to_json())} if known else None
+
+    def compare(self, given, spec):
+        """Compare what flows between `pairs` may expect; without pairs, all that a network is."""
+        pairs = spec.get("pairs")
+        if not pairs:
+            places = differences(given.document, self.document)
+            return Check("wrong", 0, not_as_asked(places)) if places else RIGHT
+        for name in ("hosts", "routers", "switches", "links"):
+            listed = given.document.get(name)
+            if isinstance(listed, list) and len(listed) > MOST_LISTED:
+                return Check("wrong", 0, f"{len(listed)} {name} are too many to look into")
+        own, wanted = given.expected(pairs), self.expected(pairs)
+        bad = {
+            f"{name} from {src} to {dst}": name
+            for number, (src, dst) in enumerate(pairs)
+            for name in COMPARED
+            if not numbers.near(
+                float(own[name][number]), float(wanted[name][number]), numbers.tolerance(spec)
+            )
+        }
+        share = 1 - len({*bad.values()}) / len(COMPARED)
+        return Check("wrong", share, not_as_asked([*bad])) if bad else RIGHT
+
+    def expected(self, pairs):
+        """`netlab.expected`, and with what probability a packet is lost on the way. [1]"""
+        net = topology.Topology.from_json(json.dumps(self.document))
+        found = topology.expected(net, *pairs)
+        links = [net.emulated(*pair) for pair in zip(found.src, found.dst, strict=True)]
+        passed = [math.prod(1 - units.fraction(link.loss) for link in path) for path in links]
+        return found.assign(loss=[1 - one for one in passed])
+
+
+class Network(Answer):
+    """What was typed on a network, as a script (`netlab.running.history`). It is compared with
+    none: the grader looks at what the script leads to (`netlab.course.checks.states`).
+    """
+
+    kind: Literal["network"] = "network"
+    script: str
+    words: ClassVar = "a network that is up, or its history"
+
+    @classmethod
+    def form(cls, value, forming, cases):
+        if not isinstance(value, network.Network | History):
+            return None
+        return {"script": clean(getattr(value, "history", value).to_text())}
 
 
 def others_than_asked(given, right):
@@ -75,11 +156,6 @@ def default(field):
     return field.get_default(call_default_factory=True)
 
 
-def not_as_asked(places):
-    more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
-    return f"not as asked for: {', '.join(places[:MOST_PLACES])}{more}"
-
-
 def look_at_arguments(given, arguments):
     """Compare an experiment with the arguments that the text gives. The hint names what differs, or
     else what was compared, and what was not compared although it differs from the default.
@@ -97,7 +173,7 @@ def look_at_arguments(given, arguments):
 def not_compared(given, arguments):
     """The parts of an experiment that are not among the arguments and differ from the default."""
     left = [name for name in ("topology", "traffic") if name not in arguments]
-    fields = [(given, Experiment.model_fields)]
+    fields = [(given, experiment.Experiment.model_fields)]
     for one in given["traffic"] if "traffic" in arguments else ():
         fields.append((one, KINDS[one["kind"]].model_fields))
     for own, known in fields:
@@ -113,8 +189,8 @@ def as_written(value):
     """An argument as an experiment's JSON has it: congestion controls in Python, too."""
     if isinstance(value, list):
         return [as_written(one) for one in value]
-    found = algorithm(value)
-    return found.model_dump(mode="json") if isinstance(found, Algorithm) else value
+    found = source.algorithm(value)
+    return found.model_dump(mode="json") if isinstance(found, source.Algorithm) else value
 
 
 def not_as_said(given, name, wanted):
@@ -137,15 +213,6 @@ def not_as_said(given, name, wanted):
     if not differences(own, wanted):
         return ""
     return f"{name} is {said(own)}, and the text asks for {said(wanted)}"
-
-
-def said(value):
-    """A value, or some, as people write them."""
-    values = value if isinstance(value, list) else [value]
-    values = [one.get("name", "") if isinstance(one, dict) else one for one in values]
-    texts = [f"{one:g}" if isinstance(one, float) else str(one) for one in values]
-    texts = [one[:LONGEST_SAID] for one in texts]
-    return ", ".join(texts[:MOST_PLACES]) or "nothing"
 
 
 def differences(given, right, place=""):
@@ -173,33 +240,15 @@ def same(given, right):
     return given == right and isinstance(given, bool) == isinstance(right, bool)
 
 
-def compare_topologies(given, right, spec):
-    """Compare what flows between `pairs` may expect; without pairs, all that a network is."""
-    pairs = spec.get("pairs")
-    if not pairs:
-        places = differences(given["json"], right["json"])
-        return Check("wrong", 0, not_as_asked(places)) if places else RIGHT
-    for name in ("hosts", "routers", "switches", "links"):
-        listed = given["json"].get(name)
-        if isinstance(listed, list) and len(listed) > MOST_LISTED:
-            return Check("wrong", 0, f"{len(listed)} {name} are too many to look into")
-    own, wanted = what_to_expect(given, pairs), what_to_expect(right, pairs)
-    bad = {
-        f"{name} from {src} to {dst}": name
-        for number, (src, dst) in enumerate(pairs)
-        for name in COMPARED
-        if not numbers.near(
-            float(own[name][number]), float(wanted[name][number]), numbers.tolerance(spec)
-        )
-    }
-    share = 1 - len({*bad.values()}) / len(COMPARED)
-    return Check("wrong", share, not_as_asked([*bad])) if bad else RIGHT
+def not_as_asked(places):
+    more = f" and {len(places) - MOST_PLACES} more" if len(places) > MOST_PLACES else ""
+    return f"not as asked for: {', '.join(places[:MOST_PLACES])}{more}"
 
 
-def what_to_expect(form, pairs):
-    """`netlab.expected`, and with what probability a packet is lost on the way. [1]"""
-    network = Topology.from_json(json.dumps(form["json"]))
-    found = expected(network, *pairs)
-    links = [network.emulated(*pair) for pair in zip(found.src, found.dst, strict=True)]
-    passed = [math.prod(1 - units.fraction(link.loss) for link in path) for path in links]
-    return found.assign(loss=[1 - one for one in passed])
+def said(value):
+    """A value, or some, as people write them."""
+    values = value if isinstance(value, list) else [value]
+    values = [one.get("name", "") if isinstance(one, dict) else one for one in values]
+    texts = [f"{one:g}" if isinstance(one, float) else str(one) for one in values]
+    texts = [one[:LONGEST_SAID] for one in texts]
+    return ", ".join(texts[:MOST_PLACES]) or "nothing"

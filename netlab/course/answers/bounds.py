@@ -1,4 +1,4 @@
-"""The kinds of forms and the parts of each; forms come from strangers and are checked here."""
+"""How large a form may be, which comes from a stranger; and the form of an exception."""
 
 import math
 
@@ -10,7 +10,6 @@ MOST_CHARACTERS = 1_000_000  # of all texts of a form
 DEEPEST = 30  # lists and dicts within each other
 MOST_BITS = 1000  # of a whole number, which a float can still hold
 LONGEST_ERROR = 300  # characters
-NOT_FINITE = ("nan", "inf", "-inf")
 
 
 class TooMuch(NetlabError):
@@ -35,17 +34,6 @@ def failure(error):
     except BaseException:
         text = name
     return {"kind": "error", "text": clean(text, LONGEST_ERROR)}
-
-
-def checked(data):
-    """Return what `json.loads` made of a form; raise `NetlabError` if it is none or too large."""
-    refuse_too_much(data)
-    if not is_form(data):
-        found = data if type(data) is dict else {}
-        names = ", ".join(ascii(name[:50]) for name in list(found)[:10])
-        kind = ascii(str(found.get("kind"))[:50])
-        raise NetlabError(f"this is no form of an answer: kind = {kind} with {names or 'nothing'}")
-    return data
 
 
 def refuse_too_much(data):
@@ -74,61 +62,3 @@ def refuse_too_much(data):
                 raise TooMuch(f"more than {MOST_VALUES:,} values")
             parts = [*value, *value.values()] if type(value) is dict else value
             waiting += [(part, depth + 1) for part in parts]
-
-
-def is_form(value):
-    kind = value.get("kind") if type(value) is dict else None
-    return type(kind) is str and kind in PARTS and fits(value, {"kind": str} | PARTS[kind])
-
-
-def is_number(value):
-    return type(value) in (int, float) or (type(value) is str and value in NOT_FINITE)
-
-
-def is_item(value):
-    return value is None or type(value) in (bool, int, float, str) or is_form(value)
-
-
-def is_window(value):
-    """A window and a threshold."""
-    return fits(value, [is_number]) and len(value) == 2
-
-
-def fits(value, shape):
-    """Whether a value has a shape: a type, [shape], {str: shape}, {name: shape} or a function."""
-    if isinstance(shape, type):
-        return type(value) is shape
-    if isinstance(shape, list):
-        return type(value) is list and all(fits(one, shape[0]) for one in value)
-    if not isinstance(shape, dict):
-        return shape(value)
-    if type(value) is not dict:
-        return False
-    if str in shape:
-        return all(fits(one, shape[str]) for one in value.values())
-    return value.keys() == shape.keys() and all(fits(value[name], shape[name]) for name in shape)
-
-
-WORDS_OF_TRACES = "name", "type", "mode", "orientation"
-TRACE = dict.fromkeys(WORDS_OF_TRACES, str) | {axis: [is_item] for axis in "xyz"}
-AXIS = {"title": str, "type": str}
-PARTS = {
-    "nothing": {},
-    "truth": {"value": bool},
-    "number": {"value": is_number},
-    "text": {"value": str},
-    "list": {"items": [is_item]},
-    "dict": {"items": {str: is_form}},
-    "table": {"columns": {str: [is_item]}},
-    "figure": {"traces": [TRACE], "xaxis": AXIS, "yaxis": AXIS},
-    "experiment": {"json": dict},
-    "topology": {"json": dict},
-    "network": {"script": str},
-    "algorithm": {
-        **dict.fromkeys(("name", "source", "failed"), str),
-        **{"parameters": dict, "trace": [is_window]},
-    },
-    "function": {"results": [is_form]},
-    "error": {"text": str},
-    "other": {"type": str},
-}

@@ -8,10 +8,7 @@ phase spoils no later one.
 import math
 
 from netlab.algorithms import base
-from netlab.algorithms.source import algorithm, check_methods
-from netlab.course.checks import numbers
-from netlab.course.checks.bounds import LONGEST_ERROR, clean, failure
-from netlab.course.checks.verdicts import RIGHT, Check
+from netlab.course.answers.bounds import failure
 
 SLOW_START_ACKS, AVOIDANCE_ACKS, UNUSED_ACKS, LATE_ACKS = 10, 20, 3, 5
 # Name of each phase, and how many of the trace's entries it has
@@ -29,32 +26,8 @@ STEP_NS = 10_000_000  # between events
 ACKED = 2  # segments that an ACK acknowledges
 MSS_BYTES = 1448
 DIGITS = 9  # of windows, after the point
-NOT_SENT = 0.5  # of the share, where a rule cannot be sent to the kernel's process
 MOST_SHOWN = 1e9  # segments; more is a threshold that nothing has set
 EVENTS = {"START": "first", "ACK": "at an ACK", "LOSS": "at a loss", "TIMEOUT": "after a timeout"}
-WINDOW = 1e-6  # relative; windows of different ways to write the same formula
-
-
-def form(value):
-    """The form of an algorithm: a class that derives from `CongestionControl`, or an instance."""
-    instance = not isinstance(value, type)
-    cls = type(value) if instance else value
-    check_methods(cls)
-    parameters, source, sent, why = value._made_with if instance else {}, "", cls, ""
-    try:
-        told = algorithm(value)
-        sent, source, parameters = as_sent(told), told.source, told.parameters
-    except Exception as error:  # its source is not known, or it takes along what cannot be sent
-        why = f"the kernel's process cannot have it: {error}"
-    trace, failed = played(sent, parameters)
-    return {
-        "kind": "algorithm",
-        "name": clean(cls.__name__),
-        "parameters": parameters if source else {},
-        "source": clean(source),
-        "trace": trace,
-        "failed": failed or clean(why, LONGEST_ERROR),
-    }
 
 
 def as_sent(told):
@@ -140,36 +113,6 @@ class Played:
 def told(segments):
     """A number as forms have it."""
     return "inf" if math.isinf(segments) else round(segments, DIGITS)
-
-
-def compare_algorithms(given, right, spec):
-    """The share of the phases in which every answer is right."""
-    own, wanted = given["trace"], right["trace"]
-    agree = [same_windows(*pair) for pair in zip(own, wanted, strict=False)]
-    agree += [False] * (len(wanted) - len(agree))
-    first, bad = 0, []
-    for name, length in PHASES:
-        bad += [] if all(agree[first : first + length]) else [name]
-        first += length
-    failed = given["failed"]
-    if not bad and not failed:
-        return RIGHT
-    if not bad:
-        return Check("wrong", NOT_SENT, f"its rule is right, but {failed}")
-    hint = f"it answers otherwise than it should in {', '.join(bad)}"
-    if False in agree[: len(own)]:
-        hint += first_other(own, agree.index(False))
-    share = (len(PHASES) - len(bad)) / len(PHASES)
-    if failed:
-        hint += f"; it fails: {failed}"
-        share *= NOT_SENT if len(own) == LENGTH else 1  # it lived through the script
-    return Check("wrong", share, hint)
-
-
-def same_windows(given, right):
-    return all(
-        numbers.near(float(one), float(it), WINDOW) for one, it in zip(given, right, strict=True)
-    )
 
 
 def first_other(trace, number):

@@ -1,9 +1,16 @@
 """A number beside the right one: right, close, a usual slip such as a wrong unit, or wrong."""
 
+import decimal
 import math
+from numbers import Real
+from typing import Annotated, ClassVar, Literal
 
-from netlab.course.checks.unit_names import known
-from netlab.course.checks.verdicts import RIGHT, Check
+import pandas as pd
+from pydantic import Field
+
+from netlab.course.answers.base import Answer
+from netlab.course.answers.unit_names import known
+from netlab.course.answers.verdicts import RIGHT, Check
 
 EXACT = 1e-9  # relative: as measured
 CLOSE = 5  # times what is right is close
@@ -39,7 +46,45 @@ SLIPS = [
     (2, "data time packet", 0, TWICE),
 ]
 UNIT_HINTS = BITS, *PREFIXES.values()
-KINDS = {"data": "data", "data/s": "data", "s": "time", "share": "share"}  # others are packets
+UNIT_KINDS = {"data": "data", "data/s": "data", "s": "time", "share": "share"}  # or packets
+# As JSON has it
+Value = Annotated[int | float | Literal["nan", "inf", "-inf"], Field(union_mode="left_to_right")]
+
+
+class Number(Answer):
+    """A number; one that is not finite is the text "nan", "inf" or "-inf"."""
+
+    kind: Literal["number"] = "number"
+    value: Value
+    words: ClassVar = "a number"
+    one_value: ClassVar = True
+
+    @classmethod
+    def form(cls, value, forming, cases):
+        if isinstance(value, int):
+            return {"value": int(value)}
+        if not (isinstance(value, Real | decimal.Decimal) or value is pd.NaT):
+            return None
+        number = math.nan if value is pd.NaT else float(value)
+        return {"value": number if math.isfinite(number) else str(number)}
+
+    def __float__(self):
+        return float(self.value)
+
+    def compare(self, given, spec):
+        if near(float(given), float(self), tolerance(spec)):
+            return RIGHT
+        verdict, share, hint = not_right(float(given), float(self), spec)
+        return Check(verdict, share, given.quoted(spec.get("unit")) + hint)
+
+    def describe(self, unit):
+        return f"{self.words}, {readable(float(self), unit)}"
+
+    def quoted(self, unit):
+        return f"you gave {readable(float(self), unit)}: "
+
+    def flaw(self, unit):
+        return "this is not a finite number" if isinstance(self.value, str) else ""
 
 
 def tolerance(spec):
@@ -54,15 +99,6 @@ def near(given, right, within):
     if not (math.isfinite(given) and math.isfinite(right)):
         return False
     return abs(given - right) <= (within * abs(right) if right else TINY)
-
-
-def compare_numbers(given, right, spec):
-    """The `Check` of a number, which has no mistake with a name of its own."""
-    given, right = float(given["value"]), float(right["value"])
-    if near(given, right, tolerance(spec)):
-        return RIGHT
-    verdict, share, hint = not_right(given, right, spec)
-    return Check(verdict, share, f"you gave {readable(given, spec.get('unit'))}: {hint}")
 
 
 def not_right(given, right, spec):
@@ -103,7 +139,7 @@ def kind_of(unit, size):
     if not unit and size >= LARGE:
         return "data"
     found = known(unit or "1")
-    kind = KINDS.get(found[0], "packet") if found else ""
+    kind = UNIT_KINDS.get(found[0], "packet") if found else ""
     return "" if kind == "share" and size > MOST_SHARE else kind
 
 

@@ -1,0 +1,1 @@
+"""Kinds of answers: each a class that reads a value, bounds, compares and describes it."""
