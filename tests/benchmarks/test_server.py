@@ -1,6 +1,7 @@
 """Thirty clients of one account for five minutes, ten of whom are killed again and again: the
 others get the native engine's bytes and errors, in turn, and nothing is left. CLIENTS, KILLED,
-MINUTES and AT_ONCE choose how many and how long.
+MINUTES and AT_ONCE choose how many and how long; ADDRESS names another server than this checkout's,
+such as ssh://lab, whose account may be this machine's.
 """
 
 import multiprocessing
@@ -26,7 +27,8 @@ CLIENTS, MINUTES = int(os.environ.get("CLIENTS", 30)), float(os.environ.get("MIN
 KILLED = int(os.environ.get("KILLED", CLIENTS // 3))
 CPUS = sorted(os.sched_getaffinity(0))[: int(os.environ.get("AT_ONCE", 2))]
 SERVE = ["taskset", "-c", ",".join(map(str, CPUS)), sys.executable, "-m", "netlab"]
-ADDRESS = f"exec:{shlex.join([*SERVE, 'engine', 'serve', '--shared'])}"
+HERE = f"exec:{shlex.join([*SERVE, 'engine', 'serve', '--shared'])}"
+ADDRESS = os.environ.get("ADDRESS", HERE)
 PATH = nl.wan("100mbit", "20ms", "0.1%")
 
 
