@@ -18,7 +18,7 @@ from netlab.errors import GuestError, LimitError
 
 CLOSED = "this network has been closed; `net = nl.Network(...)` opens another"
 LOOK_S = 0.1  # between two looks whether the other end is still whole
-LET_GO_S = 10  # that a thread which asks may take to give back what a closed channel holds
+LET_GO_S = 30  # that a thread which asks may take to give back what a closed channel holds
 
 
 class OutOfTime(ChannelError):
@@ -54,9 +54,9 @@ class Channel:
         """Send a question, hand every event to `on_event`, return the answer.
 
         The first Ctrl-C is passed on to what runs, the second as SIGKILL, the third is `interrupt`.
-        Where it ended nothing, KeyboardInterrupt is raised after the answer, as is an exception of
-        `on_event`: both ends stay in step. `look` is called ten times a second; it may raise
-        `ChannelDown`.
+        If there was nothing to end, KeyboardInterrupt is raised, but only after the answer has
+        come; so is an exception of `on_event`. Both ends stay in step. `look` is called ten times a
+        second; it may raise `ChannelDown`.
         """
         failure = answer = None
         with self._opened() as number, self._ctrl_c() as pressed:
@@ -118,20 +118,23 @@ class Channel:
             if mine or self._reading:
                 return mine.popleft() if mine else None
             self._reading = True
+        message = None
         try:
             message = self.transport.receive(until)
         finally:
             with self._changed:
                 self._reading = False
                 self._changed.notify_all()
-        if message is None:
-            return None
+                if message is not None:  # filed before another thread reads on, or order is lost
+                    self._file(message)
         with self._changed:
-            whose = message.pop("id", next(iter(self._open)))
-            if not isinstance(whose, int) or whose not in self._open:
-                raise ChannelDown("it answered what nobody has asked")
-            self._open[whose].append(message)
             return mine.popleft() if mine else None
+
+    def _file(self, message):
+        whose = message.pop("id", next(iter(self._open)))
+        if not isinstance(whose, int) or whose not in self._open:
+            raise ChannelDown("it answered what nobody has asked")
+        self._open[whose].append(message)
 
     @contextlib.contextmanager
     def _opened(self):
@@ -189,8 +192,8 @@ class Channel:
 
     @contextlib.contextmanager
     def used(self):
-        """Within it, nothing that the channel holds is given back: who leaves last does that, where
-        it was closed meanwhile.
+        """Within it, the channel keeps what it holds. If it is closed meanwhile, the last user to
+        leave gives that back.
         """
         own = threading.get_ident()
         with self._changed:
@@ -209,8 +212,8 @@ class Channel:
         return bool(self._users)
 
     def close(self):
-        """Have all given back that the channel holds. Whoever asks is interrupted, and gives it
-        back; another thread waits for that.
+        """Give back all that the channel holds. A thread that is asking is interrupted and gives it
+        back; `close` waits for that.
         """
         with self._changed:
             if self._open:
@@ -242,10 +245,16 @@ class ChannelConnection(Connection):
 
     who, died, gone = "the network", "died", GuestError
 
-    def carry_out(self, on_event, question):
+    @contextlib.contextmanager
+    def open(self):
+        """Within it, the network keeps what it holds; an error where it is closed."""
         with self.channel.used():
-            if self.channel.closed and not self.channel.interrupted:
-                raise self.gone(CLOSED)
+            if self.channel.closed:
+                raise KeyboardInterrupt if self.channel.interrupted else self.gone(CLOSED)
+            yield
+
+    def carry_out(self, on_event, question):
+        with self.open():
             try:
                 return self.exchange(on_event, question)
             except ChannelError as error:

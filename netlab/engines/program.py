@@ -110,7 +110,8 @@ class Program:
             self.process.wait(self.closing_s)
         except subprocess.TimeoutExpired:
             self.kill()
-            self.process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # sudo may refuse it by now
+                self.process.wait(self.closing_s)
         self.last_words()
         self.said.close()
         self.ended = True

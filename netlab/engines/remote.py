@@ -70,8 +70,8 @@ def command_for(address):
 
 
 class Server(ChannelConnection):
-    """A server that an address has led to; it has a network, or is asked for one. What it says is
-    in `greeting`.
+    """Our end of one ``netlab engine serve``, which has one network at a time; `greeting` is its
+    first answer.
     """
 
     died = "has gone, and the network"
@@ -248,14 +248,14 @@ class RemoteEngine(Engine):
         """A server without a network: one that is idle, or a new one."""
         if self.process != os.getpid():  # a fork has no threads for its parent's servers
             self.idle, self.process = [], os.getpid()
-        while self.idle:
-            server = self.idle.pop()
+        while True:
+            try:
+                server = self.idle.pop()  # another thread may have taken the last one
+            except IndexError:
+                return self.new_server()
             if server.idle:
-                break
+                return server
             server.close()
-        else:
-            server = self.new_server()
-        return server
 
     def connect(self, seed, clock, wall_limit_s):
         return RemoteConnection(self, seed, clock, wall_limit_s)

@@ -62,8 +62,8 @@ def key_of(record):
 
 
 def alike(one, other):
-    """Are two records of engines that give the same bytes, and hold the same output, unless they
-    are in real time, which never repeats?
+    """Have two records the same key and, on the virtual clock, the same output? Other clocks never
+    repeat.
     """
     real = one["provenance"]["clock"] != "virtual"
     return key_of(one) == key_of(other) and (real or one["raw"] == other["raw"])

@@ -102,9 +102,10 @@ class Client:
         if op == "key":
             if question.get("key") not in ("I", "K"):
                 raise ChannelDown("there is no such key")
-            if self.guest and self.busy:
-                self.guest.ask(op=op, key=question["key"])
-            self.cancelled = not self.guest
+            guest = self.guest  # the thread that works may end it meanwhile
+            if guest and self.busy:
+                guest.ask(op=op, key=question["key"])
+            self.cancelled = not guest
         elif op == "watched":
             self.carry_out(number, op, question)
         else:

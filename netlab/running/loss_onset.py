@@ -192,7 +192,7 @@ def search(step, first_bps, precision, direction):
 
 
 def ends(steps):
-    """The highest rate that was carried below the lowest that was not, and that."""
+    """The highest rate that was carried below the lowest that was too much, and the latter."""
     high_bps = steps.offered_bps[steps.too_much].min()
     carried = steps.offered_bps[~steps.too_much]
     return float(carried[carried < high_bps].max()), float(high_bps)

@@ -257,7 +257,8 @@ def workers_of(executor, engine):
 def measure(experiment, engine, here, tried=0):
     """One run, at a worker: the packed result, or the run's error.
 
-    What else is raised is thus the worker's end. `tried` makes each try another task for Dask.
+    So any other exception means that the worker was lost. `tried` makes each try another task for
+    Dask.
     """
     try:
         check_worker(*identity(engine), here)

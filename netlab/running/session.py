@@ -17,7 +17,7 @@ _stop = ContextVar("stop", default=None)
 
 
 def alone(method):
-    """A method that other threads wait for: one thread at a time asks, and writes the history."""
+    """Only one thread at a time runs such a method, as it writes the history; others wait."""
 
     @functools.wraps(method)
     def call(self, *args, **named):

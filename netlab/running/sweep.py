@@ -133,7 +133,7 @@ def sweep(function, seeds=(1,), engine=None, executor=None, **axes):
                 future = next_of(done)
                 number = futures.pop(future)
                 ended = CancelledError() if future.cancelled() else future.exception()
-                if ended and lost[number] < MOST_LOST:  # not the run has failed, but its worker
+                if ended and lost[number] < MOST_LOST:  # the worker failed, not the run
                     lost[number] += 1
                     todo.appendleft(number)
                     continue

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import socket
+import sys
 import threading
 import time
 
@@ -155,3 +156,49 @@ def test_who_asks_gives_back_what_a_channel_holds(pair):
     channel.close()
     with pytest.raises(Interrupted):
         channel.ask({"op": "x"})
+
+
+class Ticks:
+    """A transport by which at once ever more events of the first question come."""
+
+    def __init__(self, most):
+        self.numbers = iter(range(1, most + 1))
+
+    def send(self, message, until):
+        return True
+
+    def receive(self, until):
+        number = next(self.numbers, None)
+        return {"id": 1, "done": True} if number is None else {"id": 1, "tick": number}
+
+    def drop_keys(self):
+        """There are none."""
+
+    hang_up = drop_keys
+
+
+def test_events_keep_their_order_whichever_thread_reads(monkeypatch):
+    before, heard = sys.getswitchinterval(), []
+    channel = Channel(Ticks(20_000), 20, contextlib.ExitStack(), numbered=True)
+    began = threading.Event()
+
+    def hear(event):
+        heard.append(event["tick"])
+        began.set()
+
+    def other():
+        began.wait(5)
+        with contextlib.suppress(ChannelDown, Interrupted, OutOfTime):
+            channel.ask({"op": "second"})
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    sys.setswitchinterval(1e-6)
+    try:
+        with contextlib.suppress(ChannelDown):
+            channel.ask({"op": "first"}, hear)
+    finally:
+        sys.setswitchinterval(before)
+        channel.close()
+        thread.join(10)
+    assert heard == [*range(1, len(heard) + 1)] and len(heard) == 20_000

@@ -14,6 +14,7 @@ from jupyter_client.manager import start_new_kernel
 from netlab import CommandError, EmulationError, Iperf3, Network, SpecificationError, Topology, wan
 from netlab import run as run_experiment
 from netlab.engines.guest.machine import run_folder
+from netlab.engines.protocol import Watch
 from netlab.errors import EngineError, LimitError
 from tests import cases
 from tests.running import scripted
@@ -264,6 +265,8 @@ def test_a_fork_that_drops_a_network_leaves_its_parents(network):
     dropped = Network(wan("100mbit"))
     if not (child := os.fork()):
         try:
+            dropped.ctrl_c()
+            dropped.interrupt()
             del dropped
             gc.collect()
         finally:
@@ -273,3 +276,6 @@ def test_a_fork_that_drops_a_network_leaves_its_parents(network):
     dropped.close()
     with pytest.raises(EngineError, match=r"has been closed; .* opens another"):
         dropped.run("h1", "true")
+    # what it told the kernel by may be another file's by now
+    with open(os.devnull, "wb"), pytest.raises(EngineError, match="has been closed"):
+        dropped.watch({"w": Watch("windows", "10.0.0.1", 0)})

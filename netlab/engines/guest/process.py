@@ -154,9 +154,10 @@ class Guest(ChannelConnection):
 
     def do_watch(self, watches):
         watches = {name: Watch(*one) for name, one in watches.items()}
-        self.watching = Watched(watches, self.most_records)
-        places = [self.watching.places(kind) for kind in ("windows", "queues")]
-        self.hooks.watch(self.watching.tell, *places)
+        with self.open():
+            self.watching = Watched(watches, self.most_records)
+            places = [self.watching.places(kind) for kind in ("windows", "queues")]
+            self.hooks.watch(self.watching.tell, *places)
         return {"kept": True}
 
     def do_watched(self, began_ns):
@@ -165,8 +166,9 @@ class Guest(ChannelConnection):
     def do_algorithms(self, algorithms, seed):
         if self.answered:
             raise EngineError("this network has its algorithms already")
-        self.answered = True
-        self.answer_by([Algorithm(**one) for one in algorithms], seed)
+        with self.open():
+            self.answered = True
+            self.answer_by([Algorithm(**one) for one in algorithms], seed)
         return {}
 
     def answer_by(self, algorithms, seed):
@@ -213,6 +215,13 @@ class Guest(ChannelConnection):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+
+    def do_key(self, key):
+        return super().do_key(key) if os.getpid() == self.parent else {}
+
+    def interrupt(self):
+        if os.getpid() == self.parent:
+            super().interrupt()
 
     def close(self):
         if os.getpid() == self.parent:
