@@ -5,8 +5,9 @@ cell: pieces of its source and what replaces them, or (as a text) the whole sour
 the exercises that it spoils; and by answer, words that its hint must have. Cells and exercises are
 named without the set and `-check`. Points and words were decided before anything was graded: an
 answer of which only the unit is wrong is worth a quarter, one that was rounded a half, another
-quantity nothing; and of lists, tables and runs the parts count. The typed set also has other ways
-to the same state, which cost nothing, and pretences.
+quantity nothing; and of lists, tables and runs the parts count. What was measured in another run
+may be near by chance: then the points are a pair, the least and the most. The typed set also has
+other ways to the same state, which cost nothing, and pretences.
 """
 
 TBF = "burst 5000000 limit 15000000"
@@ -75,7 +76,7 @@ WRONG = {
         ("share of 1 as per cent: forgot the 100", {"loss": {"100 * received": "received"}},
          {"loss": 3}, {"fig": "curve"}),
         ("default algorithm: did not read Reno", {"loss": {', congestion="reno"': ""}},
-         {"loss": 0.6}, {"lossy": "congestion", "index": "run first", "fig": "run first"}),
+         {"loss": (0.6, 1.6)}, {"lossy": "congestion", "index": "run first", "fig": "run first"}),
         # 0.6 of the figure
         ("no titles: a figure speaks for itself",
          {"loss": {"fig.update_xaxes(title=\"stream\")\n": "",
@@ -248,7 +249,8 @@ WRONG = {
          {"fair": 3.5}, {"max_min": "L2"}),  # three of the four are right
         # the call is close
         ("all at once: forgot start=1", {"four": {", start=1": ""}},
-         {"four": 0.6 + 2 * (1 + 0.25 + 0.25) / 3}, {"four": "start", "table": "run first"}),
+         {"four": (0.6 + 2 / 3, 0.6 + 2 * (1 + 0.25 + 0.25) / 3)},
+         {"four": "start", "table": "run first"}),
         ("h2 counted: a part of the sum", {"four": {'.where(four.flows.dst == "h9", 0)': ""}},
          {"four": 1 + 4 / 3}, {"table": "cross L3"}),
         ("flows exchanged: read the rows the other way round",
