@@ -203,8 +203,7 @@ def export(
         Path,
         out(
             help="table: a CSV file; nbgrader: its course folder, which has a gradebook.db, or gets"
-            " one; classroom: result.json; gradescope, otter: a folder, in which each student has"
-            " a file.",
+            " one; gradescope: a folder, in which each student has a file.",
         ),
     ],
     course: Course = None,

@@ -22,7 +22,7 @@ from netlab.course.sets import source
 from netlab.engines import recorded
 from tests import cases
 from tests.course import small
-from tests.course.test_adapters import EVERYBODY, RUNNER
+from tests.course.test_adapters import EVERYBODY
 from tests.engines.guest.engines_in_files import small as small_engine
 
 TREASURE = "a year of work\n"
@@ -30,7 +30,6 @@ TREASURE = "a year of work\n"
 FILES = {
     "grade": ("course grade ps1 submitted --work work --course course -o OUT", ""),
     "table": ("course export ps1 marked --to table -o OUT", ""),
-    "classroom": ("course export ps1 marked --to classroom -o OUT", ""),
     "autograder": ("course autograder ps1 --wheels dist --course course -o OUT", ""),
     "engine export": ("engine export OUT", ""),
 }
@@ -43,7 +42,6 @@ FOLDERS = {
         "autograded/ada/ps1/ps1.ipynb",
     ),
     "gradescope": ("course export ps1 marked --to gradescope -o OUT", "ada/results.json"),
-    "otter": ("course export ps1 marked --to otter -o OUT", "ada.json"),
     "student-copy": ("student-copy nb.ipynb -o OUT", "notebooks/nb.ipynb"),
     "pages": ("pages nb.ipynb -o OUT", "nb.html"),
     "run": ("run experiment.json --engine recorded -o OUT", "commands.txt"),
@@ -129,8 +127,6 @@ def place(inputs, monkeypatch):
     (folder / "thesis.tex").write_text(TREASURE)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("NETLAB_CACHE", str(inputs / "cache"))
-    for name, value in (RUNNER | {"ASSIGNMENT": "ps1"}).items():
-        monkeypatch.setenv(name, value)
 
     def prepare(batch, path, submitted, work, *_):
         batch.work, batch.assignment = Path(work), source.read(Path(path))
@@ -231,7 +227,7 @@ EDITED = {  # what people do to a file, and what spreadsheets do when they save 
 
 
 @pytest.mark.parametrize("how", EDITED)
-@pytest.mark.parametrize("command", ["grade", "table", "gradescope", "otter", "demo"])
+@pytest.mark.parametrize("command", ["grade", "table", "gradescope", "demo"])
 def test_marks_that_somebody_edited_are_not_overwritten(command, how, place, netlab):
     words, name = COMMANDS[command]
     assert netlab(words, "out") == (0, "")

@@ -23,15 +23,6 @@ from netlab.errors import NetlabError
 from tests.course import problem_set
 
 HOSTILE = '=HYPERLINK("http://x")\x1b[2J<script>alert(1)</script>| `x` ![i](http://x)\n@y'
-RUNNER = {  # what Classroom 50's runner sets
-    "CLASSROOM": "networks",
-    "ASSIGNMENT": "ps0",
-    "USERNAME": "ada",
-    "SUBMISSION_TAG": "submit/2026-10-01T12-00-00Z-0123abc",
-    "COMMIT_URL": "https://example.org/commit/1",
-    "RELEASE_URL": "https://example.org/release/1",
-}
-
 
 ASSIGNMENT = source.assignment("ps0", json.loads(json.dumps(problem_set.source())))
 
@@ -166,78 +157,6 @@ def test_results_for_gradescope(work, tmp_path):
     assert found == close(TOTALS)
 
 
-def test_results_for_otter(work, tmp_path):
-    """With Otter's rules: a case that passes is worth its points, one that fails nothing."""
-    export("otter", work, tmp_path / "out")
-    found = {}
-    for path in (tmp_path / "out").glob("*.json"):
-        assert (TOLD in path.read_text()) == (path.stem == "bob")
-        files = json.loads(path.read_text())["test_file_results"]
-        cases = [case for file in files for case in file["test_case_results"]]
-        for case in cases:
-            assert set(case) == {"test_case", "passed", "error"}
-            assert set(case["test_case"]) == {
-                *("name", "code", "hidden", "points", "success_message", "failure_message"),
-            }
-        points = [(case["test_case"]["points"], case["passed"]) for case in cases]
-        got, most = sum(one for one, passed in points if passed), sum(one for one, _ in points)
-        found[path.stem] = (got, most)
-    assert found == close({filed(name): both for name, both in TOTALS.items()})
-
-
-@pytest.fixture
-def at_classroom(monkeypatch):
-    for name, value in RUNNER.items():
-        monkeypatch.setenv(name, value)
-    return monkeypatch.setenv
-
-
-def test_results_for_classroom_50(work, tmp_path, at_classroom):
-    found, output = {}, tmp_path / "result.json"
-    for one in EVERYBODY:
-        at_classroom("USERNAME", one["student"].upper())
-        export("classroom", work, output)
-        said = json.loads(output.read_text())
-        refused(said)
-        assert "number of ada" not in output.read_text()
-        page = output.with_name("release-body.md").read_text()
-        assert (TOLD in page) == (one["student"] == "bob")
-        assert all(not line or line.startswith("    ") for line in page.splitlines()[1:])
-        found[one["student"]] = (said["score"] / 100, said["max-score"] / 100)
-    assert found == {name: pytest.approx(both, abs=0.005) for name, both in TOTALS.items()}
-
-
-def refused(said):
-    """What Classroom 50's validators refuse in a classroom50/result/v1."""
-    assert said["schema"] == "classroom50/result/v1"
-    assert (said["classroom"], said["assignment"]) == ("networks", "ps0")
-    assert said["assignment_type"] in ("individual", "group")
-    assert said["submission"].startswith("submit/")
-    for key in ("owner", "commit", "release", "review", "datetime"):
-        assert isinstance(said[key], str) and said[key]
-    for each in [said, *said["tests"]]:
-        assert type(each["score"]) is type(each["max-score"]) is int
-        assert 0 <= each["score"] <= each["max-score"]
-    for each in said["tests"]:
-        assert each["test-name"] and type(each["passed"]) is bool
-
-
-@pytest.mark.parametrize(
-    ("variable", "value", "words"),
-    [
-        ("SUBMISSION_TAG", "", "SUBMISSION_TAG"),
-        ("USERNAME", "mallory", "no marks"),
-        ("USERNAME", "ada", "'ada' is the id of 2 folders"),  # which one is not decided here
-    ],
-)
-def test_classroom_50_needs_its_runner(work, tmp_path, at_classroom, variable, value, words):
-    keep(work, [*EVERYBODY, marks("Ada", (0, 0))])
-    at_classroom(variable, value)
-    with pytest.raises(NetlabError, match=words):
-        export("classroom", work, tmp_path / "result.json")
-    assert not (tmp_path / "result.json").exists()
-
-
 @pytest.fixture(scope="module")
 def exported_to_nbgrader(work_of_all, tmp_path_factory):
     """The course folder after the export, which names the student whose id nbgrader cannot have."""
@@ -282,18 +201,17 @@ def test_pages_run_nothing_that_a_student_wrote(tmp_path):
     assert "&lt;script&gt;" in (tmp_path / "feedback" / f"{filed('Eve')}.html").read_text()
 
 
-@pytest.mark.parametrize("to", ["gradescope", "otter"])
-def test_an_export_goes_on_after_a_student_who_fails(to, work, tmp_path, monkeypatch):
+def test_an_export_goes_on_after_a_student_who_fails(work, tmp_path, monkeypatch):
     plain = results.write
 
-    def write(to, one, *rest):
+    def write(one, *rest):
         if one["student"] == "bob":
             raise TypeError
-        plain(to, one, *rest)
+        plain(one, *rest)
 
     monkeypatch.setattr(results, "write", write)
     with pytest.raises(NetlabError, match=r"(?s)1 of 5 students' marks.*- bob: TypeError"):
-        export(to, work, tmp_path / "out")
+        export("gradescope", work, tmp_path / "out")
     assert len(list((tmp_path / "out").glob("*"))) >= len(EVERYBODY) - 1
 
 
@@ -559,7 +477,7 @@ def test_at_gradescope_what_systems_leave_is_no_notebook(tmp_path):
 
 
 @pytest.mark.parametrize("names", [("..",), ("",), (".x",), ("a/b",), ("a\0",), ("a", "A")])
-@pytest.mark.parametrize("to", ["gradescope", "otter", "nbgrader"])
+@pytest.mark.parametrize("to", ["gradescope", "nbgrader"])
 def test_names_of_files_that_the_grader_does_not_give_are_refused(names, to, work, tmp_path):
     keep(work, [one | {"file": name} for one, name in zip(EVERYBODY, names, strict=False)])
     with pytest.raises(NetlabError, match="grade the class again"):

@@ -7,16 +7,16 @@ from pathlib import Path
 from netlab.course.texts import printable
 from netlab.errors import NetlabError
 
-FORMATS = ("nbgrader", "gradescope", "otter", "classroom", "table")
+FORMATS = ("nbgrader", "gradescope", "table")
 AGAIN = "remove the file, and grade the class again"
 
 
 def export(to, assignment, work, output, course=None, say=lambda text: None):
     """Write the marks of the last grading of `assignment`, kept in `work`; -> how many students'.
 
-    `output` is a CSV file (table), a course folder (nbgrader), result.json (classroom), or a folder
-    in which each student has a file; `course` is nbgrader's course folder with the source. `say` is
-    called with a text where marks of earlier gradings are left out.
+    `output` is a CSV file (table), a course folder (nbgrader), or a folder in which each student
+    has a file (gradescope); `course` is nbgrader's course folder with the source. `say` is called
+    with a text where marks of earlier gradings are left out.
     """
     if to not in FORMATS:
         raise NetlabError(f"to {to!r}: allowed are {', '.join(FORMATS)}")
@@ -30,11 +30,8 @@ def export(to, assignment, work, output, course=None, say=lambda text: None):
             nbgrader.write(marks, work, output, course)
         elif to == "table":
             results.write_table(marks, work, output)
-        elif to == "classroom":
-            results.write_classroom(marks, output)
-            return 1
         else:
-            for_each(marks, lambda one: results.write(to, one, work, output))
+            for_each(marks, lambda one: results.write(one, work, output))
     except OSError as error:
         raise NetlabError(f"--output {output}: {error.strerror}; name another place") from error
     return len(marks)
