@@ -179,6 +179,12 @@ def check_state(given, states):
     Returns
     -------
     Check
+
+    Examples
+    --------
+    >>> with nl.Network(nl.wan("100mbit", None)) as net:  # doctest: +SKIP
+    ...     net.type("s1", "tc qdisc add dev s1-eth1 root netem delay 20ms")
+    >>> nl.check_state(net, [nl.course.rtt("h1", "h2", at_least="20ms")])  # doctest: +SKIP
     """
     begin()
     return in_state(given, states)
