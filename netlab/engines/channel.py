@@ -1,5 +1,5 @@
-"""Our end of a channel to an agent, a server or a jail: questions go out; events, and at last an
-answer, come back, over one of the `netlab.engines.transports`.
+"""Our end of a channel to an agent, a server or a jail. A question goes out over one of the
+`netlab.engines.transports`; its events come back, and then its answer.
 
 Between two questions the agent of a guest waits in one blocking read, which holds the guest's whole
 kernel: virtual time stands still.

@@ -116,7 +116,8 @@ class MininetConnection(ChannelConnection):
         """Remove from this machine what the agent has left there."""
         status = self.program.process.returncode
         gone = list(self.added)  # Mininet does not know of them
-        if status < 0 or status > 128:  # killed: the hosts went with it, the switches did not
+        # killed (or not even sudo could): the hosts went with it, the switches did not
+        if status is None or status < 0 or status > 128:
             names = os.listdir("/sys/class/net")
             gone += [name for name in names if name.partition("-eth")[0] in self.switches]
         for name in dict.fromkeys(gone):

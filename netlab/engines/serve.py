@@ -89,7 +89,7 @@ class Client:
         number = question.pop("id", None)
         try:
             if question.pop("op", None) != "hello":
-                raise EngineError("who does not say hello is told nothing")
+                raise EngineError("the first question must be hello")
             answer = self.do_hello(**question)
         except Exception as error:
             answer = {"raise": told(error)}
@@ -101,7 +101,7 @@ class Client:
         number, op = question.pop("id", None), question.pop("op", None)
         if op == "key":
             if question.get("key") not in ("I", "K"):
-                raise ChannelDown("there is no such key")
+                raise ChannelDown("a key must be I or K")
             guest = self.guest  # the thread that works may end it meanwhile
             if guest and self.busy:
                 guest.ask(op=op, key=question["key"])

@@ -12,6 +12,8 @@ import pytest
 from netlab.engines import transports
 from netlab.engines.channel import Channel, Interrupted, OutOfTime
 from netlab.engines.guest.hooks import Hooks
+from netlab.engines.mininet import MininetConnection
+from netlab.engines.program import Program
 from netlab.engines.transports import ChannelDown, Descriptors, JsonLines, Packets, TooMuch, parsed
 
 MOST = 1_000_000
@@ -202,3 +204,19 @@ def test_events_keep_their_order_whichever_thread_reads(monkeypatch):
         channel.close()
         thread.join(10)
     assert heard == [*range(1, len(heard) + 1)] and len(heard) == 20_000
+
+
+def test_a_program_that_cannot_be_killed_is_not_waited_for_without_end(monkeypatch):
+    """As where sudo refuses: what is left of a network is removed all the same."""
+    program = Program([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        monkeypatch.setattr(program, "closing_s", 0.2)
+        monkeypatch.setattr(program, "kill", lambda: None)
+        program.close()
+        assert program.process.returncode is None
+        connection = MininetConnection.__new__(MininetConnection)
+        connection.program, connection.added, connection.switches = program, [], []
+        connection._remove_left()
+    finally:
+        program.process.kill()
+        program.process.wait()
