@@ -5,7 +5,7 @@ import os
 import sys
 
 from netlab import engines
-from netlab.engines.protocol import Finding
+from netlab.engines.base import Finding
 from netlab.engines.result_store import published
 from netlab.errors import EngineError
 from netlab.experiment import Experiment

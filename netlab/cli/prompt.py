@@ -9,7 +9,7 @@ import re
 from cmd import Cmd
 from types import SimpleNamespace
 
-from netlab.engines.protocol import ignore
+from netlab.engines.base import ignore
 from netlab.errors import ReadError
 from netlab.readers._common import read_file
 from netlab.running.job import one_line

@@ -1,4 +1,4 @@
-"""What a network runs on; `netlab.engines.protocol` says what an engine is.
+"""What a network runs on; `netlab.engines.base` says what an engine is.
 
 Modules that start processes are imported when they are used: Python in a browser has none.
 """
@@ -10,7 +10,7 @@ import re
 import sys
 
 from netlab.engines import recorded
-from netlab.engines.protocol import Engine
+from netlab.engines.base import Engine
 from netlab.engines.recorded import RecordedEngine
 from netlab.errors import EngineError, SpecificationError
 
@@ -104,7 +104,7 @@ def pick(engine=None, strange=False):
             raise SpecificationError(
                 f"engine = {engine!r}: one of {', '.join(ENGINES)}; an address, as ssh://HOST or"
                 " exec:COMMAND; None for the first that works; or an object of a class that derives"
-                " from netlab.engines.protocol.Engine"
+                " from netlab.engines.base.Engine"
             )
         # while records are made anew, they are run and not read
         if engine != "recorded" or not recorded.anew():

@@ -281,6 +281,7 @@ class Job:
 
     def __init__(self, number, node, command, confined, echo=False):
         self.number, self.status = number, None
+        self.held = True  # by a program; the terminal of one that closed it is always readable
         self.keys, self.until, self.seen = b"", None, b""  # see `type`
         self.terminal, theirs = os.openpty()
         if not echo:
@@ -338,9 +339,12 @@ class Job:
         for _ in range(1 if self.status is None else 64):
             try:
                 data = os.read(self.terminal, 32768)
+                self.held = True
             except BlockingIOError:  # nothing new, but somebody holds the other end
+                self.held = True
                 return True
             except OSError:
+                self.held = False
                 return self.status is None
             line.send(job=self.number, out=self.decoder.decode(data))
             if self.until:
@@ -349,7 +353,7 @@ class Job:
 
     def signal(self, key):
         if key == b"I":
-            with contextlib.suppress(BlockingIOError):  # full of keys that nobody reads
+            with contextlib.suppress(OSError):  # full of keys that nobody reads, or closed
                 os.write(self.terminal, b"\x03")  # as Ctrl-C on its terminal
         else:
             subprocess.call(["pkill", "-KILL", "-s", str(self.process.pid)])
@@ -444,7 +448,7 @@ class Agent:
         self.pump()  # what is left in its terminal
         untyped, job.keys, job.until = len(job.keys), b"", None
         after_s = self.interrupted_ns / 1e9
-        return {"status": [job.status], "rung": ended_by, "after_s": after_s, "untyped": untyped}
+        return {"status": [job.status], "ended_by": ended_by, "after_s": after_s, "untyped": untyped}
 
     def do_stop(self, number):
         """Ctrl-C for a job, then SIGKILL if that does not end it."""
@@ -462,7 +466,7 @@ class Agent:
         return {}
 
     def do_sleep(self, seconds):
-        return {"rung": self.run_time(time.monotonic_ns() + int(float(seconds) * 1e9))}
+        return {"ended_by": self.run_time(time.monotonic_ns() + int(float(seconds) * 1e9))}
 
     def end(self):
         for job in self.open:
@@ -473,7 +477,7 @@ class Agent:
     def finish(self, jobs, limit_ns, key_at_limit):
         ended_by = self.run_time(time.monotonic_ns() + limit_ns, jobs, key_at_limit)
         self.pump()  # what is left in their terminals
-        return {"status": [job.status for job in jobs], "rung": ended_by}
+        return {"status": [job.status for job in jobs], "ended_by": ended_by}
 
     def run_time(self, end, jobs=None, key_at_end=None):
         """Let time run, passing on what programs print, until `end` or, given jobs, until none of
@@ -511,7 +515,8 @@ class Agent:
                 continue
             poll = select.poll()
             for job in self.open:
-                poll.register(job.terminal, select.POLLIN)
+                if job.held:
+                    poll.register(job.terminal, select.POLLIN)
                 if job.status is None:
                     poll.register(job.ended, select.POLLIN)
             wake = start + (ticks + 1) * TICK_NS

@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 
-from netlab.engines.protocol import Connection, ignore
+from netlab.engines.base import Connection, ignore
 from netlab.engines.transports import ChannelDown, ChannelError, TooMuch
 from netlab.errors import GuestError, LimitError
 
@@ -81,7 +81,7 @@ class Channel:
         if failure:
             raise failure
         # nothing was running that it could have ended
-        if pressed and answer.get("rung") != "interrupt":
+        if pressed and answer.get("ended_by") != "interrupt":
             raise KeyboardInterrupt
         return answer
 

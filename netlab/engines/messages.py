@@ -51,7 +51,7 @@ class Wait(TypedDict):
 
 
 class Slept(Carried):
-    rung: Literal["", "limit", "interrupt"]
+    ended_by: Literal["", "limit", "interrupt"]
 
 
 class Ended(Slept):

@@ -9,7 +9,7 @@ import os
 import warnings
 from pathlib import Path
 
-from netlab.engines.protocol import Engine, Record
+from netlab.engines.base import Engine, Record
 from netlab.engines.result_store import ResultStore, as_dict, result_name
 from netlab.errors import EngineError, NetlabError
 
@@ -127,7 +127,7 @@ class RecordedEngine(Engine):
         raise EngineError(f"a live network cannot be recorded beforehand: {HOW_TO_GET_ONE}")
 
     def recall(self, experiment):
-        """See `netlab.engines.protocol.Engine`; the error names those that come nearest."""
+        """See `netlab.engines.base.Engine`; the error names those that come nearest."""
         kept = self.records.find(experiment) or self.nearest(leaves(as_dict(experiment)))
         return Record(kept["raw"], kept["commands"], kept["provenance"] | {"recorded": True})
 

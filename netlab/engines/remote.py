@@ -16,7 +16,7 @@ from netlab import errors
 from netlab.engines import evidence, messages
 from netlab.engines.channel import CLOSED, Channel, ChannelConnection, OutOfTime
 from netlab.engines.program import Program
-from netlab.engines.protocol import Connection, Engine, ignore
+from netlab.engines.base import Connection, Engine, ignore
 from netlab.engines.transports import ChannelDown, JsonLines
 from netlab.errors import printable
 
@@ -193,7 +193,7 @@ class RemoteEngine(Engine):
     """The engine at an address. ``ssh://HOST``, with user, port and path of ``netlab`` where they
     are needed: ``ssh://ada@lab.example.org:2222/opt/netlab/bin/netlab``. ``exec:COMMAND``: any
     program that speaks as ``netlab engine serve`` does, over its standard input and output. See
-    `netlab.engines.protocol.Engine`.
+    `netlab.engines.base.Engine`.
 
     With `jailed`, algorithms in Python run in a jail there, and what they print is not shown; in an
     account that many share they always do.

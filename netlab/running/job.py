@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from numbers import Real
 
 from netlab.description import check_command_line, short
-from netlab.engines.protocol import ignore
+from netlab.engines.base import ignore
 from netlab.errors import CommandError, SpecificationError
 from netlab.readers.by_tool import read_printed
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from netlab import engines
 from netlab.algorithms.source import Algorithm
-from netlab.engines.protocol import ignore
+from netlab.engines.base import ignore
 from netlab.errors import CommandError, LimitError, SpecificationError
 from netlab.readers._common import read_file
 from netlab.running.history import MOST_BYTES, History

@@ -6,7 +6,7 @@ import threading
 import weakref
 from contextvars import ContextVar
 
-from netlab.engines.protocol import ignore
+from netlab.engines.base import ignore
 from netlab.errors import CommandError, EmulationError, NetlabError
 from netlab.running.job import ALL_OUTPUT_LIMIT, Job
 from netlab.running.progress import having, progress
@@ -126,8 +126,8 @@ class Session:
         for job, status in zip(jobs, answer["status"], strict=True):
             job.status = status
             # of Ctrl-C a program dies, or it says its last words
-            job.cut_off = answer["rung"] == "limit" and (status in OF_A_SIGNAL or job in late)
-        return answer["rung"]
+            job.cut_off = answer["ended_by"] == "limit" and (status in OF_A_SIGNAL or job in late)
+        return answer["ended_by"]
 
     @contextlib.contextmanager
     def _ending(self, jobs):
@@ -166,13 +166,13 @@ class Session:
         self.note("stop", [job])
         answer = self.ask(op="stop", number=job.number)
         (job.status,) = answer["status"]
-        if answer["rung"] == "interrupt":
+        if answer["ended_by"] == "interrupt":
             raise KeyboardInterrupt
 
     @alone
     def sleep(self, seconds):
         """Let time pass. [virtual s]"""
-        if self.ask(op="sleep", seconds=seconds)["rung"]:
+        if self.ask(op="sleep", seconds=seconds)["ended_by"]:
             raise KeyboardInterrupt
 
     def output(self, host, command, limit_s=60):

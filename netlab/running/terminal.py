@@ -10,7 +10,7 @@ import hashlib
 import re
 import shlex
 
-from netlab.engines.protocol import ignore
+from netlab.engines.base import ignore
 from netlab.errors import CommandError
 from netlab.readers.by_tool import read_printed
 from netlab.running.job import check_command, check_seconds, ending, one_line, plain, whole
@@ -133,18 +133,18 @@ class Console:
             raise
         finally:
             self._show, typed.text = None, self._taken()
-        if answer["rung"] == "interrupt":
+        if answer["ended_by"] == "interrupt":
             typed.ended_after_s = answer["after_s"]
-        elif answer["rung"] == "limit" and not typed.stays:
+        elif answer["ended_by"] == "limit" and not typed.stays:
             typed.ended_after_s = limit_s
-        if answer["rung"] and answer["status"] == [KILLED]:
+        if answer["ended_by"] and answer["status"] == [KILLED]:
             raise CommandError(
                 f"`{line}` on {self.host} did not end at Ctrl-C, and was killed with its terminal;"
                 f" the next line gets a new one. {ending(typed.text)}",
                 line,
                 typed.text,
             )
-        if answer["rung"] == "limit" and not typed.stays:
+        if answer["ended_by"] == "limit" and not typed.stays:
             raise CommandError(
                 f"`{line}` on {self.host} did not end within {limit_s:g} virtual seconds, and was"
                 " ended. If it ends by Ctrl-C alone, as a server or ping do, let it stay (`%%on"

@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import BeforeValidator, SerializeAsAny, model_validator
 
 from netlab.description import Description
-from netlab.engines.protocol import Watch
+from netlab.engines.base import Watch
 from netlab.errors import SpecificationError
 
 FIRST_PORT = 5201

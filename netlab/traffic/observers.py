@@ -10,7 +10,7 @@ import pandas as pd
 
 from netlab import units
 from netlab.description import Delay
-from netlab.engines.protocol import Watch
+from netlab.engines.base import Watch
 from netlab.errors import SpecificationError
 from netlab.readers import read_queues, read_windows
 from netlab.readers.kernel_traces import ENDS, VALUES

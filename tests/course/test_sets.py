@@ -59,7 +59,7 @@ def test_there_are_eight_and_each_exercise_has_a_mistake():
             f"{name}-{key}-check"
             for _, _, points, _ in WRONG[name]
             for key, left in points.items()
-            if left < worth[f"{name}-{key}-check"]
+            if bounds(left)[1] < worth[f"{name}-{key}-check"]
         ]
         assert {*spoiled} == worth.keys()
         for exercise in assignment.automatic:
@@ -106,14 +106,18 @@ def assert_no_right_answer_is_told(right, marks):
             assert not any(len(number) >= 5 and number in told for number in numbers), told
 
 
+def bounds(points):
+    """The least and the most that a mistake leaves."""
+    return points if isinstance(points, tuple) else (points, points)
+
+
 def unlike(marks, layer):
     """The exercises and the hints that are not as this layer of mistakes says."""
     name, found = marks["assignment"], []
     spoiled = {f"{name}-{key}-check": points for row in layer for key, points in row[2].items()}
     rows = {row["id"]: row for row in marks["exercises"]}
     for key, row in rows.items():
-        points = spoiled.get(key, row["max_points"])
-        least, most = points if isinstance(points, tuple) else (points, points)
+        least, most = bounds(spoiled.get(key, row["max_points"]))
         if not least - 0.01 <= row["points"] <= most + 0.01:
             found.append((key, row))
     for mistake, _, points, words in layer:

@@ -9,7 +9,7 @@ import pytest
 from netlab.engines import messages
 from netlab.engines.agent import Agent
 from netlab.engines.jail.warden import Warden
-from netlab.engines.protocol import Connection
+from netlab.engines.base import Connection
 from netlab.engines.serve import Client
 
 PAGE = (Path(__file__).parents[2] / "docs/protocol.md").read_text()
@@ -87,6 +87,6 @@ def test_what_is_an_event(message, is_one):
 
 
 def test_what_an_answer_lacks():
-    assert messages.lacks("wait", {"status": [], "rung": ""}) == {"clock_ns"}
+    assert messages.lacks("wait", {"status": [], "ended_by": ""}) == {"clock_ns"}
     assert messages.lacks("wait", {"error": "x", "clock_ns": 1}) == set()
     assert messages.lacks("watch", {}) == {"kept"} and messages.lacks("close", {}) == set()

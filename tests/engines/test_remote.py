@@ -20,7 +20,7 @@ import netlab as nl
 from netlab.engines import evidence, serve
 from netlab.engines.guest import machine, walls
 from netlab.engines.jail import JailedEngine
-from netlab.engines.protocol import Connection, Engine
+from netlab.engines.base import Connection, Engine
 from netlab.engines.remote import PROTOCOL, RemoteEngine, command_for, remote
 from netlab.engines.transports import Descriptors, JsonLines
 from netlab.errors import installed
@@ -238,7 +238,7 @@ def test_a_greeting_before_the_first_answer_is_passed_over(says):
 def test_who_hears_what_happens_may_ask_what_was_watched_however_much_waits(says):
     """It asks in an `on_event`, and the answer lies behind many others."""
     ticks = [{"id": 3, "tick": number} for number in range(100_000)]
-    done = {"id": 3, "done": True, "clock_ns": 1, "status": [], "rung": ""}
+    done = {"id": 3, "done": True, "clock_ns": 1, "status": [], "ended_by": ""}
     texts = {"done": True, "texts": {}}
     engine = RemoteEngine(
         says(SAYS | {"about": KNOWS}, {"done": True}, *ticks, {"id": 4, **texts}, done)

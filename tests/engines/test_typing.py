@@ -29,7 +29,7 @@ def test_a_wait_ends_at_a_mark_that_comes_in_pieces(network, type_on):
     _, type_ = type_on("read x; printf EN; sleep 1; printf D; sleep 1; printf .b; sleep 9")
     before = network.clock
     answer = type_("go\n", "END.")
-    assert (answer["status"], answer["rung"], answer["untyped"]) == ([None], "", 0)
+    assert (answer["status"], answer["ended_by"], answer["untyped"]) == ([None], "", 0)
     assert network.clock - before == pytest.approx(2, abs=0.01)
 
 
@@ -50,7 +50,7 @@ def test_only_what_comes_after_the_keys_counts(network, type_on):
     network.sleep(1)
     type_("one\n", "END.")
     assert job.text == "END.one\r\ngot one\r\nEND."
-    assert type_("", "END.", 1, leave=True)["rung"] == "limit", "it does not come again"
+    assert type_("", "END.", 1, leave=True)["ended_by"] == "limit", "it does not come again"
     assert job.status is None
 
 
@@ -83,7 +83,7 @@ def test_a_full_terminal_holds_nobody_up(network, type_on):
     job, type_ = type_on("trap '' INT; sleep 1000")
     keys, before = "x\n" * 100_000, network.clock
     answer = type_(keys, "", 2, leave=True)
-    assert answer["rung"] == "limit" and 0 < answer["untyped"] < len(keys)
+    assert answer["ended_by"] == "limit" and 0 < answer["untyped"] < len(keys)
     assert network.clock - before == pytest.approx(2, abs=0.01)
     job.stop()
     assert job.status == -signal.SIGKILL, "it could not even take Ctrl-C"
@@ -96,10 +96,10 @@ def test_at_its_limit_it_is_ended_or_left_running(network, type_on):
     network.sleep(0.1)
     before = network.clock
     answer = type_("x", "END.", 2.5, leave=True)
-    assert (answer["rung"], answer["status"]) == ("limit", [None])
+    assert (answer["ended_by"], answer["status"]) == ("limit", [None])
     assert network.clock - before == pytest.approx(2.5, abs=0.01)
     answer = type_("x", "END.", 2.5)
-    assert (answer["rung"], answer["status"]) == ("limit", [None])
+    assert (answer["ended_by"], answer["status"]) == ("limit", [None])
     assert type_("", "never", 1)["status"] == [-signal.SIGKILL]
 
 
@@ -108,6 +108,6 @@ def test_the_moment_of_ctrl_c_is_told(network, type_on):
     threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
     before = network.clock
     answer = type_("x", "END.", 1_000_000)
-    assert answer["rung"] == "interrupt" and answer["status"] == [-signal.SIGINT]
+    assert answer["ended_by"] == "interrupt" and answer["status"] == [-signal.SIGINT]
     assert answer["after_s"] == pytest.approx(network.clock - before, abs=0.01)
     assert round(answer["after_s"] * 20) == pytest.approx(answer["after_s"] * 20)

@@ -1,7 +1,7 @@
 """An engine without a network: every command prints what the test gives it, piece by piece."""
 
 from netlab import Host, Link, Network, Switch, Topology
-from netlab.engines.protocol import Connection, Engine
+from netlab.engines.base import Connection, Engine
 
 PLAIN = Topology(
     [Host("h1", "10.0.0.1/8"), Host("h2", "10.0.0.2/8")],
@@ -16,13 +16,13 @@ class Scripted(Engine, Connection):
     name, about = "scripted", {}
 
     def __init__(self, pieces=()):
-        self.pieces, self.rung, self.questions, self.jobs = pieces, "", [], 0
+        self.pieces, self.ended_by, self.questions, self.jobs = pieces, "", [], 0
 
     def connect(self, seed, clock, wall_limit_s):
         return self
 
     def do_key(self, key):
-        self.rung = "interrupt"
+        self.ended_by = "interrupt"
 
     def carry_out(self, on_event, question):
         op = question.pop("op")
@@ -31,17 +31,17 @@ class Scripted(Engine, Connection):
         if op == "start":
             self.jobs += 1
             return answer | {"job": self.jobs}
-        self.rung = ""
+        self.ended_by = ""
         if op == "wait":
             for piece in self.pieces:
                 on_event({"job": question["numbers"][0], "out": piece})
-                if self.rung:
+                if self.ended_by:
                     break
         count = len(question.get("numbers", [0]))
-        return answer | {"rung": self.rung, "status": [-2 if self.rung else 0] * count}
+        return answer | {"ended_by": self.ended_by, "status": [-2 if self.ended_by else 0] * count}
 
     def interrupt(self):
-        self.rung = "interrupt"
+        self.ended_by = "interrupt"
 
 
 def network(pieces=()):

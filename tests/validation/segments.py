@@ -17,7 +17,7 @@ import pandas as pd
 
 import netlab as nl
 from netlab.engines.guest import store
-from netlab.engines.protocol import Watch
+from netlab.engines.base import Watch
 from netlab.readers import read_windows
 from tests.validation.measuring import do
 

@@ -19,7 +19,7 @@ import threading
 import types
 from functools import partial
 
-from netlab.engines.protocol import Connection, Engine, Record
+from netlab.engines.base import Connection, Engine, Record
 
 PIECE = 50_000
 NO_SHELL = "the grader runs no commands of a shell, and installs nothing: `{}` did nothing"

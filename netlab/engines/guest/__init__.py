@@ -5,7 +5,7 @@ import time
 
 from netlab.engines.guest import host_checks, machine, store, transfer
 from netlab.engines.guest.process import CLOCKS, Guest
-from netlab.engines.protocol import Engine
+from netlab.engines.base import Engine
 
 __all__ = ["GuestEngine"]
 

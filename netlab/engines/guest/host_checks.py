@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from netlab.engines.guest import launcher, machine, store, walls
-from netlab.engines.protocol import Finding
+from netlab.engines.base import Finding
 from netlab.errors import EngineError
 
 MEMORY_BYTES = store.MEMORY_MB << 20

@@ -22,7 +22,7 @@ from netlab.engines.guest import archives, failure, machine, store, watcher
 from netlab.engines.guest.hooks import Hooks
 from netlab.engines.guest.walls import PYTHON, Walls
 from netlab.engines.guest.watching import MOST_RECORDS, Watched
-from netlab.engines.protocol import Watch
+from netlab.engines.base import Watch
 from netlab.engines.transports import ChannelDown, Packets, TooMuch
 from netlab.errors import EngineError, GuestError
 
@@ -39,7 +39,7 @@ TELL_GROUP_AND_START = 'echo $$ >&2; exec "$@" 2>&1'
 
 
 class Guest(ChannelConnection):
-    """A running guest; a `netlab.engines.protocol.Connection`.
+    """A running guest; a `netlab.engines.base.Connection`.
 
     It runs a `store.Build` with the random numbers of `seed`, a clock of `CLOCKS`, and a CPU by
     `cpu`, of `machine`.
