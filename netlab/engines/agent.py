@@ -448,7 +448,12 @@ class Agent:
         self.pump()  # what is left in its terminal
         untyped, job.keys, job.until = len(job.keys), b"", None
         after_s = self.interrupted_ns / 1e9
-        return {"status": [job.status], "ended_by": ended_by, "after_s": after_s, "untyped": untyped}
+        return {
+            "status": [job.status],
+            "ended_by": ended_by,
+            "after_s": after_s,
+            "untyped": untyped,
+        }
 
     def do_stop(self, number):
         """Ctrl-C for a job, then SIGKILL if that does not end it."""

@@ -10,9 +10,9 @@ import tempfile
 from pathlib import Path
 
 from netlab.engines import agent
+from netlab.engines.base import Engine
 from netlab.engines.channel import Channel, ChannelConnection
 from netlab.engines.program import Program
-from netlab.engines.base import Engine
 from netlab.engines.transports import MOST_BYTES, ChannelDown, JsonLines
 from netlab.errors import EngineError
 

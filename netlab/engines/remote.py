@@ -14,9 +14,9 @@ import shlex
 
 from netlab import errors
 from netlab.engines import evidence, messages
+from netlab.engines.base import Connection, Engine, ignore
 from netlab.engines.channel import CLOSED, Channel, ChannelConnection, OutOfTime
 from netlab.engines.program import Program
-from netlab.engines.base import Connection, Engine, ignore
 from netlab.engines.transports import ChannelDown, JsonLines
 from netlab.errors import printable
 

@@ -7,11 +7,11 @@ import pytest
 import netlab as nl
 from netlab import engines
 from netlab.course.grading.runner import OutsideConnection, OutsideEngine
+from netlab.engines.base import Connection, Engine, Record
 from netlab.engines.guest import GuestEngine
 from netlab.engines.guest.process import Guest
 from netlab.engines.jail.engine import JailedEngine, JailedGuest
 from netlab.engines.mininet import MininetConnection, MininetEngine
-from netlab.engines.base import Connection, Engine, Record
 from netlab.engines.recorded import RecordedEngine
 from netlab.engines.remote import RemoteConnection, RemoteEngine
 

@@ -11,8 +11,8 @@ from netlab import engines
 from netlab.cli import doctor
 from netlab.cli.commands import app
 from netlab.engines import mininet
-from netlab.engines.guest import GuestEngine, host_checks
 from netlab.engines.base import Finding
+from netlab.engines.guest import GuestEngine, host_checks
 from netlab.engines.recorded import RecordedEngine
 
 NAMES = ["guest", "mininet", "recorded"]

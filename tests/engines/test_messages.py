@@ -8,8 +8,8 @@ import pytest
 
 from netlab.engines import messages
 from netlab.engines.agent import Agent
-from netlab.engines.jail.warden import Warden
 from netlab.engines.base import Connection
+from netlab.engines.jail.warden import Warden
 from netlab.engines.serve import Client
 
 PAGE = (Path(__file__).parents[2] / "docs/protocol.md").read_text()

@@ -18,9 +18,9 @@ import pytest
 
 import netlab as nl
 from netlab.engines import evidence, serve
+from netlab.engines.base import Connection, Engine
 from netlab.engines.guest import machine, walls
 from netlab.engines.jail import JailedEngine
-from netlab.engines.base import Connection, Engine
 from netlab.engines.remote import PROTOCOL, RemoteEngine, command_for, remote
 from netlab.engines.transports import Descriptors, JsonLines
 from netlab.errors import installed

@@ -1,7 +1,11 @@
 """The agent types on a job's terminal, and a wait ends at a mark: what it printed, in what time."""
 
+import codecs
+import os
 import signal
+import subprocess
 import threading
+import time
 
 import pytest
 
@@ -57,6 +61,7 @@ def test_only_what_comes_after_the_keys_counts(network, type_on):
 def test_a_terminal_shows_what_is_typed_only_where_that_is_asked_for(network, type_on):
     command = "stty size; read x; echo END."
     job, type_ = type_on(command)
+    network.sleep(1)
     type_("go\n", "END.")
     assert job.text.split() == ["50", "200", "go", "END."]
     job = network.start("h1", command)
@@ -111,3 +116,48 @@ def test_the_moment_of_ctrl_c_is_told(network, type_on):
     assert answer["ended_by"] == "interrupt" and answer["status"] == [-signal.SIGINT]
     assert answer["after_s"] == pytest.approx(network.clock - before, abs=0.01)
     assert round(answer["after_s"] * 20) == pytest.approx(answer["after_s"] * 20)
+
+
+def test_a_program_that_closes_its_terminal_is_waited_for_all_the_same(network):
+    closed = "exec </dev/null >/dev/null 2>&1; sleep 2; echo again >/dev/tty; sleep 1"
+    job = network._session.start("h1", closed)
+    before = network.clock
+    assert job.wait().status == 0 and job.text == "again\n"
+    assert network.clock - before == pytest.approx(3, abs=0.05)
+
+
+def test_a_terminal_that_nobody_holds_is_not_polled(monkeypatch):
+    """Its poll would return at once, again and again."""
+
+    class Line:
+        def send(self, **message):
+            said.append(message)
+
+        def interrupted(self):
+            return None
+
+    said, polls, poll = [], [], agent.select.poll
+    monkeypatch.setattr(agent.select, "poll", lambda: polls.append(1) or poll())
+    job = agent.Job.__new__(agent.Job)
+    job.number, job.status, job.keys, job.until, job.held = 1, None, b"", None, True
+    job.decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    job.terminal, theirs = os.openpty()
+    name = os.ttyname(theirs)
+    os.close(theirs)
+    os.set_blocking(job.terminal, False)
+    with subprocess.Popen(["sleep", "60"]) as job.process:
+        job.ended = os.pidfd_open(job.process.pid)
+        nobody = agent.Agent(Line())
+        nobody.open.append(job)
+        try:
+            nobody.run_time(time.monotonic_ns() + 3 * agent.TICK_NS)
+            assert len(polls) < 20  # one or two for each tick, not thousands
+            with open(name, "w") as again:
+                again.write("again")
+                again.flush()
+                nobody.pump()
+                assert job.held and {"job": 1, "out": "again"} in said
+            job.signal(b"I")  # nobody holds it
+        finally:
+            job.process.kill()
+            job.close()

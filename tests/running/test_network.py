@@ -13,8 +13,8 @@ from jupyter_client.manager import start_new_kernel
 
 from netlab import CommandError, EmulationError, Iperf3, Network, SpecificationError, Topology, wan
 from netlab import run as run_experiment
-from netlab.engines.guest.machine import run_folder
 from netlab.engines.base import Watch
+from netlab.engines.guest.machine import run_folder
 from netlab.errors import EngineError, LimitError
 from tests import cases
 from tests.running import scripted

@@ -16,8 +16,8 @@ import shlex
 import pandas as pd
 
 import netlab as nl
-from netlab.engines.guest import store
 from netlab.engines.base import Watch
+from netlab.engines.guest import store
 from netlab.readers import read_windows
 from tests.validation.measuring import do
 

@@ -3,9 +3,9 @@
 import math
 import time
 
+from netlab.engines.base import Engine
 from netlab.engines.guest import host_checks, machine, store, transfer
 from netlab.engines.guest.process import CLOCKS, Guest
-from netlab.engines.base import Engine
 
 __all__ = ["GuestEngine"]
 

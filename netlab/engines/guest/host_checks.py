@@ -9,8 +9,8 @@ import signal
 from functools import cache
 from pathlib import Path
 
-from netlab.engines.guest import launcher, machine, store, walls
 from netlab.engines.base import Finding
+from netlab.engines.guest import launcher, machine, store, walls
 from netlab.errors import EngineError
 
 MEMORY_BYTES = store.MEMORY_MB << 20

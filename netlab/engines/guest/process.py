@@ -17,12 +17,12 @@ from pathlib import Path
 
 from netlab.algorithms.source import Algorithm
 from netlab.engines import evidence
+from netlab.engines.base import Watch
 from netlab.engines.channel import Channel, ChannelConnection
 from netlab.engines.guest import archives, failure, machine, store, watcher
 from netlab.engines.guest.hooks import Hooks
 from netlab.engines.guest.walls import PYTHON, Walls
 from netlab.engines.guest.watching import MOST_RECORDS, Watched
-from netlab.engines.base import Watch
 from netlab.engines.transports import ChannelDown, Packets, TooMuch
 from netlab.errors import EngineError, GuestError
 

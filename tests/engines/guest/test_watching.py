@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import netlab as nl
+from netlab.engines.base import Watch
 from netlab.engines.guest import watching
 from netlab.engines.guest.hooks import QUEUE, WINDOW
 from netlab.engines.guest.process import Guest
-from netlab.engines.base import Watch
 from netlab.readers.kernel_traces import read_queues, read_windows
 from netlab.running.progress import told
 from netlab.running.run import so_far
