@@ -145,26 +145,35 @@ class Server(ChannelConnection):
 
 
 class RemoteConnection(Connection):
-    """A network on a `Server`."""
+    """A network on a `Server`, begun with its first question: it may wait in a queue there, and
+    whoever has it can `interrupt` that.
+    """
 
     def __init__(self, engine, seed, clock, wall_limit_s):
         self.engine, self.closed = engine, False
         self.server = engine.take_server()
         self.channel = self.server.channel
-        self.channel.wall_limit_s = math.inf  # it may wait in a queue
-        try:
-            self.server.ask(op="connect", seed=seed, clock=clock, limit_s=wall_limit_s)
-        except BaseException:
-            self.server.close()
-            raise
-        self.channel.wall_limit_s, self.channel.wall_s = wall_limit_s + LATER_S, 0.0
+        self.limit_s = wall_limit_s
+        self.to_begin = {"op": "connect", "seed": seed, "clock": clock, "limit_s": wall_limit_s}
 
     def ask(self, on_event=ignore, **question):
         if question["op"] == "key":  # not for the next network on this server
             return {} if self.closed else self.server.do_key(question["key"])
         if self.closed and not self.channel.interrupted:
             raise errors.GuestError(CLOSED)
+        if self.to_begin:
+            self._begin()
         return self.server.ask(on_event, **question)
+
+    def _begin(self):
+        self.channel.wall_limit_s = math.inf
+        try:
+            self.server.ask(**self.to_begin)
+        except BaseException:
+            self.server.close()
+            raise
+        self.to_begin = None
+        self.channel.wall_limit_s, self.channel.wall_s = self.limit_s + LATER_S, 0.0
 
     def interrupt(self):
         if not self.closed:
@@ -180,7 +189,8 @@ class RemoteConnection(Connection):
         elif not self.channel.closed:
             self.channel.wall_limit_s = self.channel.wall_s + CLOSE_S
             try:
-                self.server.ask(op="close")
+                if not self.to_begin:
+                    self.server.ask(op="close")
                 self.engine.idle.append(self.server)
             except errors.NetlabError:
                 """It has gone."""

@@ -1,5 +1,6 @@
 """Clients of one account wait for a CPU in order, see it, and leave nothing, however they end."""
 
+import contextlib
 import os
 import queue
 import re
@@ -26,15 +27,24 @@ with nl.Network(nl.wan("100mbit", "20ms", pairs=1), engine=sys.argv[1]) as net:
     sys.stdin.readline()
 print("closed", flush=True)
 """
+SWEEP = """
+import sys, netlab as nl
+def pings(count):
+    return nl.Experiment(nl.wan("100mbit", "20ms", pairs=1), nl.Ping("h1", "h2", count=count))
+try:
+    nl.sweep(pings, count=[2, 3], engine=sys.argv[1])
+except KeyboardInterrupt:
+    print("ended", flush=True)
+"""
 
 
 class Client:
     """Somebody with a network behind `netlab engine serve`, in a process of its own."""
 
-    def __init__(self, address, *command):
+    def __init__(self, address, *command, script=CLIENT):
         self.address, self.lines = address, queue.SimpleQueue()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", CLIENT, address, *command],
+            [sys.executable, "-c", script, address, *command],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -60,9 +70,14 @@ class Client:
         assert self.says() == "closed" and self.process.wait(PLENTY_S) == 0
 
     def end(self):
+        """Kill it, and wait for what it has started, which holds a CPU."""
+        started = []
+        with contextlib.suppress(psutil.NoSuchProcess):
+            started = psutil.Process(self.process.pid).children(recursive=True)
         self.process.kill()
         self.process.wait()
         self.process.stdin.close()
+        assert psutil.wait_procs(started, PLENTY_S)[1] == []
 
 
 @pytest.fixture
@@ -71,8 +86,8 @@ def come(own_cpus):
     cpu, clients = min(os.sched_getaffinity(0)), []
     serve = ["taskset", "-c", str(cpu), sys.executable, "-m", "netlab", "engine", "serve"]
 
-    def start(*command):
-        clients.append(Client(f"exec:{shlex.join(serve)}", *command))
+    def start(*command, **more):
+        clients.append(Client(f"exec:{shlex.join(serve)}", *command, **more))
         return clients[-1]
 
     yield start
@@ -130,6 +145,18 @@ def test_nothing_is_left_of_them(come, tmp_path, monkeypatch):
         descriptor = machine.try_lock(machine.run_folder() / name)
         assert descriptor is not None, name
         os.close(descriptor)
+
+
+def test_a_second_ctrl_c_ends_the_runs_of_a_sweep_that_wait(come):
+    runs = come(BUSY)
+    assert runs.says() == "up"
+    waits = come(script=SWEEP)
+    assert waits.says() == waiting(0)
+    waits.process.send_signal(signal.SIGINT)
+    assert waits.says().startswith("sweep: interrupted; 1 of its runs are still under way")
+    waits.process.send_signal(signal.SIGINT)
+    assert waits.says() == "ended" and waits.process.wait(PLENTY_S) == 0
+    assert runs.process.poll() is None
 
 
 def test_places_are_in_order_and_given_back(own_cpus):

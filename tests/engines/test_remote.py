@@ -257,10 +257,10 @@ def test_who_hears_what_happens_may_ask_what_was_watched_however_much_waits(says
     assert not asking.is_alive() and heard == [0, {}, *range(1, len(ticks))]
 
 
-def test_a_server_that_does_not_say_what_was_watched_has_the_wall_limit(says):
+def test_a_server_that_does_not_say_what_was_watched_has_the_wall_limit(says, monkeypatch):
+    monkeypatch.setattr("netlab.engines.remote.LATER_S", 0)
     engine = RemoteEngine(says(SAYS | {"about": KNOWS}, {"done": True}))
-    connection = engine.connect(1, "virtual", 60)
-    connection.channel.wall_limit_s = 0.5
+    connection = engine.connect(1, "virtual", 0.5)
     with pytest.raises(nl.LimitError, match=r"its limit of 0.5 wall-clock seconds"):
         connection.ask(op="watched", began_ns=0)
     assert connection.channel.ended
