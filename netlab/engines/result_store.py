@@ -196,11 +196,12 @@ class ResultStore:
     def record(self, result):
         """Keep a `Result`, unless the record of its experiment has the same output."""
         record = unpacked(data := packed_result(result))
-        with contextlib.suppress(EngineError):  # a damaged one
-            kept = self.find(result.experiment)
-            if kept and alike(kept, record) and kept["raw"] == record["raw"]:
-                return
-        files.write(self.place / f"{key_of(record)}.zip", data)
+        with locked(self.place):
+            with contextlib.suppress(EngineError):  # a damaged one
+                kept = self.find(result.experiment)
+                if kept and alike(kept, record) and kept["raw"] == record["raw"]:
+                    return
+            files.write(self.place / f"{key_of(record)}.zip", data)
 
     def pack(self, records, name, keep=None):
         """Put records into shared archives, in place of others of their experiments unless they are
@@ -230,7 +231,7 @@ class ResultStore:
 
 @contextlib.contextmanager
 def locked(folder):
-    """Hold a folder, made where it is missing, for one process that packs."""
+    """Hold a folder, made where it is missing, for one process that writes."""
     import fcntl  # not on every system, and needed only where notebooks are recorded
 
     folder.mkdir(parents=True, exist_ok=True)
