@@ -98,8 +98,8 @@ class Network(Terminals):
             )
         self.topology, self.seed, self.commands = topology, seed, []
         self._started = time.monotonic()
-        self._agent = self.engine.connect(seed, clock, float(wall_limit_s))
-        super().__init__(Session(self._agent), clock)
+        self._connection = self.engine.connect(seed, clock, float(wall_limit_s))
+        super().__init__(Session(self._connection), clock)
         self.files = Files(self)
         network = {"topology": topology.model_dump(mode="json"), "seed": seed, "clock": clock}
         network["algorithms"] = told = [one.model_dump() for one in algorithms]
@@ -108,7 +108,7 @@ class Network(Terminals):
         try:
             stoppable(self)
             if algorithms:
-                self._agent.ask(op="algorithms", algorithms=told, seed=seed)
+                self._connection.ask(op="algorithms", algorithms=told, seed=seed)
             setup = list(topology.setup())
             self.commands += [f"{node} {command}" for node, command in setup]
             self._session.set_up(topology, setup)
@@ -117,9 +117,9 @@ class Network(Terminals):
             except EmulationError as error:
                 raise EmulationError("\n".join([str(error), *self.stalled()])) from None
         except BaseException:
-            self._agent.close()
+            self._connection.close()
             raise
-        self._dropped = weakref.finalize(self, end_dropped, self._agent, os.getpid())
+        self._dropped = weakref.finalize(self, end_dropped, self._connection, os.getpid())
         self._dropped.atexit = False  # what is open then ends with this process
         _up[next(_numbers)] = self
 
@@ -273,19 +273,19 @@ class Network(Terminals):
 
     def watch(self, watches):
         """Have the engine observe these (a dict of `Watch`); False where it cannot."""
-        return self._agent.ask(op="watch", watches=watches)["kept"]
+        return self._connection.ask(op="watch", watches=watches)["kept"]
 
     def watched(self, began_s):
         """What the engine observed, by name; its times count from `began_s` of `clock`."""
-        return self._agent.ask(op="watched", began_ns=round(1e9 * began_s))["texts"]
+        return self._connection.ask(op="watched", began_ns=round(1e9 * began_s))["texts"]
 
     def ctrl_c(self):
         """Press Ctrl-C for what is waited for in another thread; nothing, where nothing is."""
-        self._agent.ask(op="key", key="I")
+        self._connection.ask(op="key", key="I")
 
     def interrupt(self):
         """End the network at once, from any thread; what waits in it raises KeyboardInterrupt."""
-        self._agent.interrupt()
+        self._connection.interrupt()
 
     def close(self):
         """Stop everything that runs in it, and the network. Its jobs keep their text.
@@ -293,7 +293,7 @@ class Network(Terminals):
         What another thread waits for in it raises KeyboardInterrupt there.
         """
         self._dropped.detach()
-        self._agent.close()
+        self._connection.close()
 
     def __enter__(self):
         return self

@@ -34,10 +34,10 @@ class Session:
     A question that Ctrl-C ends raises KeyboardInterrupt; only `let_run` says so in its answer.
     """
 
-    def __init__(self, agent):
-        self.agent, self.jobs, self.clock_ns, self.unrepeatable = agent, {}, 0, ""
+    def __init__(self, connection):
+        self.connection, self.jobs, self.clock_ns, self.unrepeatable = connection, {}, 0, ""
         self.history, self.lock = None, threading.RLock()
-        self._most = self._room = agent.most_output_bytes or ALL_OUTPUT_LIMIT
+        self._most = self._room = connection.most_output_bytes or ALL_OUTPUT_LIMIT
 
     def note(self, what, jobs):
         """Keep this call in the network's history, which names jobs by their place in it."""
@@ -62,12 +62,12 @@ class Session:
             if too_much:
                 flooding.append(job)
                 for key in "IK":  # Ctrl-C, and SIGKILL at the agent's next look: it answers soon
-                    self.agent.ask(op="key", key=key)
+                    self.connection.ask(op="key", key=key)
             elif not flooding:
                 job.heard(out)
                 on_output(job, out)
 
-        answer = self.agent.ask(on_event, **question)
+        answer = self.connection.ask(on_event, **question)
         self.clock_ns = answer["clock_ns"]
         self.unrepeatable = answer.get("unrepeatable", "")
         if flooding:

@@ -136,7 +136,7 @@ def test_a_cache_that_cannot_be_written_does_not_hide_why_the_guest_died(elsewhe
         engine = nl.engines.pick("guest")
     elsewhere.write_text("a file, and no folder")
     net = nl.Network(nl.wan("100mbit", "20ms", pairs=1), engine=engine)
-    os.killpg(net._agent.process.pid, signal.SIGKILL)
+    os.killpg(net._connection.process.pid, signal.SIGKILL)
     with pytest.raises(nl.GuestError, match=r"the guest died") as died:
         net.run("h1", "true")
     assert f"It could not be kept in {elsewhere}" in str(died.value)

@@ -35,13 +35,13 @@ STOPPED = """
 import threading, netlab as nl
 for delay_s in (0.5, 3):
     net = nl.Network(nl.wan("20mbit", "20ms"), engine="mininet")
-    threading.Timer(delay_s, net._agent.interrupt).start()
+    threading.Timer(delay_s, net._connection.interrupt).start()
     try:
         while True:
             net.run("h1", "trap '' INT; ping 10.0.0.2 >/dev/null; sleep 100", limit_s=1000)
     except KeyboardInterrupt:
         print("interrupted")
-    net._agent.interrupt()
+    net._connection.interrupt()
     try:
         net.run("h1", "true")
     except KeyboardInterrupt:

@@ -69,7 +69,7 @@ def test_a_line_has_one_network_after_the_other_and_several_at_once(there):
     assert len(there.idle) == 2 and guests() == []
     kept = there.idle[-1]
     with nl.Network(PATH, engine=there) as third:
-        assert third._agent.server is kept
+        assert third._connection.server is kept
         third.interrupt()  # which is closed quietly
     assert guests() == []
 
@@ -116,7 +116,7 @@ def test_an_error_comes_as_it_was_with_what_was_kept(there):
 @pytest.mark.parametrize("who", ["here", pytest.param("there", marks=pytest.mark.long)])
 def test_a_line_that_breaks_ends_the_network_on_both_sides(there, who):
     net = nl.Network(PATH, engine=there)
-    program = net._agent.server.program.process
+    program = net._connection.server.program.process
     if who == "there":
         program.kill()
     else:

@@ -29,7 +29,7 @@ UNREPEATABLE = (
 LOOKS, BETWEEN_LOOKS_S = 20, 0.05
 
 
-class Console:
+class KernelLog:
     """What a guest prints, read once, by its descriptor; `signs` are texts that are always kept."""
 
     def __init__(self, descriptor, signs):

@@ -67,7 +67,7 @@ class Guest(ChannelConnection):
             self.watcher = self.cleanup.enter_context(watched_over(self.folder))
             console = os.open(self._console, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
             self.cleanup.callback(os.close, console)
-            self.console = failure.Console(console, [failure.LOST, failure.ENDLESS])
+            self.console = failure.KernelLog(console, [failure.LOST, failure.ENDLESS])
             self.hooks = Hooks()
             self.cleanup.callback(self.hooks.close)
             self.line = Packets(self.hooks)

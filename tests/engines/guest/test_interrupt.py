@@ -29,7 +29,7 @@ try:
     net.run("pc", sys.argv[1], limit_s=1e6)
 except KeyboardInterrupt:
     print("interrupted")
-    print("closed:", net._agent.process is None, not net._agent.folder.exists())
+    print("closed:", net._connection.process is None, not net._connection.folder.exists())
 """
 
 
@@ -45,7 +45,7 @@ def net(tmp_path, monkeypatch):
 @pytest.fixture
 def nothing_left(net, tmp_path):
     """Checks that the guest has gone, with its folder, and left no evidence."""
-    pid, folder = net._agent.process.pid, net._agent.folder
+    pid, folder = net._connection.process.pid, net._connection.folder
 
     def check():
         for _ in range(50):  # init reaps the last of them
@@ -82,7 +82,7 @@ def test_a_run_is_ended_from_another_thread(net, nothing_left, asked_in):
         stopped.append(True)
 
     stopped = []
-    threading.Timer(1, net._agent.interrupt).start()
+    threading.Timer(1, net._connection.interrupt).start()
     if asked_in == "main thread":
         run()
     else:
@@ -92,22 +92,22 @@ def test_a_run_is_ended_from_another_thread(net, nothing_left, asked_in):
     assert stopped
     nothing_left()
     ended(net)
-    net._agent.interrupt()
+    net._connection.interrupt()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_an_interrupt_between_two_questions_ends_the_next(net, nothing_left):
     assert net.run("pc", "echo here", echo=False).text == "here\n"
-    net._agent.interrupt()
-    net._agent.interrupt()
+    net._connection.interrupt()
+    net._connection.interrupt()
     ended(net)
     nothing_left()
 
 
 def test_an_interrupt_after_closing_does_nothing(net, nothing_left):
     net.close()
-    net._agent.interrupt()
-    assert net._agent.ask(op="key", key="I") == {}
+    net._connection.interrupt()
+    assert net._connection.ask(op="key", key="I") == {}
     nothing_left()
     with pytest.raises(nl.GuestError, match="closed"):
         net.run("pc", "true")
@@ -170,7 +170,7 @@ def test_closing_a_network_ends_what_another_thread_asks():
         thread.start()
         begun.wait()
         net.close()
-        assert net._agent.process is None
+        assert net._connection.process is None
         thread.join()
         begun.clear()
         assert not net.up

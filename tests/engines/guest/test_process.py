@@ -118,7 +118,7 @@ def test_a_fork_of_the_parent_ends_no_guest_of_it():
 
 def test_a_guest_that_is_killed_gives_its_evidence():
     net = Network(PATH)
-    os.killpg(net._agent.process.pid, signal.SIGKILL)
+    os.killpg(net._connection.process.pid, signal.SIGKILL)
     with pytest.raises(GuestError, match=r"the guest died") as died:
         net.run("h1", "true")
     assert {path.name for path in died.value.evidence.iterdir()} == {"console"}
@@ -150,7 +150,7 @@ def test_running_out_of_memory_is_an_error_that_says_what_to_do(command, tmp_pat
 
 def guest_processes(net):
     """The kernel, and its child processes: one for each program in the guest."""
-    kernel = psutil.Process(net._agent.kernel)
+    kernel = psutil.Process(net._connection.kernel)
     return [kernel, *sorted(kernel.children(), key=lambda child: child.pid)]
 
 
@@ -185,7 +185,7 @@ def test_programs_that_come_and_go_are_not_taken_for_killed_ones():
 def test_guests_that_run_at_once_are_pinned_to_different_cpus(tmp_path, monkeypatch):
     monkeypatch.setattr(machine.tempfile, "tempdir", str(tmp_path))  # nobody else's guests
     with Network(PATH) as one, Network(PATH) as two:
-        cpus = [os.sched_getaffinity(net._agent.process.pid) for net in (one, two)]
+        cpus = [os.sched_getaffinity(net._connection.process.pid) for net in (one, two)]
     assert all(len(cpu) == 1 for cpu in cpus)
     if len(os.sched_getaffinity(0)) > 1:
         assert cpus[0] != cpus[1]
@@ -247,7 +247,7 @@ def test_a_planted_run_folder_is_refused(plant, tmp_path, monkeypatch):
     if place.is_symlink() or place.is_file():
         place.unlink()
         with Network(PATH) as net:
-            assert net._agent.folder.parent == place
+            assert net._connection.folder.parent == place
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_a_process_may_have_more_descriptors_than_select_knows():
 def test_the_end_of_a_console_is_kept_and_signs_are_not_forgotten(tmp_path):
     path, kept = tmp_path / "console", failure.KEPT_BYTES
     with open(path, "a+b", buffering=0) as file:
-        console = failure.Console(file.fileno(), ["lost a stub"])
+        console = failure.KernelLog(file.fileno(), ["lost a stub"])
         assert console.text() == "" and not console.flooded
         path.rename(tmp_path / "other")  # another file under its name is not read
         path.write_text("planted")

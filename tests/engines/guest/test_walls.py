@@ -147,7 +147,7 @@ def test_files_come_in_the_same_order_everywhere(net):
 
 
 def test_the_process_of_the_guest_itself_opens_nothing_for_writing(net):
-    status = Path(f"/proc/{net._agent.kernel}/status").read_text()
+    status = Path(f"/proc/{net._connection.kernel}/status").read_text()
     assert "NoNewPrivs:\t1" in status and "Seccomp:\t2" in status
 
 
