@@ -12,7 +12,6 @@ import nbclient
 import nbformat
 import numpy as np
 import pandas as pd
-import psutil
 import pytest
 
 import netlab as nl
@@ -21,6 +20,7 @@ from netlab.cli import record_notebooks
 from netlab.explore import duel, plane, shares
 from netlab.explore._explorer import on_interrupt, pace
 from netlab.running.progress import progress, told
+from tests.programs import names
 
 
 def lossy(loss, parallel):
@@ -153,7 +153,7 @@ def test_stop_ends_the_run_and_a_double_click_starts_only_one(monkeypatch):
     assert not running.is_alive(), "hours of work were ended"
     assert "stopped" in explorer.status.value and len(explorer.measured) == points
     assert explorer.stop_button.disabled and not explorer.button.disabled
-    assert not [child for child in psutil.Process().children(True) if "linux" in child.name()]
+    assert "linux" not in names()
 
 
 @pytest.mark.long

@@ -25,6 +25,7 @@ from netlab.engines.remote import PROTOCOL, RemoteEngine, command_for, remote
 from netlab.engines.transports import Descriptors, JsonLines
 from netlab.errors import installed
 from tests.engines.afar import BUSY, EXPERIMENT, PATH, SERVE, Loud
+from tests.programs import named
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def there(own_cpus):
 
 def guests():
     """Kernels of guests that this process, or one that it has started, has started."""
-    return [one for one in psutil.Process().children(recursive=True) if one.name() == "linux"]
+    return [one for one, name in named() if name == "linux"]
 
 
 def test_it_says_what_the_engine_here_says(there):

@@ -11,6 +11,7 @@ import netlab as nl
 from netlab.engines.remote import RemoteEngine
 from tests.engines import ssh_server
 from tests.engines.afar import BUSY, EXPERIMENT, PATH
+from tests.programs import names
 
 
 def descendants():
@@ -47,7 +48,7 @@ def test_a_run_over_ssh_has_the_same_bytes(server, others, here, capfd):
         assert net.run("h1", BUSY, echo=False).status == 0 and net.clock < 600
     (idle,) = engine.idle
     programs = descendants() - others
-    assert {one.name() for one in programs} >= {"ssh", "netlab"}
+    assert names(programs) >= {"ssh", "netlab"}
     idle.close()
     assert still_there(programs) == []
 
@@ -79,7 +80,7 @@ def test_a_server_that_dies_ends_the_network_with_an_error_that_names_it(others,
         nl.Network(PATH, engine=RemoteEngine(server.address)) as net,
     ):
         programs = descendants() - others
-        assert "linux" in {one.name() for one in programs}
+        assert "linux" in names(programs)
         threading.Timer(1, server.kill).start()
         with pytest.raises(nl.GuestError, match=r"^ssh://ada@127.*has gone.* closed by remote"):
             net.run("h1", BUSY, echo=False)

@@ -15,6 +15,7 @@ from netlab import EngineError, GuestError, Host, Network, Topology, wan
 from netlab.engines.guest import failure, machine, store
 from tests import cases
 from tests.engines.afar import SERVE
+from tests.programs import names
 
 PATH = wan("100mbit", "20ms", pairs=1)
 VICTIM = """
@@ -96,7 +97,7 @@ def test_a_fork_of_the_parent_keeps_nothing_alive(engine, tmp_path):
     fork = psutil.Process(int(victim.stdout.readline()))
     started = {*psutil.Process(victim.pid).children(recursive=True)} - {fork}
     try:
-        assert {"linux", "python"} <= {one.name().rstrip("0123456789.") for one in started}
+        assert {"linux", "python"} <= names(started)
         victim.kill()
         victim.wait()
         assert psutil.wait_procs(started, 20)[1] == []
