@@ -58,10 +58,10 @@ class Connection:
     def ask(self, on_event: Callable[[dict], None] = ignore, **question) -> dict:
         """Carry out one question, as ``ask(op="start", host="h1", command="ls")``; -> its answer.
 
-        An exception that `on_event` raises is raised after the answer. The first Ctrl-C is passed
-        on to the jobs that are waited for, the second is SIGKILL for them, the third is
-        `interrupt`. Where Ctrl-C found nothing to end, KeyboardInterrupt is raised after the
-        answer.
+        An exception that `on_event` raises is raised after the answer. A connection over a channel
+        passes the first Ctrl-C on to the jobs that are waited for; the second is SIGKILL for them,
+        the third is `interrupt`. Where Ctrl-C found nothing to end, KeyboardInterrupt is raised
+        after the answer. Without a channel, Ctrl-C raises KeyboardInterrupt as anywhere in Python.
 
         ``key`` and ``watched`` may be asked at any time, by any thread, and by an `on_event`.
 
@@ -72,7 +72,7 @@ class Connection:
         KeyboardInterrupt
             See above; or `interrupt` was called. After that, every `ask` raises it.
         """
-        if question["op"] in messages.PARENT:
+        if question["op"] in messages.OUR_END:
             return getattr(self, f"do_{question.pop('op')}")(**question)
         return self.carry_out(on_event, question)
 
@@ -100,7 +100,8 @@ class Connection:
         """End the network at once; may be called from any thread, at any time.
 
         An `ask` that is under way in another thread raises KeyboardInterrupt, and so does every
-        later one. On a connection that is closed it does nothing.
+        later one: override this where `close` alone does not do that. On a connection that is
+        closed it does nothing.
         """
         self.close()
 

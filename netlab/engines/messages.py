@@ -169,7 +169,7 @@ AGENT = {
     "sleep": Question(Sleep, Slept),
     "end_all": Question(Empty, Carried),
 }
-PARENT = {
+OUR_END = {
     "watch": Question(Watch, Watching),
     "watched": Question(Watched, Texts),
     "algorithms": Question(Algorithms, Empty),
@@ -187,7 +187,7 @@ def lacks(op, answer):
     """The fields that an answer to the question `op` lacks; an agent's that has an ``error`` may
     have that alone.
     """
-    kind = Carried if "error" in answer else (AGENT | PARENT | SERVER)[op].answer
+    kind = Carried if "error" in answer else (AGENT | OUR_END | SERVER)[op].answer
     return kind.__required_keys__ - answer.keys()
 
 

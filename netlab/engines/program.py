@@ -31,8 +31,8 @@ if os.name == "posix":
 
 class Program:
     """A program, started here, as a stream of `netlab.engines.transports.JsonLines`. A thread reads
-    and a thread writes: this works where only sockets can be waited for (Windows), and what is
-    written is never inside of something else.
+    and a thread writes: this works where only sockets can be waited for (Windows), and a
+    question and a key never come out mixed.
     """
 
     closing_s = 10  # that it may take to end

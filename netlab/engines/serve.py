@@ -13,7 +13,7 @@ import time
 from netlab.engines import evidence
 from netlab.engines.guest import GuestEngine, machine, walls
 from netlab.engines.jail import JailedEngine
-from netlab.engines.messages import AGENT, PARENT
+from netlab.engines.messages import AGENT, OUR_END
 from netlab.engines.remote import PROTOCOL
 from netlab.engines.transports import ChannelDown, Descriptors, JsonLines
 from netlab.errors import EngineError, NetlabError, SpecificationError, installed
@@ -121,7 +121,7 @@ class Client:
         try:
             if op in ("connect", "close"):
                 answer = getattr(self, f"do_{op}")(**question)
-            elif op in AGENT or op in PARENT:
+            elif op in AGENT or op in OUR_END:
                 hear = lambda event: self.tell(id=number, **event)  # noqa: E731
                 answer = self.guest.ask(hear, op=op, **question)
             else:

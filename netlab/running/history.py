@@ -10,7 +10,8 @@ prompt, with what decides the bytes behind ``#:``::
     sh sleep 0.05  #: 40 times
     run h1 ping -c 4 10.0.0.2
 
-``run``, ``start``, ``wait`` and ``stop`` are the calls of those names; a job's number counts them.
+``run``, ``start``, ``wait`` and ``stop`` are the calls of those names; ``wait 2`` waits for the
+second job that was run or started.
 """
 
 import hashlib

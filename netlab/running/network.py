@@ -23,10 +23,10 @@ _numbers = itertools.count(1)
 _up = weakref.WeakValueDictionary()  # networks of this process, as they were opened
 
 
-def end_dropped(agent, process):
+def end_dropped(connection, process):
     """End a network that nobody refers to any more; in a fork it is still its parent's."""
     if os.getpid() == process:
-        agent.close()
+        connection.close()
         warnings.warn(
             "a Network was dropped without close(): its guest has been ended. Open networks as"
             " `with nl.Network(...) as net:`",

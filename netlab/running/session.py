@@ -31,7 +31,8 @@ class Session:
     """Asks the agent; keeps the jobs, `clock_ns` (virtual time since boot) and `unrepeatable`.
     Threads wait for one another at its `lock`.
 
-    A question that Ctrl-C ends raises KeyboardInterrupt; only `let_run` says so in its answer.
+    Where Ctrl-C ended a question, `wait`, `stop` and `sleep` raise KeyboardInterrupt; `let_run` and
+    `type` return, and say so.
     """
 
     def __init__(self, connection):

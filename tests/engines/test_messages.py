@@ -15,7 +15,7 @@ from netlab.engines.serve import Client
 PAGE = (Path(__file__).parents[2] / "docs/protocol.md").read_text()
 PARTS = {
     "Of every network": (messages.AGENT, Agent),
-    "Of what the agent need not know": (messages.PARENT, Connection),
+    "Answered by our end, without the agent": (messages.OUR_END, Connection),
     "Of a server": (messages.SERVER, Client),
     "Of a jail": (messages.WARDEN, Warden),
 }

@@ -9,14 +9,17 @@ from netlab.course.answers.descriptions import MOST_PLACES, differences
 from netlab.course.answers.verdicts import Check
 from netlab.course.checks import states
 from netlab.course.grading import runs
-from netlab.engines import messages
 from netlab.errors import EngineError, GuestError, LimitError, NetlabError, SpecificationError
 from netlab.running.history import History
 from netlab.running.replay import replay
 
 MOST_UP = 2  # at once, of one notebook; another one ends that which was opened first
 MOST_STEPS = 1000  # of one script
-QUESTIONS = messages.AGENT.keys() - {"end_all"}
+# what students may ask: the field that says how long it may take, "" where no time passes
+LIMITS = {
+    **dict.fromkeys(("up", "start", "stop"), ""),
+    **{"wait": "limit_s", "type": "limit_s", "sleep": "seconds"},
+}
 OTHER = "its first line names another network than the question's"
 
 
@@ -54,7 +57,7 @@ class Networks:
         if op == "close":
             self._end(number)
             return {}
-        if op not in QUESTIONS or number not in self.up:
+        if op not in LIMITS or number not in self.up:
             raise SpecificationError(
                 f"this network has been ended: a graded notebook has {MOST_UP} up at once"
             )
@@ -72,7 +75,7 @@ class Networks:
     def _ask(self, number, question):
         guest, clock_s, printed = self.up[number]
         left_s = runs.MOST_VIRTUAL_S - clock_s
-        key = {"wait": "limit_s", "type": "limit_s", "sleep": "seconds"}.get(question["op"])
+        key = LIMITS[question["op"]]
         if left_s <= 0 or (key == "seconds" and not 0 <= float(question[key]) <= left_s):
             raise LimitError(
                 f"a network of a graded notebook is up for {runs.MOST_VIRTUAL_S} virtual seconds at"
