@@ -12,7 +12,7 @@ import time
 
 from netlab.engines import evidence
 from netlab.engines.guest import GuestEngine, machine, walls
-from netlab.engines.jail import JailedEngine
+from netlab.engines.jail import JailedEngine, contents
 from netlab.engines.messages import AGENT, OUR_END
 from netlab.engines.remote import PROTOCOL
 from netlab.engines.transports import ChannelDown, Descriptors, JsonLines
@@ -213,7 +213,7 @@ class Printed(io.TextIOBase):
 
 def over_standard_input(shared=False):
     """Serve one client over standard input and output, until it closes them. With `shared`, an
-    EngineError where fewer than two walls stand around guests.
+    EngineError where fewer than two walls stand around guests, or a jail lacks a package.
     """
     to_client = os.dup(1)
     os.dup2(2, 1)  # whatever else is printed
@@ -221,6 +221,7 @@ def over_standard_input(shared=False):
         os.set_blocking(to_client, False)  # a write that nobody takes would never end
     if shared:
         walls.check_for_strangers()
+        contents.needed()  # algorithms run in jails
         evidence.keep_none()
     engine = JailedEngine() if shared else GuestEngine()
     lines = JsonLines(Descriptors(os.dup(0), to_client), MOST_BYTES)

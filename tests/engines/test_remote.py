@@ -20,7 +20,7 @@ import netlab as nl
 from netlab.engines import evidence, serve
 from netlab.engines.base import Connection, Engine
 from netlab.engines.guest import machine, walls
-from netlab.engines.jail import JailedEngine
+from netlab.engines.jail import JailedEngine, contents
 from netlab.engines.remote import PROTOCOL, RemoteEngine, command_for, remote
 from netlab.engines.transports import Descriptors, JsonLines
 from netlab.errors import installed
@@ -461,6 +461,13 @@ def test_a_shared_account_needs_two_walls(shared, monkeypatch):
     monkeypatch.setattr(walls, "here", lambda: {"files": "", "user": "no root", "calls": "none"})
     monkeypatch.delenv("NETLAB_ONE_WALL", raising=False)
     with pytest.raises(nl.EngineError, match=r"two walls .* 1 holds .*user: no root; calls: none"):
+        serve.over_standard_input(shared=True)
+    assert shared == []
+
+
+def test_a_shared_account_needs_what_jails_need(shared, monkeypatch):
+    monkeypatch.setattr(contents, "PACKAGES", [*contents.PACKAGES, "netlab-nowhere"])
+    with pytest.raises(nl.EngineError, match=r"needs the Python package netlab-nowhere"):
         serve.over_standard_input(shared=True)
     assert shared == []
 

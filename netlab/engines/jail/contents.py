@@ -78,11 +78,11 @@ def made(name, make):
     return place
 
 
-def needed(packages=PACKAGES):
+def needed(packages=None):
     """The installed packages that a jail has, by name; or these, and what they need."""
     with needs_notebooks("course", "what makes and grades problem sets"):
         from packaging.requirements import Requirement
-    found, names = {}, list(packages)
+    found, names = {}, list(PACKAGES if packages is None else packages)
     while names:
         name = re.sub(r"[-_.]+", "-", names.pop()).lower()
         if name in found:
