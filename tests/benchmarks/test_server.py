@@ -133,7 +133,7 @@ def test_thirty_clients_of_one_account(tmp_path, monkeypatch):
     print(f"most memory of servers: {most / 1e9:.2f} GB (what they share counts for each)")
     assert [one[3] for one in came if one[3]] == []
     assert {one[0] for one in came} == {*range(KILLED, CLIENTS)}, "each had its turn"
-    assert any(one[2] > 1 for one in came) or CLIENTS <= len(CPUS) + 1, "nobody had to wait"
+    assert any(one[2] > 1 for one in came) or len(CPUS) + 1 >= CLIENTS, "nobody had to wait"
     assert survivors(tmp_path, 60) == ([], []) and not machine.somebody_waits()
     assert not any(map(is_server, psutil.process_iter()))
 
