@@ -15,7 +15,7 @@ from netlab.cli.course import open_page
 from netlab.cli.pages import POLICY
 from netlab.course import invented, mine
 from netlab.course.grading.batch import Batch
-from netlab.course.grading.work import CLASS
+from netlab.course.grading.marks import read_class
 from netlab.course.own_numbers import parameters
 from tests.course import small
 
@@ -153,7 +153,7 @@ def test_the_demonstration_gives_what_the_work_is_worth(netlab, tmp_path, course
     assert page.is_file()
     notebook = folder / "submitted/ada/ps1/ps1.ipynb"
     before = notebook.read_text()
-    marks = json.loads((folder / "ps1-marks" / CLASS).read_text())
+    marks = read_class(folder / "ps1-marks", "ps1")
     monkeypatch.setattr(Batch, "grade", lambda batch: marks)
     source = course / "source/ps1/ps1.ipynb"  # the set is changed, and the class smaller
     source.write_text(source.read_text().replace("About 5 minutes", "About 6 minutes"))
