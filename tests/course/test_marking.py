@@ -1,6 +1,8 @@
 """What a student is told where an answer is missing; how often a notebook that ends is tried."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,8 @@ from netlab.course.sets import source
 from netlab.engines.channel import OutOfTime
 from netlab.errors import LimitError, NetlabError
 from tests.course import small
+
+GUIDE = Path(__file__).parents[2] / "docs" / "course.md"
 
 
 @pytest.fixture(scope="module")
@@ -124,3 +128,25 @@ def test_what_a_notebook_says_at_its_end_is_no_reason(grade, monkeypatch):
 def test_a_text_that_was_handed_out_is_no_answer():
     assert in_words("YOUR ANSWER HERE\n") == in_words(" ") == ""
     assert in_words("The window.") == "The window."
+
+
+def test_the_stages_can_be_called_one_by_one_as_the_guide_does(grade, tmp_path, monkeypatch):
+    """The lines of docs/course.md give what the whole recipe does."""
+    (lines,) = re.findall(r"```python\n(from pathlib.*?recipe.*?)```", GUIDE.read_text(), re.S)
+    small.write(tmp_path / "notebooks" / "assignments")
+    notebook = grade.assignment.solution()
+    small.cell(notebook, "bdp")["source"] = "def bdp_bytes(*_):\n    return 1"
+    notebook["cells"].remove(small.cell(notebook, "table"))
+    path = tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(notebook))
+    monkeypatch.chdir(tmp_path)
+    known = {}
+    exec(lines, known)
+    assert known["marks"] == grade(notebook) and 0 < known["marks"].points < small.POINTS
+    assert [one.flag for one in known["fixed"].findings] == ["name missing", "cell deleted"]
+    assert known["ran"].answers["ps1-table-check"] == {"table": None}
+    names = [stage.__name__ for stage in recipe.STAGES]
+    assert names == ["collect", "precheck", "repair", "run", "compare", "report"]
+    used = re.findall(r"recipe\.(\w+)\(", lines)
+    assert used == names[1:-1]
