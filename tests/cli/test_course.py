@@ -77,6 +77,21 @@ def test_from_release_to_marks(netlab, tmp_path, course):
     assert listed[-2:] == ["feedback/ada.html", "feedback/bela.html"]
     assert "all automatic answers are right" in page
 
+    by_hand = tmp_path / "by hand.csv"  # filled in, and given back
+    assert netlab("export", "ps1", work, "--to", "table", "-o", by_hand).status == 0
+    head, *lines = csv.reader(by_hand.read_text().splitlines())
+    lines = [[*line[: head.index("flags") - 1], "2,5", *line[-2:]] for line in lines]
+    by_hand.write_text("\n".join(";".join(line) for line in [head, *lines]))
+    before = {path: path.stat().st_mtime_ns for path in (work / "marks").iterdir()}
+    words = "grade", "ps1", tmp_path / "submitted", "-o", table, "--course", course
+    assert netlab(*words, "--manual", by_hand).status == 0
+    assert {path: path.stat().st_mtime_ns for path in (work / "marks").iterdir()} == before
+    assert f"{small.POINTS + 2.5:g} of {small.POINTS + 4:g}" in (work / "class.html").read_text()
+    assert "2.5 of 4 points" in (work / "feedback/bela.html").read_text()
+    (tmp_path / "out/course.csv").write_text("student,points\n")
+    refused = netlab(*words, "--manual", tmp_path / "out/course.csv")
+    assert refused.status == 1 and "no table with points of this set" in refused.err
+
 
 @pytest.mark.long
 def test_a_student_s_own_solution_has_run_with_that_student_s_numbers(netlab, tmp_path, course):

@@ -13,7 +13,7 @@ from netlab.course import adapters, invented
 from netlab.course.answers.forms import form
 from netlab.course.grading import marks as records
 from netlab.course.grading import run, solution, worker
-from netlab.course.grading.batch import NOTHING_NEW, OLD, Batch
+from netlab.course.grading.batch import LEFT_NONE, NOTHING_NEW, OLD, UNREAD, Batch
 from netlab.course.grading.executed import Executed
 from netlab.course.grading.work import filed, held
 from netlab.course.handed_in import found
@@ -284,6 +284,23 @@ def test_a_grading_that_is_interrupted_loses_no_marks(folders, quick):
     quick.points = 7
     marks = grade(path, submitted, work)
     assert points(marks) == dict.fromkeys(("ada", "bob", "eve"), 5) and OLD in marks["ada"].flags
+
+
+def test_marks_that_cannot_be_read_are_told_of(folders, quick):
+    path, submitted, work, _ = folders
+    grade(path, submitted, work)
+    for name in ("bob", "eve"):
+        (work / "marks" / f"{name}.json").write_text('{"version": 0}')
+    batch = Batch(path, submitted, work, only=["bob"])
+    assert [one.student for one in batch.grade()] == ["ada", "bob"]
+    assert batch.notes == [UNREAD.format(1)]
+
+
+def test_a_process_that_leaves_no_marks_is_no_zero(folders, monkeypatch):
+    monkeypatch.setattr(Batch, "references", lambda *_: {})
+    monkeypatch.setattr(Batch, "work_on", lambda *_, **__: "")
+    for one in grade(*folders[:3]).values():
+        assert one.pending and one.flags == [f"look at this one: {LEFT_NONE}"]
 
 
 def test_two_sets_have_two_folders(folders, quick):

@@ -74,30 +74,31 @@ class Comparison:
 
     def rows(self, exercise):
         """The `AnswerMarks` of an exercise."""
-        given, known = self.executed.answers.get(exercise.id, {}), self.right[exercise.id]
-        right = {name: forms.answer(known[name]) for name in exercise.answers}
-        checks, prints = {}, {}
-        for name, rule in exercise.answers.items():
-            answer = answer_of(given.get(name))
-            checks[name] = self.check(exercise, rule, answer, right[name])
-            valued = answer is not None and answer.kind != "error"
-            prints[name] = fingerprint(given[name]) if valued else ""
-        wrong = [name for name, one in checks.items() if one.verdict in ("close", "wrong")]
-        runs = [name for name in wrong if right[name].kind == "experiment"]
-        for name in wrong if runs else ():  # what was made of a run that is not the one asked for
-            if right[name].kind == "figure" or exercise.answers[name].exact:
-                text = f"{checks[name].hint}; look at the run first, too: {', '.join(runs)}"
-                checks[name] = Check(checks[name].verdict, checks[name].share, text)
+        rules, known = exercise.answers, self.right[exercise.id]
+        right = {name: forms.answer(known[name]) for name in rules}
+        rows = [self.row(exercise, rule, right[name]) for name, rule in rules.items()]
+        wrong = [row.name for row in rows if row.verdict in ("close", "wrong")]
+        runs = ", ".join(name for name in wrong if right[name].kind == "experiment")
+        if not runs:
+            return rows
+        # what was made of a run that is not the one asked for
+        made = [name for name in wrong if right[name].kind == "figure" or rules[name].exact]
+        more = f"; look at the run first, too: {runs}"
         return [
-            AnswerMarks.of(
-                checks[name],
-                name=name,
-                max_points=rule.points,
-                given=prints[name],
-                right=fingerprint(known[name]),
-            )
-            for name, rule in exercise.answers.items()
+            one.but(hint=printable(one.hint + more)) if one.name in made else one for one in rows
         ]
+
+    def row(self, exercise, rule, right):
+        """The `AnswerMarks` of one answer; `right` is the right `Answer`."""
+        form = self.executed.answers.get(exercise.id, {}).get(rule.name)
+        answer = answer_of(form)
+        return AnswerMarks.of(
+            self.check(exercise, rule, answer, right),
+            name=rule.name,
+            max_points=rule.points,
+            given="" if isinstance(answer, Error) else fingerprint(form),
+            right=fingerprint(self.right[exercise.id][rule.name]),
+        )
 
     def check(self, exercise, rule, answer, right):
         """Compare an `Answer`, or None, with the right one."""

@@ -43,7 +43,7 @@ class AnswerMarks(Description):
     @classmethod
     def of(cls, check: Check, **about):
         """From what a comparison gave."""
-        share = min(1.0, float(check.share))
+        share = min(float(check.share), 1.0)  # a sum of parts may be a bit more
         return cls(verdict=check.verdict, share=share, hint=check.hint, **about)
 
     @property
