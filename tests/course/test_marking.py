@@ -144,7 +144,7 @@ def test_the_stages_can_be_called_one_by_one_as_the_guide_does(grade, tmp_path, 
     known = {}
     exec(lines, known)
     assert known["marks"] == grade(notebook) and 0 < known["marks"].points < small.POINTS
-    assert [one.flag for one in known["fixed"].findings] == ["name missing", "cell deleted"]
+    assert [one.flag for one in known["fixed"].findings] == ["cell deleted", "name missing"]
     assert known["ran"].answers["ps1-table-check"] == {"table": None}
     names = [stage.__name__ for stage in recipe.STAGES]
     assert names == ["collect", "precheck", "repair", "run", "compare", "report"]
