@@ -1,5 +1,6 @@
 """`netlab course`: problem sets, from their source to the marks."""
 
+import contextlib
 import functools
 import json
 import os
@@ -35,8 +36,14 @@ Secret = Annotated[
         " if not given."
     ),
 ]
-
-
+Manual = Annotated[
+    Path | None,
+    typer.Option(
+        help="A table of `course export --to table`, with points for answers in words filled in.",
+        exists=True,
+        dir_okay=False,
+    ),
+]
 Format = StrEnum("Format", {one: one for one in adapters.FORMATS})  # where marks can go
 
 
@@ -150,6 +157,7 @@ def grade(
             help="Grade this student; give it again for others. All who have marks keep them.",
         ),
     ] = None,
+    manual: Manual = None,
     one_wall: Annotated[
         bool,
         typer.Option(
@@ -165,9 +173,10 @@ def grade(
     student.
     """
     needs_linux()
-    from netlab.course.grading import report
+    from netlab.course.grading import by_hand, report
     from netlab.course.grading.batch import Batch
-    from netlab.course.grading.work import as_written, held, newest, write_out
+    from netlab.course.grading.marks import read_class
+    from netlab.course.grading.work import as_written, held, write_out
     from netlab.course.handed_in.class_folder import several
     from netlab.engines.guest import walls
 
@@ -179,10 +188,12 @@ def grade(
     path, chosen = source.find(name, course), secret_of(course, secret)
     batch = Batch(path, submitted, work, chosen, jobs, scheduler, only or ())
     marks = batch.grade()
-    with held(work):  # another may have begun, or ended, since
-        marks = newest(work, marks)
+    with held(work):
+        with contextlib.suppress(NetlabError):  # another may have ended since, or begun
+            marks = read_class(work, name)
+        marks = by_hand.given(marks, manual) if manual else marks
         write_out(work, output, report.table(marks))
-        page = report.feedback(marks, work, batch.assignment)
+        page = report.report(marks, work, batch.assignment)
     say(*batch.notes, f"{len(marks)} students' marks: {output}")
     if batch.kept_for:
         say(f"not graded now, and as they were: {several(batch.kept_for)}")
@@ -207,10 +218,11 @@ def export(
         ),
     ],
     course: Course = None,
+    manual: Manual = None,
 ):
     """Write marks for another gradebook, or as a table."""
     said = []
-    written = adapters.export(to.value, name, work, output, course, said.append)
+    written = adapters.export(to.value, name, work, output, course, manual, said.append)
     say(f"{written} students' marks, in {output}", *said)
 
 
@@ -272,8 +284,8 @@ def demo(
     batch = Batch(assignment, submitted, work)
     marks = batch.grade()
     write_out(work, table, report.table(marks))
-    page = report.feedback(marks, work, batch.assignment).absolute()
-    given = {one["student"]: one["points"] for one in marks}
+    page = report.report(marks, work, batch.assignment).absolute()
+    given = {one.student: one.points for one in marks}
     say(f"{'student':<8} {'handed in':<42} {'worth':>6} {'given':>6}")
     for student, kind, work in class_:
         done = getattr(invented, kind).__doc__.rstrip(".")
@@ -282,7 +294,7 @@ def demo(
     if show:
         open_page(page)
     intended = {student: made for student, _, made in class_}
-    if invented.misjudged([one for one in marks if one["student"] in intended], intended):
+    if invented.misjudged([one for one in marks if one.student in intended], intended):
         raise NetlabError("not everybody got what the work is worth: see the table above")
 
 

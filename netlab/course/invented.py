@@ -189,8 +189,8 @@ def unseeded(work, exercise):
 def megabits(work, exercise):
     """Right rates, in Mbit/s."""
     for one in work.assignment.automatic:
-        specs = [(spec.get("unit"), "cases" in spec) for spec in one.answers.values()]
-        if specs == [("bit/s", False)]:
+        rules = [(rule.unit, bool(rule.cases)) for rule in one.answers.values()]
+        if rules == [("bit/s", False)]:
             (name,) = one.answers
             scaled = f"[x / 1e6 for x in {name}] if isinstance({name}, list) else {name} / 1e6"
             work.answer_cells(one)[-1]["source"] += f"\n{name} = {scaled}"
@@ -226,9 +226,9 @@ def misjudged(marks, intended):
     """The marks that are not as intended: (points, least, most, flags) by student."""
     found = {}
     for one in marks:
-        work = intended[one["student"]]
-        others = {flag for flag in one["flags"] if flag.startswith("other id")}
-        worth = work.least - 1e-6 <= one["points"] <= work.points + 1e-6
-        if not worth or one["pending"] or others != {*work.flags}:
-            found[one["student"]] = (one["points"], work.least, work.points, one["flags"])
+        work = intended[one.student]
+        others = {flag for flag in one.flags if flag.startswith("other id")}
+        worth = work.least - 1e-6 <= one.points <= work.points + 1e-6
+        if not worth or one.pending or others != {*work.flags}:
+            found[one.student] = (one.points, work.least, work.points, one.flags)
     return found

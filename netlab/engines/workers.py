@@ -146,18 +146,21 @@ def failure(status, said):
     return f"status {status}: {said.strip()}" if status else ""
 
 
-def serve(do):
-    """In a process of `Workers`: fork for each job, and tell how that ended.
+def serve(do, prepare=lambda job: None):
+    """In a process of `Workers`: fork for each job, and tell how that ended. `prepare` is called
+    before that, for what all forks share.
 
     Its input ends with its caller, and then it and what it has forked do.
     """
     for line in sys.stdin:
+        job = json.loads(line)
+        prepare(job)
         with tempfile.TemporaryFile() as errors:
             if not (child := os.fork()):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
                 os.dup2(errors.fileno(), 2)
                 threading.Thread(target=end_with_caller, daemon=True).start()
-                return do(json.loads(line))
+                return do(job)
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             errors.seek(-min(errors.seek(0, os.SEEK_END), KEPT_BYTES), os.SEEK_END)
             said = errors.read().decode(errors="replace")

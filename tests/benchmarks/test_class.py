@@ -81,13 +81,13 @@ def test_three_hundred(tmp_path):
     print(f"{CLASS} in {took_s:.0f} s, {60 * CLASS / took_s:.1f} per minute; {len(before)} before")
     print(f"most memory at a time: {memory.most / 1e9:.2f} GB")
     assert wrong == {}
-    keyed = [one for one in before if json.loads(one.read_text())["key"]]
+    keyed = [one for one in before if json.loads(one.read_text())["origin"]]
     assert all(one.stat().st_mtime_ns == before[one] for one in keyed)
 
-    report.feedback(marks, work)
+    report.report(marks, work)
     assert len(list((work / "feedback").iterdir())) == CLASS
     for one in marks[:AGAIN]:
-        shutil.copytree(submitted / one["student"], tmp_path / "some" / one["student"])
+        shutil.copytree(submitted / one.student, tmp_path / "some" / one.student)
     with_runs(tmp_path / "again", work / "runs")  # their bytes are tried elsewhere
     Batch(path, tmp_path / "some", tmp_path / "again").grade()
     for one in (tmp_path / "again" / "marks").iterdir():

@@ -12,8 +12,12 @@ import tomllib
 import pytest
 
 from netlab.course import invented
-from netlab.course.grading import marking
+from netlab.course.answers import forms
+from netlab.course.answers.rule import Rule
+from netlab.course.grading import solution
+from netlab.course.grading.compare import Comparison, plain
 from netlab.course.grading.executed import Executed, execute
+from netlab.course.grading.run import to_run
 from netlab.course.grading.runs import Runs
 from netlab.course.own_numbers import PARAMETERS
 from netlab.course.sets import source
@@ -70,8 +74,8 @@ def cell(name, code, **answers):
 
 def solved(assignment, students, runs, numbers=""):
     """For each student, what its solution has answered, and a list of what is wrong with it."""
-    cells = marking.to_run(assignment, assignment.cells, "solved")
-    cells = [cell("first", numbers + LISTENING), *cells, cell("last", "", said={})]
+    cells = to_run(assignment, assignment.cells, "solved")
+    cells = [cell("first", numbers + LISTENING), *cells, cell("last", "", said=Rule())]
     waiting = list(students)
     while waiting:
         found = execute(cells, waiting, assignment.name, runs, mistakes=True)
@@ -81,20 +85,20 @@ def solved(assignment, students, runs, numbers=""):
 
 
 def wrong_with(executed, assignment, runs):
-    if why := marking.solution_failure(executed, assignment):
+    if why := solution.failure(executed, assignment):
         yield why
         return
     right = executed.answers
     yield from (
         line
-        for line in marking.plain(right["last"]["said"])
+        for line in plain(forms.answer(right["last"]["said"]))
         if any(word in line for word in TO_MEND)
     )
-    marks = marking.Marking(Executed(right), right, [], [], runs.engine)
+    marks = Comparison(Executed(right), right, assignment, [], runs.engine)
     for exercise in assignment.automatic:
         for row in marks.rows(exercise):
-            if row["points"] != row["max_points"]:
-                yield f"{row['name']} has {row['points']} of {row['max_points']}: {row['hint']}"
+            if row.points != row.max_points:
+                yield f"{row.name} has {row.points} of {row.max_points}: {row.hint}"
 
 
 def drawn_ids(draw):

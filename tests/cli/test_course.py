@@ -15,7 +15,7 @@ from netlab.cli.course import open_page
 from netlab.cli.pages import POLICY
 from netlab.course import invented, mine
 from netlab.course.grading.batch import Batch
-from netlab.course.grading.work import CLASS
+from netlab.course.grading.marks import read_class
 from netlab.course.own_numbers import parameters
 from tests.course import small
 
@@ -76,6 +76,21 @@ def test_from_release_to_marks(netlab, tmp_path, course):
     listed = re.findall(r'href="(.*?)"', page)
     assert listed[-2:] == ["feedback/ada.html", "feedback/bela.html"]
     assert "all automatic answers are right" in page
+
+    by_hand = tmp_path / "by hand.csv"  # filled in, and given back
+    assert netlab("export", "ps1", work, "--to", "table", "-o", by_hand).status == 0
+    head, *lines = csv.reader(by_hand.read_text().splitlines())
+    lines = [[*line[: head.index("flags") - 1], "2,5", *line[-2:]] for line in lines]
+    by_hand.write_text("\n".join(";".join(line) for line in [head, *lines]))
+    before = {path: path.stat().st_mtime_ns for path in (work / "marks").iterdir()}
+    words = "grade", "ps1", tmp_path / "submitted", "-o", table, "--course", course
+    assert netlab(*words, "--manual", by_hand).status == 0
+    assert {path: path.stat().st_mtime_ns for path in (work / "marks").iterdir()} == before
+    assert f"{small.POINTS + 2.5:g} of {small.POINTS + 4:g}" in (work / "class.html").read_text()
+    assert "2.5 of 4 points" in (work / "feedback/bela.html").read_text()
+    (tmp_path / "out/course.csv").write_text("student,points\n")
+    refused = netlab(*words, "--manual", tmp_path / "out/course.csv")
+    assert refused.status == 1 and "no table with points of this set" in refused.err
 
 
 @pytest.mark.long
@@ -153,7 +168,7 @@ def test_the_demonstration_gives_what_the_work_is_worth(netlab, tmp_path, course
     assert page.is_file()
     notebook = folder / "submitted/ada/ps1/ps1.ipynb"
     before = notebook.read_text()
-    marks = json.loads((folder / "ps1-marks" / CLASS).read_text())
+    marks = read_class(folder / "ps1-marks", "ps1")
     monkeypatch.setattr(Batch, "grade", lambda batch: marks)
     source = course / "source/ps1/ps1.ipynb"  # the set is changed, and the class smaller
     source.write_text(source.read_text().replace("About 5 minutes", "About 6 minutes"))

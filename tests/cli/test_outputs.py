@@ -3,7 +3,6 @@ what is refused is refused in a sentence. Only grading and running are replaced,
 """
 
 import contextlib
-import json
 import os
 import resource
 import shutil
@@ -15,9 +14,9 @@ import nbformat
 import pytest
 
 from netlab.course import invented
-from netlab.course.grading import marking
 from netlab.course.grading.batch import Batch
-from netlab.course.grading.work import CLASS, filed, held
+from netlab.course.grading.marks import without_marks, write, write_class
+from netlab.course.grading.work import held
 from netlab.course.sets import source
 from netlab.engines import recorded
 from tests import cases
@@ -82,18 +81,13 @@ def nobody():
             os.seteuid(0)
 
 
-def of_ps1(marks):
-    return {"notices": []} | marks | {"assignment": "ps1"}
-
-
 def left_by_grading(folder, students=("ada", "bob")):
     """What grading leaves of a class."""
     with held(folder):
-        for one in EVERYBODY:
-            path = folder / "marks" / f"{filed(one['student'])}.json"
-            path.write_text(json.dumps(of_ps1(one)))
-        chosen = [of_ps1(one) for one in EVERYBODY if one["student"] in students]
-        (folder / CLASS).write_text(json.dumps(chosen))
+        everybody = [one.but(assignment="ps1") for one in EVERYBODY]
+        for one in everybody:
+            write(folder / "marks" / f"{one.file}.json", one)
+        write_class(folder, [one for one in everybody if one.student in students])
 
 
 @pytest.fixture(scope="module")
@@ -134,8 +128,7 @@ def place(inputs, monkeypatch):
     def grade(batch):
         with held(batch.work):
             return [
-                marking.without_marks(one["student"], batch.assignment, "unreadable", "a reason")
-                | {"points": one["points"]}
+                without_marks(one.student, batch.assignment, "unreadable", "a reason")
                 for one in EVERYBODY[:2]
             ]
 
@@ -145,7 +138,7 @@ def place(inputs, monkeypatch):
 
     def handed_in(assignment, count):
         work = zip(of_demo(assignment, count), EVERYBODY[:2], strict=True)
-        return [(one["student"], kind, made) for (_, kind, made), one in work]
+        return [(one.student, kind, made) for (_, kind, made), one in work]
 
     monkeypatch.setattr(invented, "handed_in", handed_in)
     monkeypatch.setattr(invented, "misjudged", lambda *_: [])

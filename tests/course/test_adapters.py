@@ -14,9 +14,17 @@ from typer.testing import CliRunner
 from netlab.cli.commands import app
 from netlab.course import adapters
 from netlab.course.adapters import autograder, nbgrader, results
-from netlab.course.grading import marking, report
+from netlab.course.grading import report
 from netlab.course.grading.batch import Batch
-from netlab.course.grading.work import CLASS, filed
+from netlab.course.grading.marks import (
+    CLASS,
+    AnswerMarks,
+    marks_of,
+    read_class,
+    without_marks,
+    write,
+)
+from netlab.course.grading.work import filed
 from netlab.course.sets import source
 from netlab.course.texts import as_csv
 from netlab.errors import NetlabError
@@ -29,14 +37,14 @@ ASSIGNMENT = source.assignment("ps0", json.loads(json.dumps(problem_set.source()
 
 def marks(student, points, text="", flags=(), reason="", hint="", answers=True, notices=()):
     """Marks of ps0, as the grader leaves them; `points` of its two automatic exercises."""
-    row = {"name": "bdp_bytes", "verdict": "wrong", "share": 0.5, "hint": hint, "max_points": 3}
+    row = {"name": "bdp_bytes", "verdict": "wrong", "hint": hint}
     rows = {
-        f"ps0-{name}-check": [row | {"points": got}] * answers
-        for name, got in zip(("bdp", "rate"), points, strict=True)
+        one.id: [AnswerMarks(**row, share=got / one.points, max_points=one.points)] * answers
+        for one, got in zip(ASSIGNMENT.automatic, points, strict=True)
     }
     said = {"flags": [*flags], "reason": reason, "findings": [hint] if hint else []}
-    said |= {"notices": [*notices]}
-    return marking.marks_of(student, ASSIGNMENT, rows, {"ps0-explain": text}, **said)
+    said |= {"notices": [*notices], "file": filed(student)}
+    return marks_of(student, ASSIGNMENT, rows, {"ps0-explain": text}, **said)
 
 
 TOLD = "Something was handed in twice under your id"
@@ -47,7 +55,7 @@ EVERYBODY = [
     marks("=cmd|' /C calc'!A0", (0.3, 2.625), "", hint="close"),
     marks("none", (0, 0), flags=["unreadable"], reason="no notebook", answers=False),
 ]
-TOTALS = {one["student"]: (one["points"], 6.5) for one in EVERYBODY}
+TOTALS = {one.student: (one.points, 6.5) for one in EVERYBODY}
 
 
 @pytest.fixture(scope="module")
@@ -60,14 +68,17 @@ def work_of_all(tmp_path_factory):
     keep(folder, EVERYBODY)
     for one in EVERYBODY:
         notebook = ASSIGNMENT.solution()
-        notebook["cells"][-1]["source"] = one["manual"][0]["text"]
-        file = folder / "handed-in" / f"{filed(one['student'])}.ipynb"
-        file.write_text("%PDF" if one["student"] == "none" else source.text(notebook))
+        notebook["cells"][-1]["source"] = one.manual[0].text
+        file = folder / "handed-in" / f"{one.file}.ipynb"
+        file.write_text("%PDF" if one.student == "none" else source.text(notebook))
     return folder
 
 
-def keep(work, everybody):
-    (work / CLASS).write_text(json.dumps(everybody))
+def keep(work, everybody, change=()):
+    """Write class.json, the last student's with a change that marks cannot have."""
+    kept = [one.model_dump() for one in everybody]
+    kept[-1] |= dict(change)
+    (work / CLASS).write_text(json.dumps(kept))
 
 
 @pytest.fixture
@@ -120,7 +131,7 @@ def test_no_spreadsheet_computes_what_a_student_wrote(first):
 def test_only_the_last_gradings_marks_are_exported(work, tmp_path):
     (work / "marks").mkdir()
     for one in EVERYBODY:
-        (work / "marks" / f"{filed(one['student'])}.json").write_text(json.dumps(one))
+        write(work / "marks" / f"{one.file}.json", one)
     keep(work, EVERYBODY[:2])
     said = export("table", work, tmp_path / "marks.csv")
     rows = list(csv.DictReader((tmp_path / "marks.csv").open(encoding="utf-8")))
@@ -183,7 +194,7 @@ def test_one_students_failure_is_a_line_and_the_others_are_written():
     written = []
 
     def write(one):
-        if one["student"] == "bob":
+        if one.student == "bob":
             raise TypeError("in /home/grader")
         written.append(one)
 
@@ -194,10 +205,10 @@ def test_one_students_failure_is_a_line_and_the_others_are_written():
 
 
 def test_pages_run_nothing_that_a_student_wrote(tmp_path):
-    report.feedback(EVERYBODY, tmp_path)
+    report.report(EVERYBODY, tmp_path)
     for page in tmp_path.rglob("*.html"):  # the class's have a script of ours (test_report.py)
         text = page.read_text()
-        assert text.count("<script") == (page.parent.name != "feedback") and "\x1b" not in text
+        assert text.count("<script") == (page.name == "class.html") and "\x1b" not in text
     assert "&lt;script&gt;" in (tmp_path / "feedback" / f"{filed('Eve')}.html").read_text()
 
 
@@ -205,7 +216,7 @@ def test_an_export_goes_on_after_a_student_who_fails(work, tmp_path, monkeypatch
     plain = results.write
 
     def write(one, *rest):
-        if one["student"] == "bob":
+        if one.student == "bob":
             raise TypeError
         plain(one, *rest)
 
@@ -217,7 +228,7 @@ def test_an_export_goes_on_after_a_student_who_fails(work, tmp_path, monkeypatch
 
 @pytest.mark.parametrize("points", [10**400, float("nan"), -1, "3"])
 def test_marks_that_cannot_be_are_refused(points, work, tmp_path):
-    keep(work, [EVERYBODY[0] | {"points": points}])
+    keep(work, EVERYBODY[:1], {"manual": [{"id": "x", "max_points": points, "text": ""}]})
     with pytest.raises(NetlabError, match="has no marks"):
         export("table", work, tmp_path / "marks.csv")
 
@@ -327,17 +338,17 @@ def test_with_the_courses_configuration(in_nbgrader):
 
 def test_marks_that_are_none(work, tmp_path):
     with pytest.raises(NetlabError, match="no marks in it"):
-        adapters.read(tmp_path / "nowhere", "ps0")
+        read_class(tmp_path / "nowhere", "ps0")
     with pytest.raises(NetlabError, match="of ps0, not of ps1"):
-        adapters.read(work, "ps1")
-    for change in [{"points": 5}, {"points": "6.5"}, {"flags": [1]}, {"exercises": None}]:
-        keep(work, [EVERYBODY[1], EVERYBODY[0] | change])
+        read_class(work, "ps1")
+    for change in [{"version": 2}, {"points": 5}, {"flags": [1]}, {"exercises": None}]:
+        keep(work, EVERYBODY[:2], change)
         with pytest.raises(NetlabError, match=r"class\.json"):
-            adapters.read(work, "ps0")
+            read_class(work, "ps0")
     for content in ("", "[]", "5", '{"marks": {}, "notices": {}}'):
         (work / CLASS).write_text(content)
         with pytest.raises(NetlabError, match=r"class\.json"):
-            adapters.read(work, "ps0")
+            read_class(work, "ps0")
     with pytest.raises(NetlabError, match="allowed are"):
         adapters.export("excel", "ps0", work, tmp_path)
 
@@ -455,7 +466,7 @@ def test_a_group_has_the_numbers_of_the_same_member_in_whatever_order_it_is_list
 def test_a_group_is_told_whose_numbers_it_has(archive, tmp_path, monkeypatch):
     def grade(batch):
         (student,) = os.listdir(batch.submitted)
-        return [marking.without_marks(student, batch.assignment, "unreadable", "a reason")]
+        return [without_marks(student, batch.assignment, "unreadable", "a reason")]
 
     monkeypatch.setattr(Batch, "__init__", prepare)
     monkeypatch.setattr(Batch, "grade", grade)
@@ -479,7 +490,8 @@ def test_at_gradescope_what_systems_leave_is_no_notebook(tmp_path):
 @pytest.mark.parametrize("names", [("..",), ("",), (".x",), ("a/b",), ("a\0",), ("a", "A")])
 @pytest.mark.parametrize("to", ["gradescope", "nbgrader"])
 def test_names_of_files_that_the_grader_does_not_give_are_refused(names, to, work, tmp_path):
-    keep(work, [one | {"file": name} for one, name in zip(EVERYBODY, names, strict=False)])
+    everybody = [one.but(file="a") for one in EVERYBODY[: len(names)]]
+    keep(work, everybody, {"file": names[-1]})
     with pytest.raises(NetlabError, match="grade the class again"):
         export(to, work, tmp_path / "deep" / "out")
     assert not (tmp_path / "deep").exists()

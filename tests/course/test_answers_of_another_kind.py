@@ -17,11 +17,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from netlab.course.answers.forms import compare, form
+from netlab.course.answers.forms import form
 from netlab.course.sets import source
 from netlab.engines import recorded
 from netlab.experiment import Experiment
 from netlab.running.result import Result
+from tests.course.compared import compare
 
 SETS = [f"ps{number}" for number in range(1, 8)]
 STUDENT = "ada"
@@ -202,12 +203,12 @@ def test_an_answer_of_another_kind_gets_a_verdict_and_nothing(name, exercise):
             text = shown(name, exercise, **wrong)
             for answer in wrong:
                 assert told(text, answer), f"{answer} = {value!r} shows\n{text}"
-    for answer, spec in exercise.answers.items():
-        cases = spec.get("cases")
+    for answer, rule in exercise.answers.items():
+        cases = rule.cases
         right = form(solved(name)[answer], cases)
-        plain = {key: one for key, one in spec.items() if key != "mistakes"}
-        assert compare(right, right, plain).share == 1
+        plain = {"unit": rule.unit, "exact": rule.exact, "pairs": rule.pairs, "cases": cases}
+        assert compare(right, right, **plain).share == 1
         for value in OTHERS:
-            found = compare(form(value, cases), right, plain)
+            found = compare(form(value, cases), right, **plain)
             assert found.share == 0 and found.verdict in ("wrong", "nothing"), (answer, value)
             assert found.hint, (answer, value)

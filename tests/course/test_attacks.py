@@ -172,7 +172,7 @@ class Class:
         self.batch = Batch(self.folder / "source/ps1/ps1.ipynb", self.submitted, work)
         watch = Watch(work, self.folder / "tmp")
         watch.start()
-        self.marks = {one["student"]: one for one in self.batch.grade()}
+        self.marks = {one.student: one for one in self.batch.grade()}
         watch.done.set()
         watch.join()
         self.watch, self.work = watch, work
@@ -209,48 +209,48 @@ def test_everybody_has_a_row_of_finite_numbers(graded):
     everybody = {*graded.honest, *graded.same_names, *graded.attackers}
     assert graded.marks.keys() == everybody
     for marks in graded.marks.values():
-        numbers = [marks["points"], marks["max_points"], marks["manual_points"]]
-        for exercise in marks["exercises"]:
-            numbers += [exercise["points"], exercise["max_points"]]
-            numbers += [answer["share"] for answer in exercise["answers"]]
+        numbers = [marks.points, marks.max_points, marks.max_by_hand]
+        for exercise in marks.exercises:
+            numbers += [exercise.points, exercise.max_points]
+            numbers += [answer.share for answer in exercise.answers]
         assert all(type(one) in (int, float) and math.isfinite(one) for one in numbers)
-        assert marks["max_points"] == small.POINTS
-        assert 0 <= marks["points"] <= small.POINTS
-        assert len(marks["exercises"]) == len(small.CODE)
+        assert marks.max_points == small.POINTS
+        assert 0 <= marks.points <= small.POINTS
+        assert len(marks.exercises) == len(small.CODE)
 
 
 def test_everybody_has_the_points_that_are_deserved(graded):
     for student in graded.honest:
-        assert graded.marks[student]["points"] == small.POINTS
-        assert graded.marks[student]["reason"] == "all automatic answers are right"
-    points = {name: graded.marks[name]["points"] for name in graded.attackers}
+        assert graded.marks[student].points == small.POINTS
+        assert graded.marks[student].reason == "all automatic answers are right"
+    points = {name: graded.marks[name].points for name in graded.attackers}
     assert points == dict.fromkeys(points, 0)
 
 
 def test_other_spellings_and_names_of_an_id_are_told(graded):
     for name, student in graded.same_names.items():
-        assert f"same id as {student}" in graded.marks[name]["flags"]
-        assert graded.marks[name]["notices"]
-    assert "copied name: ada" in graded.marks["file, another's name"]["flags"]
+        assert f"same id as {student}" in graded.marks[name].flags
+        assert graded.marks[name].notices
+    assert "copied name: ada" in graded.marks["file, another's name"].flags
 
 
 def test_nobody_made_the_grader_fail(graded):
-    failed = [(name, marks["flags"]) for name, marks in graded.marks.items() if marks["pending"]]
+    failed = [(name, marks.flags) for name, marks in graded.marks.items() if marks.pending]
     assert failed == []
     # what a control prints may come between a question and its answer, and holds nothing up
-    hint = graded.marks["control, prints"]["exercises"][0]["answers"][0]["hint"]
+    hint = graded.marks["control, prints"].exercises[0].answers[0].hint
     assert "it has printed more than 100,000 characters" in hint
 
 
 def test_no_secret_comes_out(graded):
     for name in graded.attackers:
-        told = json.dumps(graded.marks[name])
+        told = json.dumps(graded.marks[name].model_dump())
         assert not [one for one in SECRETS if one in told], (name, told)
 
 
 def test_pages_and_table_are_written_whatever_the_names(graded, tmp_path):
     everybody = list(graded.marks.values())
-    report.feedback(everybody, tmp_path)
+    report.report(everybody, tmp_path)
     write_out(tmp_path / "work", tmp_path / "marks.csv", report.table(everybody))
     pages = [one.read_text() for one in (tmp_path / "feedback").iterdir()]
     assert len(pages) == len(everybody)
@@ -283,10 +283,8 @@ def test_nothing_is_left_behind_and_what_it_takes_is_bounded(graded):
 def test_nothing_that_a_terminal_or_a_page_obeys_comes_out(graded):
     for name in graded.attackers:
         marks = graded.marks[name]
-        texts = [marks["reason"], *marks["flags"], *marks.get("findings", ())]
-        texts += [
-            answer["hint"] for exercise in marks["exercises"] for answer in exercise["answers"]
-        ]
+        texts = [marks.reason, *marks.flags, *marks.findings]
+        texts += [answer.hint for exercise in marks.exercises for answer in exercise.answers]
         for text in texts:
             assert text.isprintable(), (name, text)
             assert len(text) < 5_000, (name, len(text))

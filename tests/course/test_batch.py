@@ -13,9 +13,10 @@ import time
 
 import pytest
 
-from netlab.course import adapters, invented, own_numbers
+from netlab.course import invented, own_numbers
 from netlab.course.adapters import results
-from netlab.course.grading import marking, report
+from netlab.course.grading import marks as records
+from netlab.course.grading import report
 from netlab.course.grading.batch import Batch
 from netlab.course.grading.work import file_names, filed, held
 from netlab.course.own_numbers import SECRET, parameters
@@ -77,7 +78,7 @@ def grade(path, submitted, work, jobs=None):
     """A batch that has been graded, and the marks by student."""
     batch = Batch(path, submitted, work, jobs=jobs)
     batch.workers = Watched(batch.workers)
-    return batch, {one["student"]: one for one in batch.grade()}
+    return batch, {one.student: one for one in batch.grade()}
 
 
 @pytest.fixture(scope="module")
@@ -126,8 +127,7 @@ def test_every_mark_is_as_intended(course, graded):
 def test_troubles_are_told(course, graded):
     kinds = [kind.__name__ for kind in invented.KINDS]
     flags = {
-        kind: set(graded[1][student]["flags"])
-        for kind, student in zip(kinds, course[2], strict=True)
+        kind: set(graded[1][student].flags) for kind, student in zip(kinds, course[2], strict=True)
     }
     assert flags["right"] == set()
     assert "cell copied" in flags["duplicated"]  # nbgrader #1083
@@ -144,10 +144,10 @@ def test_troubles_are_told(course, graded):
     ("exercise", "words"), [("number", "you gave"), ("bdp", "failed"), ("run", "you gave")]
 )
 def test_a_known_trouble_costs_its_own_points(graded, exercise, words):
-    exercises = {one["id"]: one for one in graded[1][f"trouble {exercise}"]["exercises"]}
+    exercises = {one.id: one for one in graded[1][f"trouble {exercise}"].exercises}
     lost = exercises.pop(f"ps1-{exercise}-check")
-    assert lost["points"] == 0 and words in lost["answers"][0]["hint"]
-    assert all(one["points"] == one["max_points"] for one in exercises.values())
+    assert lost.points == 0 and words in lost.answers[0].hint
+    assert all(one.points == one.max_points for one in exercises.values())
 
 
 def test_grading_is_not_serial(graded):  # nbgrader #174
@@ -157,7 +157,7 @@ def test_grading_is_not_serial(graded):  # nbgrader #174
 def times(work):
     """When the marks were written of those who could be graded."""
     found = [*(work / "marks").iterdir()]
-    return {one: one.stat().st_mtime_ns for one in found if json.loads(one.read_text())["key"]}
+    return {one: one.stat().st_mtime_ns for one in found if json.loads(one.read_text())["origin"]}
 
 
 def test_what_is_graded_stays_graded(course, graded):
@@ -232,20 +232,20 @@ def test_a_broken_table_of_numbers_is_no_students_fault(course, tmp_path, monkey
 
 def test_copied_mistyped_and_rounded_numbers_are_found(graded):
     marks = {student: graded[1][student] for student in ("copies", "mistypes", "rounds")}
-    assert "number of ada: seventh" in marks["copies"]["flags"]
-    assert not any("number of" in flag for flag in marks["mistypes"]["flags"])
-    assert marks["copies"]["points"] == marks["mistypes"]["points"] == 0
-    (answer,) = marks["rounds"]["exercises"][0]["answers"]
-    assert (answer["verdict"], answer["share"]) == ("close", 0.5)
+    assert "number of ada: seventh" in marks["copies"].flags
+    assert not any("number of" in flag for flag in marks["mistypes"].flags)
+    assert marks["copies"].points == marks["mistypes"].points == 0
+    (answer,) = marks["rounds"].exercises[0].answers
+    assert (answer.verdict, answer.share) == ("close", 0.5)
     for student, owner in zip(marks, ("ada", "ada", "rounds"), strict=True):
-        (answer,) = marks[student]["exercises"][0]["answers"]
-        assert f"{seventh(owner):.4g}" not in json.dumps(answer["hint"])
+        (answer,) = marks[student].exercises[0].answers
+        assert f"{seventh(owner):.4g}" not in answer.hint
 
 
 def test_feedback_is_a_page_for_each_that_escapes_texts_and_has_no_hidden_tests(graded, tmp_path):
-    ada, *others = (dict(one) for one in graded[1].values())
-    ada["manual"] = [{"id": "x", "max_points": 4, "text": "<script>alert(1)</script>\x1b[31m"}]
-    page = report.feedback([ada, *others], tmp_path)
+    ada, *others = graded[1].values()
+    ada = ada.but(manual=[records.TextMarks("x", 4, "<script>alert(1)</script>\x1b[31m")])
+    page = report.report([ada, *others], tmp_path)
     assert len(list((tmp_path / "feedback").iterdir())) == len(others) + 1
     text = (tmp_path / "feedback" / "ada.html").read_text()
     assert "&lt;script&gt;" in text and "<script" not in text and "\x1b" not in text
@@ -297,16 +297,16 @@ def troubled(tmp_path_factory):
         small.cell(work.notebook, "number")["source"] = f"seventh = {seventh(said)!r}"
         hand_in(submitted, student, work.notebook)
     batch, marks = grade(path, submitted, folder / "work", jobs=1)
-    report.feedback(list(marks.values()), folder)
+    report.report(list(marks.values()), folder)
     return folder, batch, marks
 
 
 @pytest.mark.long
 def test_a_solution_that_fails_for_one_student_holds_nobody_up(troubled):
     folder, batch, marks = troubled
-    assert [name for name, one in marks.items() if one["pending"]] == ["bela", "chen"]
-    assert "ZeroDivisionError" in marks["bela"]["flags"][0]
-    assert all(marks[one]["flags"][0].startswith("look at this one: ") for one in ("bela", "chen"))
+    assert [name for name, one in marks.items() if one.pending] == ["bela", "chen"]
+    assert "ZeroDivisionError" in marks["bela"].flags[0]
+    assert all(marks[one].flags[0].startswith("look at this one: ") for one in ("bela", "chen"))
     assert len(batch.workers.solved) == 3 and batch.workers.solved[1:] == [["bela"], ["chen"]]
     page = (folder / "feedback" / "bela.html").read_text()
     assert "pending" in page and "no fault of yours" in page
@@ -319,23 +319,23 @@ def test_ids_that_mean_the_same_and_others_are_told_apart(troubled):
     folder, _, marks = troubled
     one, other = f"ren{E_ACUTE}", "RENE\u0301 "
     for student in ("Emma", one, other):
-        assert marks[student]["points"] == small.POINTS
-        assert not any("other id" in flag for flag in marks[student]["flags"])
-    assert marks["Emma"]["flags"] == marks["Emma"]["notices"] == []
+        assert marks[student].points == small.POINTS
+        assert not any("other id" in flag for flag in marks[student].flags)
+    assert marks["Emma"].flags == marks["Emma"].notices == []
     goran = marks["goran"]
-    assert goran["flags"] == ["other id in the notebook: goran2"]
-    assert goran["points"] == small.POINTS - small.CODE["number"][0]  # that number was typed in
+    assert goran.flags == ["other id in the notebook: goran2"]
+    assert goran.points == small.POINTS - small.CODE["number"][0]  # that number was typed in
     page = (folder / "feedback" / "goran.html").read_text()
     assert 0 < page.index("goran2") < page.index("points</b>")
     assert "goran2" in results.remarks(goran).splitlines()[0]
-    assert f"same id as {other.strip()}" in marks[one]["flags"]
-    assert f"same id as {one}" in marks[other]["flags"]
-    assert marks[one]["notices"] and marks[one]["notices"] == marks[other]["notices"]
-    assert adapters.read(folder / "work", "ps1") == [*marks.values()]  # for every export
+    assert f"same id as {other.strip()}" in marks[one].flags
+    assert f"same id as {one}" in marks[other].flags
+    assert marks[one].notices and marks[one].notices == marks[other].notices
+    assert records.read_class(folder / "work", "ps1") == [*marks.values()]  # for every export
     for name in (one, other):
         page = (folder / "feedback" / f"{filed(name)}.html").read_text()
-        assert marks[name]["notices"][0] in page
-        assert marks[name]["notices"][0] in results.remarks(marks[name])
+        assert marks[name].notices[0] in page
+        assert marks[name].notices[0] in results.remarks(marks[name])
 
 
 @pytest.mark.long
@@ -344,7 +344,7 @@ def test_a_class_of_one_whose_solution_fails_is_no_broken_set(troubled):
     alone = folder / "alone"
     shutil.copytree(folder / "submitted" / "bela", alone / "bela")
     (marks,) = Batch(batch.path, alone, folder / "alone-work").grade()
-    assert marks["pending"]
+    assert marks.pending
 
 
 @pytest.mark.parametrize("what", ["missing", "empty"])
@@ -371,33 +371,46 @@ def test_no_marks_are_exported_of_a_grading_that_did_not_end(tmp_path, monkeypat
     assignment, points = source.read(path), 1
     notebook = assignment.solution()
 
-    def one(batch, student, place, key, failure=None):
+    def one(batch, student, new, failure=None):
         if points is None:
             raise KeyboardInterrupt
-        marks = marking.without_marks(student, assignment, "late", key) | {"named": "ada"}
-        batch.place("marks", student).write_text(json.dumps(marks | {"key": None}))
+        found = records.without_marks(student, assignment, "late", "", named="ada", file=student)
+        records.write(batch.place("marks", student), found)
+        return found
 
     monkeypatch.setattr(Batch, "one", one)
     monkeypatch.setattr(Batch, "references", lambda *_: {})
     for student in ("ada", "bob"):
         hand_in(submitted, student, notebook)
     Batch(path, submitted, work).grade()
-    kept = adapters.read(work, assignment.name)
-    assert [one["flags"] for one in kept] == [["late"], ["late", "copied name: ada"]]
+    kept = records.read_class(work, assignment.name)
+    assert [one.flags for one in kept] == [["late"], ["late", "copied name: ada"]]
     points = None
     with pytest.raises(KeyboardInterrupt):
         Batch(path, submitted, work).grade()
     with pytest.raises(NetlabError, match=r"no marks in it: give what .* left when it ended"):
-        adapters.read(work, assignment.name)
+        records.read_class(work, assignment.name)
 
 
-@pytest.mark.parametrize("text", ["[]", "5", "null", '"x"', "{", "[" * 100_000])
-def test_damaged_marks_are_as_none(text, tmp_path):
-    batch = Batch(small.write(tmp_path), tmp_path / "submitted", tmp_path / "work")
-    place = batch.place("marks", "ada")
-    place.parent.mkdir(parents=True)
-    place.write_text(text)
-    assert batch.kept("marks", "ada") == {}
+def test_marks_are_read_as_they_were_written_and_damaged_ones_are_none(tmp_path, assignment):
+    path = tmp_path / "ada.json"
+    found = records.pending("j\udcff", assignment, "a reason", "Traceback")
+    found = found.but(origin=records.Origin("key", "digest", ["found as x"], []), file="j")
+    records.write(path, found)
+    assert records.read(path) == found
+    whole = json.loads(path.read_text())
+    for change in (
+        {"version": 2},
+        {"version": None},
+        {"flags": 5},
+        {"more": 1},
+        {"exercises": [5]},
+    ):
+        path.write_text(json.dumps(whole | change))
+        assert records.read(path) is None, change
+    for text in ("[]", "5", "null", '"x"', "{", "[" * 100_000):
+        path.write_text(text)
+        assert records.read(path) is None, text
 
 
 def test_one_grader_at_a_time_works_in_a_folder(tmp_path):
@@ -430,12 +443,12 @@ def test_pages_and_tables_are_utf_8_whatever_the_locale(tmp_path):
         "import pathlib\n"
         "from netlab.course.grading import report, work\n"
         "from netlab.course.sets import source\n"
-        "from netlab.course.grading.marking import without_marks\n"
+        "from netlab.course.grading.marks import without_marks\n"
         f"assignment = source.read(pathlib.Path({str(small.write(tmp_path))!r}))\n"
         "marks = [without_marks('j\\xf8rn', assignment, 'unreadable', '\\u2014')]\n"
         f"folder = pathlib.Path({str(tmp_path)!r})\n"
         "work.write_out(folder, folder / 'marks.csv', report.table(marks))\n"
-        f"report.feedback(marks, pathlib.Path({str(tmp_path)!r}))\n"
+        f"report.report(marks, pathlib.Path({str(tmp_path)!r}))\n"
     )
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = subprocess.run([sys.executable, "-c", code], env=os.environ | locale, stderr=-1)

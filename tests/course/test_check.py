@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 import netlab as nl
 from netlab import check
-from netlab.course.answers.forms import compare, form
+from netlab.course.answers.forms import form
 from netlab.course.answers.verdicts import Check
 from netlab.errors import SpecificationError
+from tests.course.compared import compare
 
 finite = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**999), 2**999)
 usual = st.floats(1e-3, 1e12)
@@ -356,17 +357,17 @@ PAIRS = {"pairs": [["h1", "h2"]]}
 
 def test_networks_are_compared_by_what_flows_may_expect():
     right, other = form(nl.wan("10mbit", "20ms")), form(nl.wan("20mbit", "20ms"))
-    assert outcome(compare(right, right, PAIRS)) == ("right", 1)
-    found = compare(other, right, PAIRS)
+    assert outcome(compare(right, right, **PAIRS)) == ("right", 1)
+    found = compare(other, right, **PAIRS)
     assert found.verdict == "wrong" and 0 < found.share < 1
     assert "rate_bps from h1 to h2" in found.hint and "rtt_s" not in found.hint
     hosts = [nl.Host("h1", "10.0.0.1/8"), nl.Host("h2", "10.0.0.2/8")]
     link = nl.wan("10mbit", "20ms").links[1].but(a="h1", b="h2")
     strangers = [hosts[0], nl.Host("h3", "10.0.0.3/8")]  # no path to h2, which is not there
     apart = {"no h2": form(nl.Topology(hosts=strangers, links=[link.but(b="h3")]))}
-    assert compare(other, right, PAIRS | {"mistakes": apart}).hint == found.hint
+    assert compare(other, right, apart, **PAIRS).hint == found.hint
     line = nl.Topology(hosts=hosts, links=[link])  # without the switches
-    assert compare(form(line), right, PAIRS).verdict == "right"
+    assert compare(form(line), right, **PAIRS).verdict == "right"
     assert check(nl.wan("10mbit"), nl.wan("10mbit")).verdict == "right"
     assert "links[1].rate" in check(nl.wan("10mbit"), nl.wan("11mbit")).hint
 
@@ -390,17 +391,17 @@ def hosts(*numbers):
 )
 def test_a_network_of_a_stranger_that_is_none_is_wrong(json):
     strange, right = {"kind": "topology", "json": json}, form(nl.wan("10mbit", "20ms"))
-    for spec in (PAIRS, {}):
-        found = compare(strange, right, spec)
+    for rule in (PAIRS, {}):
+        found = compare(strange, right, **rule)
         assert outcome(found) == ("wrong", 0) and found.hint.isprintable()
-    two = compare(*({"kind": "list", "items": [right, one]} for one in (strange, right)), PAIRS)
+    two = compare(*({"kind": "list", "items": [right, one]} for one in (strange, right)), **PAIRS)
     assert outcome(two) == ("wrong", 0.5)  # the other one counts
 
 
 def test_a_solution_that_raises_is_no_students_fault():
     broken, right = {"kind": "topology", "json": {"self": 1}}, form(nl.wan("10mbit", "20ms"))
     with pytest.raises((SpecificationError, TypeError)):
-        compare(right, broken, PAIRS)
+        compare(right, broken, **PAIRS)
 
 
 CASES = [[1e9, 0.02], [5e7, 0.1], [1e6, 1]]
@@ -424,14 +425,14 @@ CASES = [[1e9, 0.02], [5e7, 0.1], [1e6, 1]]
 )  # fmt: skip
 def test_functions_are_compared_case_by_case(function, more, share, hint):
     right = form(lambda bps, rtt_s: bps * rtt_s / 8, CASES)
-    found = compare(form(function, CASES), right, {"unit": "byte"} | more)
+    found = compare(form(function, CASES), right, unit="byte", **more)
     assert found.share == pytest.approx(share) and hint in found.hint
 
 
 def test_a_function_as_it_was_handed_out_is_no_answer():
     right = form(lambda value: value, [1, 2])
     half = lambda value: value if value > 1 else unwritten(value)  # noqa: E731
-    found = [compare(form(one, [1, 2]), right, {}) for one in (unwritten, half)]
+    found = [compare(form(one, [1, 2]), right) for one in (unwritten, half)]
     assert [outcome(one) for one in found] == [("nothing", 0), ("wrong", 0.5)]
     assert all("call 1: not written yet" in one.hint for one in found)
     assert outcome(check(unwritten, call=[1])) == NONE
@@ -584,7 +585,7 @@ FORMS = [form(one) for one in ANSWERS]
 
 @given(answers, answers)
 def test_any_answer_can_be_compared_with_any(one, other):
-    for found in (check(one, other), *(compare(form(one), right, {}) for right in FORMS)):
+    for found in (check(one, other), *(compare(form(one), right) for right in FORMS)):
         assert found.verdict in VERDICTS and 0 <= found.share <= 1 and found.hint.isprintable()
     assert check(other, other).verdict in ("right", "nothing")
 
@@ -592,5 +593,5 @@ def test_any_answer_can_be_compared_with_any(one, other):
 @pytest.mark.parametrize("number", range(len(ANSWERS)))
 def test_every_kind_is_right_beside_itself_alone(number):
     for other, right in enumerate(FORMS):
-        found = compare(FORMS[number], right, PAIRS if other == 8 else {})
+        found = compare(FORMS[number], right, **(PAIRS if other == 8 else {}))
         assert (found.verdict == "right") == (number == other)

@@ -11,10 +11,11 @@ import pytest
 
 from netlab.course import adapters, invented
 from netlab.course.answers.forms import form
-from netlab.course.grading import marking, worker
-from netlab.course.grading.batch import NOTHING_NEW, OLD, Batch
+from netlab.course.grading import marks as records
+from netlab.course.grading import run, solution, worker
+from netlab.course.grading.batch import LEFT_NONE, NOTHING_NEW, OLD, UNREAD, Batch
 from netlab.course.grading.executed import Executed
-from netlab.course.grading.work import CLASS, filed, held
+from netlab.course.grading.work import filed, held
 from netlab.course.handed_in import found
 from netlab.course.invented import grade_id
 from netlab.course.sets import source
@@ -96,10 +97,10 @@ def executed_here(cells, students, name, runs, secret=None, mistakes=False):
                 exec(cell["source"] if cell["kind"] == "code" else "", known)
             except Exception as error:
                 found.errors[cell["id"]] = f"{type(error).__name__}: {error}"
-            if specs := cell["answers"]:
+            if rules := cell["answers"]:
                 found.answers[cell["id"]] = {
-                    answer: form(known[answer], spec.get("cases")) if answer in known else None
-                    for answer, spec in specs.items()
+                    answer: form(known[answer], rule.cases) if answer in known else None
+                    for answer, rule in rules.items()
                 }
     return {students[0]: found}
 
@@ -109,7 +110,8 @@ def where(request):
     """Notebooks run in this process, or in jails."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "here":
-            patch.setattr(marking, "execute", executed_here)
+            patch.setattr(run, "execute", executed_here)
+            patch.setattr(solution, "execute", executed_here)
             patch.setattr(worker.evidence, "keep_none", lambda: None)
             patch.setattr(Workers, "work_on", lambda _, job, times=1: worker.do(job) or "")
             patch.setattr(host_checks, "memory_limit_bytes", lambda: 3 * host_checks.GUEST_BYTES)
@@ -141,7 +143,7 @@ def graded(course, call_once):
     def grade(submitted, table):
         done = call_once("course", "grade", "ps1", submitted, "-o", table, *of_course)
         assert done.status == 0, done.err
-        return done.out, {one["student"]: one for one in adapters.read(work, "ps1")}
+        return done.out, {one.student: one for one in records.read_class(work, "ps1")}
 
     before = grade(folder / "submitted", folder / "marks" / "ps1.csv")
     page = (work / "class.html").read_text()
@@ -167,22 +169,22 @@ def test_each_of_twelve_gets_what_the_work_is_worth_and_is_told(course, graded):
     assert [*marks] == sorted(course[2])
     for student, (_, points, flag, words) in course[2].items():
         one = marks[student]
-        assert one["points"] == points, (student, one["reason"])
-        assert [each for each in one["flags"] if each.startswith(flag or "nothing")] or not flag
-        assert flag or one["flags"] == [], one["flags"]
+        assert one.points == points, (student, one.reason)
+        assert [each for each in one.flags if each.startswith(flag or "nothing")] or not flag
+        assert flag or one.flags == [], one.flags
         page = (work / "feedback" / f"{student}.html").read_text()
         assert words in page, student
 
 
 def test_one_who_is_late_takes_nobodys_marks(course, graded):
     work, (_, before), first_page, (said, after) = graded
-    assert after.pop("zoe")["points"] == ALL
+    assert after.pop("zoe").points == ALL
     assert after == before
     page, table = (work / "class.html").read_text(), (work.parent / "late.csv").read_text()
     for student, one in before.items():
         for text in (first_page, page):
             assert f"feedback/{student}.html" in text
-        assert f"{student},ps1,{one['points']:g},{ALL:g}," in table
+        assert f"{student},ps1,{one.points:g},{ALL:g}," in table
         assert (work / "feedback" / f"{student}.html").is_file()
     assert "zoe" in page and "zoe" not in first_page
     assert "13 students' marks" in said and "not graded now, and as they were: Erin, ada" in said
@@ -201,14 +203,16 @@ def quick(monkeypatch):
     class Points:
         points = 5
 
-    def one(batch, student, place, key, failure=None):
+    def one(batch, student, new, failure=None):
         if Points.points is None:
             raise KeyboardInterrupt
-        why = "" if place else key
-        marks = marking.without_marks(student, batch.assignment, "late", why)
-        marks |= {"points": Points.points if place else 0, "key": key if place else None}
-        path = batch.place("marks", student)
-        path.write_text(json.dumps(marks | {"told": batch.told.get(student, {})}))
+        row = {"name": "seventh", "verdict": "right", "share": 1.0, "hint": ""}
+        row |= {"max_points": Points.points if new.origin else 0}
+        rows = {batch.assignment.automatic[0].id: [records.AnswerMarks(**row)]}
+        found = records.marks_of(student, batch.assignment, rows, {}, reason=new.why)
+        found = found.but(origin=new.origin, file=batch.file_of(student))
+        records.write(batch.place("marks", student), found)
+        return found
 
     monkeypatch.setattr(Batch, "one", one)
     monkeypatch.setattr(Batch, "references", lambda *_: {})
@@ -225,11 +229,11 @@ def folders(tmp_path):
 
 
 def grade(path, submitted, work, **options):
-    return {one["student"]: one for one in Batch(path, submitted, work, **options).grade()}
+    return {one.student: one for one in Batch(path, submitted, work, **options).grade()}
 
 
 def points(marks):
-    return {student: one["points"] for student, one in marks.items()}
+    return {student: one.points for student, one in marks.items()}
 
 
 def test_only_one_is_graded_and_the_others_keep_their_marks(folders, quick):
@@ -258,14 +262,14 @@ def test_who_hands_in_nothing_new_keeps_the_marks(folders, quick):
     grade(path, submitted, work)
     (submitted / "ada" / USUAL).unlink()
     ada = grade(path, submitted, work)["ada"]
-    assert ada["points"] == 5 and NOTHING_NEW in ada["flags"]
+    assert ada.points == 5 and NOTHING_NEW in ada.flags
 
 
 def test_marks_of_before_a_change_are_kept_and_flagged(folders, quick):
     path, submitted, work, _ = folders
     grade(path, submitted, work)
     marks = grade(path, submitted, work, secret="another", only=["eve"])
-    assert [OLD in one["flags"] for one in marks.values()] == [True, True, False]
+    assert [OLD in one.flags for one in marks.values()] == [True, True, False]
     assert points(marks) == dict.fromkeys(("ada", "bob", "eve"), 5)
 
 
@@ -279,18 +283,34 @@ def test_a_grading_that_is_interrupted_loses_no_marks(folders, quick):
     shutil.rmtree(submitted / "ada")
     quick.points = 7
     marks = grade(path, submitted, work)
-    assert points(marks) == dict.fromkeys(("ada", "bob", "eve"), 5) and OLD in marks["ada"]["flags"]
+    assert points(marks) == dict.fromkeys(("ada", "bob", "eve"), 5) and OLD in marks["ada"].flags
+
+
+def test_marks_that_cannot_be_read_are_told_of(folders, quick):
+    path, submitted, work, _ = folders
+    grade(path, submitted, work)
+    for name in ("bob", "eve"):
+        (work / "marks" / f"{name}.json").write_text('{"version": 0}')
+    batch = Batch(path, submitted, work, only=["bob"])
+    assert [one.student for one in batch.grade()] == ["ada", "bob"]
+    assert batch.notes == [UNREAD.format(1)]
+
+
+def test_a_process_that_leaves_no_marks_is_no_zero(folders, monkeypatch):
+    monkeypatch.setattr(Batch, "references", lambda *_: {})
+    monkeypatch.setattr(Batch, "work_on", lambda *_, **__: "")
+    for one in grade(*folders[:3]).values():
+        assert one.pending and one.flags == [f"look at this one: {LEFT_NONE}"]
 
 
 def test_two_sets_have_two_folders(folders, quick):
     path, submitted, work, _ = folders
     with held(work):
-        kept = {"student": "ada", "assignment": "ps2", "points": 3, "max_points": 9, "reason": ""}
-        kept |= {key: [] for key in ("exercises", "manual", "flags", "notices", "findings")}
-        (work / "marks" / "ada.json").write_text(json.dumps(kept))
+        kept = records.Marks(student="ada", assignment="ps2", exercises=[], manual=[], reason="")
+        records.write(work / "marks" / "ada.json", kept)
     with pytest.raises(NetlabError, match="marks of ps2; name another folder"):
         grade(path, submitted, work)
-    assert json.loads((work / "marks" / "ada.json").read_text()) == kept
+    assert records.read(work / "marks" / "ada.json") == kept
 
 
 def test_two_gradings_at_once_are_one_after_the_other(folders, quick):
@@ -338,7 +358,7 @@ def test_what_lies_beside_the_students_folders(folders, quick):
     put(submitted, "PS1", {"ps1.ipynb": made})
     put(submitted.parent, "submitted", {"frank.ipynb": made, "desktop.ini": "", ".DS_Store": ""})
     batch = Batch(path, submitted, work)
-    assert [one["student"] for one in batch.grade()] == ["ada", "bob", "eve"]
+    assert [one.student for one in batch.grade()] == ["ada", "bob", "eve"]
     assert batch.notes == ["in no student's folder, and not graded: PS1, marked, frank.ipynb"]
 
 
@@ -353,9 +373,8 @@ def test_ids_that_differ_in_capitals_only_have_files_of_their_own(folders, quick
     marks = grade(path, submitted, work)
     names = [path.name for path in (work / "marks").iterdir()]
     assert len({name.casefold() for name in names}) == len(names) == 5
-    assert marks["Erin"]["file"] == "Erin" and marks["erin"]["file"] == filed("erin", alone=False)
-    kept = json.loads((work / CLASS).read_text())
-    assert [one["file"] for one in kept] == [one["file"] for one in marks.values()]
+    assert marks["Erin"].file == "Erin" and marks["erin"].file == filed("erin", alone=False)
+    assert [*marks.values()] == records.read_class(work, "ps1")
 
 
 BROKEN = "{"

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from netlab.cli.commands import app
-from netlab.course.grading import marking
-from netlab.course.handed_in import repair, submitted
+from netlab.course.grading import recipe
+from netlab.course.handed_in import submitted
 from netlab.course.handed_in.before import examine
 from netlab.course.sets import source
 from netlab.errors import NetlabError
 from tests import lines_run
+from tests.course.compared import repaired
 
 VALUES = [None, True, 5, -1.5, 1e400, "", "text", "\ud800", "\0", [], [5], {}, {"a": [{}]}, [[]]]
 SEARCH = settings(
@@ -60,7 +61,7 @@ def read_everywhere(data, assignment, folder):
     """By the grader and by the check; what is refused is refused in words."""
     path = folder / "ps0.ipynb"
     path.write_bytes(data)
-    for read in (lambda: repair.examine(data, assignment), lambda: examine(path)):
+    for read in (lambda: repaired(data, assignment), lambda: examine(path)):
         try:
             read()
         except NetlabError as error:
@@ -96,10 +97,10 @@ def test_whatever_reading_raises_is_unreadable_and_the_evidence_is_kept(assignme
         raise OSError(2, "No such file", "/home/grader/secret")
 
     monkeypatch.setattr(submitted, "under", stumble)
-    marks = marking.grade(source.text(assignment.release()).encode(), "ada", assignment, {}, None)
-    assert marks["flags"] == ["unreadable"]
-    assert "/home" not in marks["reason"] and "Error" not in marks["reason"]
-    assert "/home/grader/secret" in marks["evidence"]
+    marks = recipe.grade(source.text(assignment.release()).encode(), "ada", assignment, {}, None)
+    assert marks.flags == ["unreadable"]
+    assert "/home" not in marks.reason and "Error" not in marks.reason
+    assert "/home/grader/secret" in marks.evidence
 
 
 def check(path):
@@ -162,9 +163,7 @@ def test_twice_the_notebook_is_twice_the_work(assignment, tmp_path, grow):
         path.write_text(json.dumps(notebook))
         tracemalloc.start()
         try:
-            lines = lines_run(
-                lambda: (repair.examine(path.read_bytes(), assignment), examine(path))
-            )
+            lines = lines_run(lambda: (repaired(path.read_bytes(), assignment), examine(path)))
             return lines, tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -186,7 +185,7 @@ def test_few_findings_are_told_of_many(assignment, tmp_path):
     assert "And 460 more of this kind" in ran.output and "And 1160 more of this kind" in ran.output
     assert "no zz0x4" in ran.output and "zz0x5" not in ran.output
     assert "notebook: not in the grader. And" in ran.output and len(ran.output) < 100_000
-    found = repair.examine(path.read_bytes(), assignment).findings
+    found = repaired(path.read_bytes(), assignment).findings
     assert [one.flag for one in found].count("damaged cell") == submitted.MOST_FINDINGS + 1
 
 

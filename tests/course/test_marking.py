@@ -1,16 +1,21 @@
 """What a student is told where an answer is missing; how often a notebook that ends is tried."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
-from netlab.course.grading import executed, marking
+from netlab.course.grading import executed, recipe, run, solution
 from netlab.course.grading.executed import Executed
+from netlab.course.grading.marks import in_words
 from netlab.course.grading.runs import OverTime, Runs
 from netlab.course.sets import source
 from netlab.engines.channel import OutOfTime
 from netlab.errors import LimitError, NetlabError
 from tests.course import small
+
+GUIDE = Path(__file__).parents[2] / "docs" / "course.md"
 
 
 @pytest.fixture(scope="module")
@@ -19,11 +24,11 @@ def grade(tmp_path_factory):
     folder = tmp_path_factory.mktemp("course")
     assignment = source.read(small.write(folder))
     runs = Runs(folder / "runs")
-    ((_, right, _),) = marking.reference(assignment, ["ada"], runs)
+    ((_, right, _),) = solution.reference(assignment, ["ada"], runs)
 
     def marks(notebook):
         data = json.dumps(notebook).encode()
-        return marking.grade(data, "ada", assignment, right, runs)
+        return recipe.grade(data, "ada", assignment, right, runs)
 
     marks.assignment = assignment
     return marks
@@ -38,7 +43,7 @@ def test_a_missing_answer_is_placed_by_its_heading(grade):
     cells.insert(cells.index(small.cell(notebook, "run")), own)
     small.cell(notebook, "run")["source"] = "pass"
     marks = grade(notebook)
-    hints = [answer["hint"] for one in marks["exercises"] for answer in one["answers"]]
+    hints = [answer.hint for one in marks.exercises for answer in one.answers]
     assert hints == [
         'seventh is None: the cell ps1-number under "number" is as it was handed out',
         'bdp_bytes has no value: the cell ps1-bdp under "bdp" failed: ZeroDivisionError: division'
@@ -47,15 +52,15 @@ def test_a_missing_answer_is_placed_by_its_heading(grade):
         "received_bps has no value: your own cell under \"run\" failed: NameError: name 'nonsense'"
         " is not defined",
     ]
-    deleted, *_ = (one for one in marks["findings"] if "deleted" in one)
+    deleted, *_ = (one for one in marks.findings if "deleted" in one)
     assert deleted.startswith("ps1-table: ") and '(It is under "table".)' in deleted
-    assert marks["points"] == 0
+    assert marks.points == 0
 
 
 def test_a_comma_that_stops_a_cell_is_told_of(grade):
     notebook = grade.assignment.release()
     small.cell(notebook, "number")["source"] = "seventh = 0,05"
-    hint = grade(notebook)["exercises"][0]["answers"][0]["hint"]
+    hint = grade(notebook).exercises[0].answers[0].hint
     assert "write 0.05 and not 0,05" in hint and "(line 1)" in hint
 
 
@@ -64,9 +69,9 @@ def test_a_function_as_it_was_handed_out_counts_as_no_answer(grade):
     stub = "def bdp_bytes(rate_bps, rtt_s):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
     small.cell(notebook, "bdp")["source"] = stub
     marks = grade(notebook)
-    rows = [answer for one in marks["exercises"] for answer in one["answers"]]
-    assert {row["verdict"] for row in rows} == {"nothing"} and marks["points"] == 0
-    assert "not written yet" in rows[1]["hint"] and "not right" not in marks["reason"]
+    rows = [answer for one in marks.exercises for answer in one.answers]
+    assert {row.verdict for row in rows} == {"nothing"} and marks.points == 0
+    assert "not written yet" in rows[1].hint and "not right" not in marks.reason
 
 
 @pytest.mark.parametrize(
@@ -81,12 +86,12 @@ def test_a_notebook_that_ends_soon_is_tried_twice(grade, monkeypatch, kind, long
         calls.append(students)
         return {"ada": Executed(error=kind(said))}
 
-    monkeypatch.setattr(marking, "execute", ended)
-    monkeypatch.setattr(marking, "LONG_S", long_s)
+    monkeypatch.setattr(run, "execute", ended)
+    monkeypatch.setattr(run, "LONG_S", long_s)
     marks = grade(grade.assignment.release())
-    assert ("look at this one" in marks["flags"]) == (kind is OverTime) and len(calls) == times
-    assert "300 s" in marks["reason"] and "grader" in marks["evidence"]
-    assert "/home" not in marks["reason"]
+    assert ("look at this one" in marks.flags) == (kind is OverTime) and len(calls) == times
+    assert "300 s" in marks.reason and "grader" in marks.evidence
+    assert "/home" not in marks.reason
 
 
 def test_a_notebook_that_takes_too_long_on_this_machine_is_to_be_looked_at(grade, monkeypatch):
@@ -107,19 +112,41 @@ def test_a_notebook_that_takes_too_long_on_this_machine_is_to_be_looked_at(grade
 
     monkeypatch.setattr(executed, "Jail", Slow)
     marks = grade(grade.assignment.release())
-    assert "look at this one" in marks["flags"] and "150 s on this machine" in marks["reason"]
+    assert "look at this one" in marks.flags and "150 s on this machine" in marks.reason
 
 
 def test_what_a_notebook_says_at_its_end_is_no_reason(grade, monkeypatch):
-    monkeypatch.setattr(marking, "LONG_S", 0.0)  # once
+    monkeypatch.setattr(run, "LONG_S", 0.0)  # once
     notebook = grade.assignment.release()
     text = "import os\nos.write(2, b';=cmd /home/grader')\nos._exit(3)"
     small.cell(notebook, "number")["source"] = text
     marks = grade(notebook)
-    assert marks["points"] == 0 and "did not run to its end" in marks["flags"]
-    assert "cmd" not in marks["reason"] and ";=cmd /home/grader" in marks["evidence"]
+    assert marks.points == 0 and "did not run to its end" in marks.flags
+    assert "cmd" not in marks.reason and ";=cmd /home/grader" in marks.evidence
 
 
 def test_a_text_that_was_handed_out_is_no_answer():
-    assert marking.in_words("YOUR ANSWER HERE\n") == marking.in_words(" ") == ""
-    assert marking.in_words("The window.") == "The window."
+    assert in_words("YOUR ANSWER HERE\n") == in_words(" ") == ""
+    assert in_words("The window.") == "The window."
+
+
+def test_the_stages_can_be_called_one_by_one_as_the_guide_does(grade, tmp_path, monkeypatch):
+    """The lines of docs/course.md give what the whole recipe does."""
+    (lines,) = re.findall(r"```python\n(from pathlib.*?recipe.*?)```", GUIDE.read_text(), re.S)
+    small.write(tmp_path / "notebooks" / "assignments")
+    notebook = grade.assignment.solution()
+    small.cell(notebook, "bdp")["source"] = "def bdp_bytes(*_):\n    return 1"
+    notebook["cells"].remove(small.cell(notebook, "table"))
+    path = tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(notebook))
+    monkeypatch.chdir(tmp_path)
+    known = {}
+    exec(lines, known)
+    assert known["marks"] == grade(notebook) and 0 < known["marks"].points < small.POINTS
+    assert [one.flag for one in known["fixed"].findings] == ["cell deleted", "name missing"]
+    assert known["ran"].answers["ps1-table-check"] == {"table": None}
+    names = [stage.__name__ for stage in recipe.STAGES]
+    assert names == ["collect", "precheck", "repair", "run", "compare", "report"]
+    used = re.findall(r"recipe\.(\w+)\(", lines)
+    assert used == names[1:-1]

@@ -9,7 +9,7 @@ import pytest
 import netlab as nl
 from netlab.course import invented
 from netlab.course.checks import states
-from netlab.course.grading import marking, networks, runs
+from netlab.course.grading import networks, recipe, runs, solution
 from netlab.course.sets import source
 from netlab.engines.jail import JailedEngine
 from netlab.running.history import History, Step
@@ -240,11 +240,11 @@ def test_a_notebook_has_what_it_asks_of_networks_within_limits(engine, monkeypat
 
 def test_a_typed_set_is_graded_by_what_the_network_does(tmp_path):
     assignment, kept = source.read(typed.write(tmp_path)), runs.Runs(tmp_path / "runs")
-    ((_, right, failure),) = marking.reference(assignment, ["ada"], kept)
+    ((_, right, failure),) = solution.reference(assignment, ["ada"], kept)
     assert not failure
     work = invented.Work(invented.right, assignment, "ada")
-    marks = marking.grade(work.text, "ada", assignment, right, kept)
-    assert (marks["points"], marks["max_points"], marks["flags"]) == (8, 8, [])
+    marks = recipe.grade(work.text, "ada", assignment, right, kept)
+    assert (marks.points, marks.max_points, marks.flags) == (8, 8, [])
 
 
 def test_the_own_check_says_at_once_whether_the_state_is_reached(capsys):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from netlab.course.grading import marking, runs
+from netlab.course.grading import recipe, runs, solution
 from netlab.course.sets import source
 from tests import cases
 from tests.course import small
@@ -24,7 +24,7 @@ ENDS = "os._exit(1)", "os.kill(os.getpid(), 9)"
 def graded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("own")
     assignment, kept = source.read(small.write(folder)), runs.Runs(folder / "runs")
-    ((_, right, failure),) = marking.reference(assignment, ["ada"], kept)
+    ((_, right, failure),) = solution.reference(assignment, ["ada"], kept)
     assert not failure
 
     def grade(lines):
@@ -34,26 +34,26 @@ def graded(tmp_path_factory):
         for name, text in lines.items():
             cell = small.cell(notebook, name)
             cell["source"] = f"{text}\n{cell['source']}"
-        return marking.grade(json.dumps(notebook).encode(), "ada", assignment, right, kept)
+        return recipe.grade(json.dumps(notebook).encode(), "ada", assignment, right, kept)
 
     return grade
 
 
 def hints(marks):
-    answers = [answer for exercise in marks["exercises"] for answer in exercise["answers"]]
-    return {one["name"]: one["hint"] for one in answers if one["share"] < 1}
+    answers = [answer for exercise in marks.exercises for answer in exercise.answers]
+    return {one.name: one.hint for one in answers if one.share < 1}
 
 
 def test_commands_and_shown_figures_cost_nothing(graded):
     marks = graded(HARMLESS)
-    assert (marks["points"], hints(marks), marks["flags"]) == (small.POINTS, {}, [])
+    assert (marks.points, hints(marks), marks.flags) == (small.POINTS, {}, [])
 
 
 @pytest.mark.parametrize("line", cases(ENDS))
 def test_what_ends_the_notebook_is_named_and_what_came_before_counts(graded, line):
     marks = graded({"table": f"import os\n{line}"})
-    assert marks["points"] == 5 and hints(marks).keys() == {"table", "received_bps"}
-    assert 'the cell ps1-table under "table" ended the notebook' in marks["reason"]
+    assert marks.points == 5 and hints(marks).keys() == {"table", "received_bps"}
+    assert 'the cell ps1-table under "table" ended the notebook' in marks.reason
     assert all('the cell ps1-table under "table"' in one for one in hints(marks).values())
 
 

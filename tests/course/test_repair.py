@@ -9,11 +9,12 @@ from typer.testing import CliRunner
 
 from netlab.cli.commands import app
 from netlab.course import own_numbers
-from netlab.course.handed_in import before, repair, submitted
+from netlab.course.handed_in import before, submitted
 from netlab.course.handed_in.submitted import LARGEST_BYTES
 from netlab.course.invented import grade_id
 from netlab.course.sets import source
 from netlab.errors import NetlabError
+from tests.course.compared import repaired as put_right
 from tests.course.problem_set import cell as cell_of
 
 ANSWERS = {
@@ -74,7 +75,7 @@ def move(name, to):
 
 
 def repaired(notebook, assignment):
-    return repair.examine(json.dumps(notebook).encode(), assignment)
+    return put_right(json.dumps(notebook).encode(), assignment)
 
 
 def sources(found):
@@ -286,7 +287,7 @@ def test_whom_a_notebook_names(assignment, notebook, text, student):
 def test_what_cannot_be_graded_is_refused_in_words(assignment, tmp_path, data, words):
     (tmp_path / "ps0.ipynb").write_bytes(data)
     with pytest.raises(NetlabError, match=words):
-        repair.examine(data, assignment)
+        put_right(data, assignment)
     ran = CliRunner().invoke(app, ["course", "check", str(tmp_path / "ps0.ipynb")])
     assert ran.exit_code
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from netlab.course import invented
-from netlab.course.grading import marking
+from netlab.course.grading import recipe, solution
+from netlab.course.grading.compare import Comparison
 from netlab.course.grading.executed import Executed
 from netlab.course.grading.runs import Runs
 from netlab.course.sets import source
@@ -74,21 +75,21 @@ def test_marks_are_as_intended(name, tmp_path, draw, request):
     automatic = assignment.automatic
     assert 4 <= len(automatic) < len(assignment.exercises)  # some are read by a person
     assert assignment.minutes is not None
-    ((_, right, failure),) = marking.reference(assignment, [STUDENT], runs)
+    ((_, right, failure),) = solution.reference(assignment, [STUDENT], runs)
     assert not failure
-    solution = marking.Marking(Executed(right), right, [], [], runs.engine)
+    own = Comparison(Executed(right), right, assignment, [], runs.engine)
     for exercise in automatic:
-        given = sum(row["points"] for row in solution.rows(exercise))
+        given = sum(row.points for row in own.rows(exercise))
         assert given == pytest.approx(exercise.points)
 
     def graded(data):
-        marks = marking.grade(data, STUDENT, assignment, right, runs)
+        marks = recipe.grade(data, STUDENT, assignment, right, runs)
         assert_no_right_answer_is_told(right, marks)
         return marks
 
     untouched = graded(invented.Work(invented.untouched, assignment, STUDENT).text)
-    assert untouched["points"] == 0
-    assert {one["text"] for one in untouched["manual"]} == {""}  # shown as "(no answer)"
+    assert untouched.points == 0
+    assert {one.text for one in untouched.manual} == {""}  # shown as "(no answer)"
     chosen = layers(WRONG[name])
     if not request.config.option.every:
         chosen = draw(name).sample(chosen, 1 + len(chosen) // 5)
@@ -100,9 +101,9 @@ def assert_no_right_answer_is_told(right, marks):
     """No hint has a number of the solution in it, but for what the student gave."""
     forms = [one for each in right.values() for name, one in each.items() if "\n" not in name]
     numbers = {f"{one['value']:.4g}" for one in forms if type(one.get("value")) is float}
-    for exercise in marks["exercises"]:
-        for answer in exercise["answers"]:
-            told = re.sub("you gave [^:]*", "", answer["hint"])
+    for exercise in marks.exercises:
+        for answer in exercise.answers:
+            told = re.sub("you gave [^:]*", "", answer.hint)
             assert not any(len(number) >= 5 and number in told for number in numbers), told
 
 
@@ -113,15 +114,15 @@ def bounds(points):
 
 def unlike(marks, layer):
     """The exercises and the hints that are not as this layer of mistakes says."""
-    name, found = marks["assignment"], []
+    name, found = marks.assignment, []
     spoiled = {f"{name}-{key}-check": points for row in layer for key, points in row[2].items()}
-    rows = {row["id"]: row for row in marks["exercises"]}
+    rows = {row.id: row for row in marks.exercises}
     for key, row in rows.items():
-        least, most = bounds(spoiled.get(key, row["max_points"]))
-        if not least - 0.01 <= row["points"] <= most + 0.01:
+        least, most = bounds(spoiled.get(key, row.max_points))
+        if not least - 0.01 <= row.points <= most + 0.01:
             found.append((key, row))
     for mistake, _, points, words in layer:
-        answers = [one for key in points for one in rows[f"{name}-{key}-check"]["answers"]]
-        hints = {one["name"]: one["hint"] for one in answers}
+        answers = [one for key in points for one in rows[f"{name}-{key}-check"].answers]
+        hints = {one.name: one.hint for one in answers}
         found += [(mistake, hints) for key, word in words.items() if word not in hints[key]]
     return found

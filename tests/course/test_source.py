@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from netlab.cli.commands import app
+from netlab.course.answers.rule import Rule
 from netlab.course.sets import regions, rubric, source
 from netlab.errors import NetlabError
 from tests.course import problem_set
@@ -29,15 +30,17 @@ def test_what_a_source_says(assignment):
         "The pipe",
     )
     cases = [[1e9, 0.02], [5e7, 0.1]]
-    assert pipe.answers == {"bdp_bytes": {"unit": "byte", "cases": cases, "points": 3}}
-    assert flow.answers["goodput_bps"]["mistakes"] == {"what was sent": "my_flow[0] * 1e6"}
-    assert flow.answers["share"] == {"within": 0.05, "points": 1.5}
+    assert pipe.answers == {"bdp_bytes": Rule("byte", cases=cases, points=3.0, name="bdp_bytes")}
+    assert flow.answers["goodput_bps"].mistakes == {"what was sent": "my_flow[0] * 1e6"}
+    assert flow.answers["share"] == Rule(within=0.05, points=1.5, name="share")
     assert (why.id, why.points, why.role, why.answers) == ("ps0-explain", 4, "manual", {})
-    assert "2 points: names the window" in why.model
+    assert "2 points: names the window" in why.model and len(why.rubric.criteria) == 2
+    assert why.rubric.answer == "The window is the model answer's limit."
+    assert why.rubric.criteria[0] == rubric.Criterion(points=2.0, text="names the window")
     notebook = problem_set.source()
     notebook.cells[8].source = problem_set.RATE_CHECK.replace("# points", "# # points")
     _, flow, _ = source.assignment("ps0", notebook).exercises
-    assert [spec["points"] for spec in flow.answers.values()] == [1.75, 1.75]  # shared evenly
+    assert [rule.points for rule in flow.answers.values()] == [1.75, 1.75]  # shared evenly
 
 
 @pytest.mark.long
@@ -144,13 +147,17 @@ def check(text):
         (check("# [class]"), ["'class'", "no name"]),
         (check("# [other]"), ["ps0-bdp-check", "'other'", "no cell's solution assigns"]),
         (check("# [bdp_bytes]\n# wihin = 0.1"), ["'wihin' is unknown", "within"]),
-        (check("# [bdp_bytes]\n# within = 2"), ["within = 2", "between 0 and 1"]),
+        (check("# [bdp_bytes]\n# within = 2"), ["within = 2", "less than or equal to 1", "0.05"]),
         (check("# [bdp_bytes]\n# within = 0.1\n# exact = true"), ["leave one out"]),
         (check("# [bdp_bytes]\n# points = 2"), ["points", "3 together"]),
-        (check("# [bdp_bytes]\n# cases = [1]"), ["cases", "argument lists"]),
+        (check("# [bdp_bytes]\n# cases = [1]"), ["cases", "as in cases = [[1e9, 0.02]"]),
         (check('# [bdp_bytes]\n# mistakes = {"x" = "1 +"}'), ["mistakes", "Python expression"]),
         (check('# [bdp_bytes]\n# state = "[1"'), ["state", "Python expression"]),
         (check('# [bdp_bytes]\n# pairs = [["h1"]]'), ["pairs"]),
+        (
+            lambda cells: said(cells, 10, points=5),
+            ["ps0-explain", "gives 4 points, and the cell 5"],
+        ),
         (lambda cells: cells.__delitem__(slice(4, None)), ["no cell is graded"]),
     ],
 )

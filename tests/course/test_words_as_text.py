@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netlab.course.handed_in import repair
+from tests.course.compared import repaired
 from tests.course.test_adapters import marks
 
 with_nbgrader = pytest.importorskip("nbgrader.server_extensions.formgrader.handlers")
@@ -66,7 +66,7 @@ def exported(assignment, words, place):
         own = {"cell_type": place, "metadata": {}, "outputs": []}
         own["attachments"] = {"image.png": {"image/png": "AAAA"}}
         notebook["cells"][3:3] = [own | {"source": one} for one in words]
-    cells = repair.examine(json.dumps(notebook).encode(), assignment).cells
+    cells = repaired(json.dumps(notebook).encode(), assignment).cells
     said = marks("ada", (3, 3.5), reason=" ".join(words) if place == "reason" else "")
     made = nbgrader.autograded(assignment, cells, said)
     for cell in made["cells"]:  # as nbgrader's GetGrades leaves them

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 from netlab.course.adapters.results import gradescope, write_json
+from netlab.course.grading.marks import Marks
 from netlab.course.handed_in.found import is_systems
 from netlab.course.own_numbers import course
 from netlab.course.texts import printable
@@ -103,9 +104,8 @@ def run(home):
 
 def failed(why):
     """What results.json says where nothing could be graded."""
-    nothing = dict.fromkeys(("notices", "findings", "flags", "exercises", "manual"), ())
-    marks = {"student": "", "points": 0, "reason": f"This was not graded. {why}"}
-    return gradescope(marks | nothing)
+    about = {"student": "", "assignment": "", "exercises": [], "manual": []}
+    return gradescope(Marks(**about, reason=f"This was not graded. {why}"))
 
 
 def grade(home):
@@ -123,7 +123,8 @@ def grade(home):
         (marks,) = batch.grade()
     if others:
         names = printable(", ".join(others))
-        marks["notices"].insert(0, GROUP.format(student=printable(student), others=names))
+        notice = GROUP.format(student=printable(student), others=names)
+        marks = marks.but(notices=[notice, *marks.notices])
     return marks
 
 

@@ -17,6 +17,7 @@ from netlab.course.adapters import for_each
 from netlab.course.adapters.results import feedback, remarks
 from netlab.course.grading.work import place
 from netlab.course.handed_in import repair
+from netlab.course.handed_in.precheck import precheck
 from netlab.course.own_numbers import mark_of, numbers_mark, secret
 from netlab.course.sets import regions, source
 from netlab.course.texts import as_code
@@ -45,7 +46,7 @@ PLACE = "{stage}/{student}/{name}"
 
 def write(marks, work, output, course):
     """Write marks into nbgrader's course folder `output`; `course` has the source."""
-    name = marks[0]["assignment"]
+    name = marks[0].assignment
     home = output if (output / "source").is_dir() else None
     assignment = source.read(source.find(name, course or home))
     database = output / "gradebook.db"
@@ -67,14 +68,14 @@ def write(marks, work, output, course):
 
 
 def write_one(gradebook, assignment, work, output, marks):
-    name, student = assignment.name, marks["student"]
+    name, student = assignment.name, marks.student
     if student in (".", "..") or set("/\\\0<>&\"'") & set(student):
         raise NetlabError(
             f"nbgrader cannot have the id {student!a}: rename the folder, without < > & and quotes"
         )
     folder = output / PLACE.format(stage="autograded", student=student, name=name)
     handed_in = output / PLACE.format(stage="submitted", student=student, name=name)
-    cells = repaired(place(work, "handed-in", marks["file"]), assignment)
+    cells = repaired(place(work, "handed-in", marks.file), assignment)
     notebook = autograded(assignment, cells, marks)
     files.write(folder / f"{name}.ipynb", source.text(notebook), "--output")
     kept = {file: collected(handed_in / file, output / "submitted") for file in KEPT}
@@ -132,7 +133,7 @@ def timestamp(text):
 def repaired(path, assignment):
     """The cells of a submission as they were graded; or the source's empty ones."""
     try:
-        return repair.examine(path.read_bytes(), assignment).cells
+        return repair.repair(precheck(path.read_bytes(), assignment), assignment).cells
     except (OSError, NetlabError):
         return [repair.merged(cell, None) for cell in assignment.cells]
 
@@ -141,9 +142,9 @@ def autograded(assignment, cells, marks):
     """The notebook that people see in the formgrader: below each check is what came of it."""
     origin = zip(assignment.notebook["cells"], assignment.cells, strict=True)
     origin = {cell.id: (raw, cell) for raw, cell in origin if cell.id}
-    said = {each["id"]: feedback(each) for each in marks["exercises"]}
+    said = {each.id: feedback(each) for each in marks.exercises}
     notebook = {key: assignment.notebook[key] for key in ("metadata", "nbformat", "nbformat_minor")}
-    words = f"{marks['points']:g} of {marks['max_points']:g} points.\n{remarks(marks)}"
+    words = f"{marks.points:g} of {marks.max_points:g} points.\n{remarks(marks)}"
     new = [{"cell_type": "markdown", "metadata": {}, "source": as_code(words)}]
     for cell in cells:
         raw, courses = {"cell_type": cell.kind, "metadata": {}, "source": cell.source}, False
@@ -171,12 +172,12 @@ def autograded(assignment, cells, marks):
 
 def enter(gradebook, assignment, marks, cells, when):
     """Enter a student's marks, as autograde does."""
-    name, student = assignment.name, marks["student"]
+    name, student = assignment.name, marks.student
     gradebook.update_or_create_student(student)
     said = {"timestamp": when} if when else {}
     with gradebook.db.no_autoflush:
         gradebook.update_or_create_submission(name, student, **said)
-    points = {each["id"]: each["points"] for each in marks["exercises"]}
+    points = {each.id: each.points for each in (*marks.exercises, *marks.manual)}
     given = {cell.id: cell.source for cell in cells}
     for cell in assignment.cells:
         if cell.role not in ("check", "manual"):
@@ -189,6 +190,8 @@ def enter(gradebook, assignment, marks, cells, when):
             grade.auto_score = 0 if untouched else None
             comment = gradebook.find_comment(cell.id, name, name, student)
             comment.auto_comment = "No response." if untouched else None
+            if points.get(cell.id) is not None:
+                grade.manual_score = points[cell.id]
         grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
     gradebook.db.commit()
 

@@ -5,6 +5,7 @@ name other students, go to instructors only.
 import json
 import re
 
+from netlab.course.grading.by_hand import OF
 from netlab.course.grading.work import write_out
 from netlab.course.texts import as_csv, printable
 from netlab.engines import files
@@ -12,30 +13,29 @@ from netlab.engines import files
 
 def title(exercise):
     """An exercise as people call it."""
-    said = exercise.get("title")
-    return f"{printable(said)} ({exercise['id']})" if said else exercise["id"]
+    return f"{printable(exercise.title)} ({exercise.id})" if exercise.title else exercise.id
 
 
 def feedback(exercise):
     """What a student is told of an exercise: a line for each answer."""
-    rows = exercise["answers"]
-    lines = [printable(f"{each['name']}: {each['verdict']}. {each['hint']}") for each in rows]
+    rows = exercise.answers
+    lines = [printable(f"{each.name}: {each.verdict}. {each.hint}") for each in rows]
     return "\n".join(lines) or "No answer was found."
 
 
 def remarks(marks):
     """What a student is told of all of it."""
-    lines = [*marks["notices"], marks["reason"], *marks["findings"]]
-    if marks["manual"]:
-        points = sum(each["max_points"] for each in marks["manual"])
-        names = ", ".join(each["id"] for each in marks["manual"])
+    lines = [*marks.notices, marks.reason, *marks.findings]
+    if waiting := [each for each in marks.manual if each.points is None]:
+        points = sum(each.max_points for each in waiting)
+        names = ", ".join(each.id for each in waiting)
         lines.append(f"{points:g} more points are marked by a person: {names}.")
     return "\n".join(filter(None, map(printable, lines)))
 
 
 def write(marks, work, output):
     """Write a student's file for Gradescope."""
-    write_out(work, output / marks["file"] / "results.json", json_text(gradescope(marks)))
+    write_out(work, output / marks.file / "results.json", json_text(gradescope(marks)))
 
 
 def write_json(path, data):
@@ -50,26 +50,29 @@ def json_text(data):
 
 def gradescope(marks):
     """What results.json says; students do not see `extra_data`."""
+    tests = [(each, title(each), feedback(each)) for each in marks.exercises]
+    by_hand = [(each, each.id, "Marked by a person.") for each in marks.manual]
+    tests += [one for one in by_hand if one[0].points is not None]
     return {
         "output_format": "text",
-        "score": marks["points"],
+        "score": marks.in_all,
         "output": remarks(marks),
         "visibility": "visible",
         "stdout_visibility": "hidden",
         "tests": [
             {
-                "name": title(each),
+                "name": name,
                 "name_format": "text",
-                "score": each["points"],
-                "max_score": each["max_points"],
-                "status": "passed" if each["points"] >= each["max_points"] else "failed",
-                "output": feedback(each),
+                "score": each.points,
+                "max_score": each.max_points,
+                "status": "passed" if each.points >= each.max_points else "failed",
+                "output": said,
                 "output_format": "text",
                 "visibility": "visible",
             }
-            for each in marks["exercises"]
+            for each, name, said in tests
         ],
-        "extra_data": {"student": marks["student"], "flags": marks["flags"]},
+        "extra_data": {"student": marks.student, "flags": marks.flags},
     }
 
 
@@ -78,16 +81,19 @@ def write_table(marks, work, output):
 
 
 def table(marks):
-    """A row for each student, a column for each exercise; first the names of the columns."""
-    automatic, manual = {}, {}
+    """A row for each student, a column for each exercise; first the names of the columns.
+
+    Those of answers in words are for a person to fill in, and `by_hand` reads them; once there are
+    such points, there is a column with the sums, too.
+    """
+    columns = {each.id: each.max_points for one in marks for each in one.exercises}
+    columns |= {each.id: each.max_points for one in marks for each in one.manual}
+    names = [f"{name}{OF}{points:g})" for name, points in columns.items()]
+    in_all = ["in all"] * any(one.by_hand is not None for one in marks)
+    yield ["student", "points", "max_points", *names, *in_all, "flags", "reason"]
     for one in marks:
-        automatic |= {each["id"]: each["max_points"] for each in one["exercises"]}
-        manual |= {each["id"]: each["max_points"] for each in one["manual"]}
-    columns = automatic | manual
-    names = [f"{name} (of {points:g})" for name, points in columns.items()]
-    yield ["student", "points", "max_points", *names, "flags", "reason"]
-    for one in marks:
-        points = {each["id"]: each["points"] for each in one["exercises"]}
-        row = [points.get(name, "") for name in columns]
-        head = [one["student"], one["points"], one["max_points"]]
-        yield [*head, *row, "; ".join(one["flags"]), one["reason"]]
+        points = {each.id: each.points for each in (*one.exercises, *one.manual)}
+        row = ["" if points.get(name) is None else points[name] for name in columns]
+        row += [one.in_all] * len(in_all)
+        head = [one.student, one.points, one.max_points]
+        yield [*head, *row, "; ".join(one.flags), one.reason]

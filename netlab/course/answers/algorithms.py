@@ -50,7 +50,7 @@ class Algorithm(Answer):
             "failed": failed or clean(why, LONGEST_ERROR),
         }
 
-    def compare(self, given, spec):
+    def compare(self, given, rule):
         """The share of the phases in which every answer is right."""
         own, wanted, failed = given.trace, self.trace, given.failed
         agree = [same_windows(*pair) for pair in zip(own, wanted, strict=False)]

@@ -39,7 +39,7 @@ class Answer(Part):
         """
         return None
 
-    def compare(self, given, spec) -> Check:
+    def compare(self, given, rule) -> Check:
         """Compare an answer of a kind in `takes` with this one, the right one."""
         return Check("wrong", 0, self.refuse(given))
 
@@ -87,22 +87,22 @@ class Answer(Part):
             return Check("wrong", 0, why)
         return Check("noted", 0, f"this is {self.describe(unit)}; it can be an answer")
 
-    def check(self, given, spec) -> Check:
+    def check(self, given, rule) -> Check:
         """Compare any answer with this one, the right one; an answer that raises is wrong."""
         try:
-            return self._check(given, spec)
+            return self._check(given, rule)
         except Exception as error:  # a stranger's values cause it
-            self._check(self, spec)  # raises where the solution is at fault
+            self._check(self, rule)  # raises where the solution is at fault
             return Check("wrong", 0, failure(error)["text"])
 
-    def _check(self, given, spec):
+    def _check(self, given, rule):
         given = given.taken_out_for(type(self))
         if given.kind != self.kind and (why := given.missing()):
             return Check("nothing", 0, why)
         if given.kind == "error":
             return Check("wrong", 0, given.text)
         if given.kind in (self.takes or (self.kind,)):
-            return self.compare(given, spec)
+            return self.compare(given, rule)
         return Check("wrong", 0, self.refuse(given))
 
     def taken_out_for(self, wanted):

@@ -19,7 +19,7 @@ class Choice(Answer):
     takes: ClassVar = ("truth", "text", "number")
     one_value: ClassVar = True
 
-    def compare(self, given, spec):
+    def compare(self, given, rule):
         said, right = plain(given.value), self.value
         if isinstance(right, bool) and said in ("true", "false"):
             said = plain(said == "true")

@@ -42,7 +42,7 @@ class Experiment(Answer):
         known = isinstance(value, experiment.Experiment)
         return {"json": json.loads(value.to_json())} if known else None
 
-    def compare(self, given, spec):
+    def compare(self, given, rule):
         """Topology, traffic, seed, and the rest; the hint names the places that differ."""
         places = differences(given.document, self.document)
         if not places:
@@ -70,9 +70,9 @@ class Topology(Answer):
         known = isinstance(value, topology.Topology)
         return {"json": json.loads(value.to_json())} if known else None
 
-    def compare(self, given, spec):
+    def compare(self, given, rule):
         """Compare what flows between `pairs` may expect; without pairs, all that a network is."""
-        pairs = spec.get("pairs")
+        pairs = rule.pairs
         if not pairs:
             places = differences(given.document, self.document)
             return Check("wrong", 0, not_as_asked(places)) if places else RIGHT
@@ -86,7 +86,7 @@ class Topology(Answer):
             for number, (src, dst) in enumerate(pairs)
             for name in COMPARED
             if not numbers.near(
-                float(own[name][number]), float(wanted[name][number]), numbers.tolerance(spec)
+                float(own[name][number]), float(wanted[name][number]), rule.tolerance
             )
         }
         share = 1 - len({*bad.values()}) / len(COMPARED)

@@ -81,9 +81,9 @@ class Figure(Answer):
     def axes(self):
         return {"x": self.xaxis, "y": self.yaxis}
 
-    def compare(self, given, spec):
+    def compare(self, given, rule):
         """Curves, titles and units: each has its part of the share."""
-        found, strange = matched(given, self, spec)
+        found, strange = matched(given, self, rule)
         count, hints = len(self.traces), []
         if not any(trace.points() for trace in given.traces):
             hints = ["the figure has no data"]
@@ -161,11 +161,11 @@ def text_or_empty(value):
     return clean(value) if isinstance(value, str) else ""
 
 
-def matched(given, right, spec):
+def matched(given, right, rule):
     """How many of the right curves are there, in any order; and which given ones are none."""
     if len(given.traces) > MOST_TIMES * len(right.traces) + MOST_TIMES:
         return 0, ""  # as many curves as it takes to have the right ones among them
-    factors, within = [factor(given, right, letter) for letter in "xy"], numbers.tolerance(spec)
+    factors, within = [factor(given, right, letter) for letter in "xy"], rule.tolerance
     names = {plain(trace.name) for trace in right.traces} - {""}
     left, found = [trace for trace in given.traces if trace.points()], 0
     for wanted in right.traces:

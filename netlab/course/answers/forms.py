@@ -2,8 +2,8 @@
 anything of a student's.
 
 A form is a dict that JSON carries. Its ``kind`` says which class's fields it has. `form` makes one
-of any value, in the jail; `answer` and `checked` read one that comes from outside; `compare` puts
-one beside the right one.
+of any value, in the jail; what comes out of there is bounded (`bounds`), then read as an
+`answer`; `compare` puts one beside the right one.
 """
 
 import datetime
@@ -21,7 +21,7 @@ from netlab.course.answers.descriptions import Experiment, Network, Topology
 from netlab.course.answers.figures import Figure
 from netlab.course.answers.functions import Function
 from netlab.course.answers.no_answers import Error, Nothing, Other
-from netlab.course.answers.numbers import MOST_SLIP, Number, tolerance
+from netlab.course.answers.numbers import MOST_SLIP, Number
 from netlab.course.answers.several import Dict, List, Table
 from netlab.course.answers.verdicts import Check
 from netlab.errors import NetlabError, SpecificationError
@@ -43,7 +43,9 @@ def form(value, cases=None):
     value that raises while it is read is an error.
     """
     try:
-        return checked(Forming().form(value, cases))
+        made = Forming().form(value, cases)
+        refuse_too_much(made)
+        return made
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a value's own, which may be any
@@ -112,15 +114,8 @@ def as_time(value):
     return value if value is pd.NaT else value.isoformat()
 
 
-def checked(data):
-    """Return what `json.loads` made of a form; raise `NetlabError` if it is none or too large."""
-    answer(data)
-    return data
-
-
 def answer(data):
-    """The answer of a form; raise `NetlabError` if it is none or too large."""
-    refuse_too_much(data)  # before pydantic takes time for it
+    """The answer of a form, which `refuse_too_much` has seen; raise `NetlabError` if it is none."""
     try:
         return ANSWER.validate_python(data)
     except ValidationError:
@@ -132,34 +127,29 @@ def answer(data):
         ) from None
 
 
-def compare(given, right, spec):
-    """Compare an answer's form with the right one.
-
-    `spec` may have ``unit``, ``within``, ``exact``, ``pairs``; ``mistakes``, a form for each hint;
-    of a function ``name`` and ``cases``; ``plausible`` where `right` need not be right.
-    """
-    right = answer(right)
+def compare(given, right, rule, mistakes=None):
+    """Compare an answer with the right one, by a `Rule`; `mistakes` has a form for each hint."""
     if why := right.not_comparable():
         raise SpecificationError(f"what an answer is compared with cannot be compared: {why}")
-    given = answer(given).taken_out_for(type(right))
-    found = right.check(given, spec)
+    given = given.taken_out_for(type(right))
+    found = right.check(given, rule)
     if found.verdict in ("right", "nothing"):
         return found
-    mistakes = (spec.get("mistakes") or {}).items()
-    hints = [hint for hint, one in mistakes if is_mistake(given, answer(one), right, spec)]
+    known = (mistakes or {}).items()
+    hints = [hint for hint, one in known if is_mistake(given, answer(one), right, rule)]
     if not hints:
         return found
     good = found.good if given.kind == right.kind else 0
-    return Check("wrong", good, given.quoted(spec.get("unit")) + "; or: ".join(hints))
+    return Check("wrong", good, given.quoted(rule.unit) + "; or: ".join(hints))
 
 
-def is_mistake(given, mistake, right, spec):
+def is_mistake(given, mistake, right, rule):
     """Whether an answer that is not right is this mistake."""
     if mistake.kind == "nothing" or mistake.not_comparable():
         return False
-    sharp = max(1e-6, min(tolerance(spec), MOST_SLIP))
+    sharp = max(1e-6, min(rule.tolerance, MOST_SLIP))
     try:
-        same = mistake.check(given, spec | {"within": sharp, "exact": False})
+        same = mistake.check(given, rule.but(within=sharp, exact=False))
     except NetlabError:  # it cannot be compared: a network without the path in `pairs`
         return False
     if same.verdict == "right" and {given.kind, mistake.kind, right.kind} == {"number"}:

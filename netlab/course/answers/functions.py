@@ -25,11 +25,11 @@ class Function(Answer):
             return None
         return {"results": [result(value, case, forming) for case in cases or ()]}
 
-    def compare(self, given, spec):
+    def compare(self, given, rule):
         """Call by call; a result that is the same for each call is worth nothing."""
         given, right = given.results, self.results
-        calls = [called(spec.get("name", ""), case) for case in spec.get("cases") or ()]
-        found = compare_parts(numbered(given), numbered(right), spec, "call", calls=calls)
+        calls = [called(rule.name, case) for case in rule.cases]
+        found = compare_parts(numbered(given), numbered(right), rule, "call", calls=calls)
         constant = len(right) > 1 and all(one == given[0] for one in given) and found.share < 1
         if constant and given[0].kind not in ("nothing", "error"):
             text = f"it returns the same for each of {len(right)} calls"

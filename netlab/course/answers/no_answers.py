@@ -26,7 +26,7 @@ class Nothing(Answer):
         nothing = value is None or value is pd.NA or value is ... or value is np.ma.masked
         return {} if nothing else None
 
-    def compare(self, given, spec):
+    def compare(self, given, rule):
         return RIGHT
 
     def refuse(self, given):

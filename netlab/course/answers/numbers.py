@@ -9,10 +9,10 @@ import pandas as pd
 from pydantic import Field
 
 from netlab.course.answers.base import Answer
+from netlab.course.answers.rule import EXACT
 from netlab.course.answers.unit_names import known
 from netlab.course.answers.verdicts import RIGHT, Check
 
-EXACT = 1e-9  # relative: as measured
 CLOSE = 5  # times what is right is close
 CLOSE_EXACT = 0.005  # a number that was read off and rounded
 MOST_CLOSE = 0.25  # relative; what is farther off is never close
@@ -71,11 +71,11 @@ class Number(Answer):
     def __float__(self):
         return float(self.value)
 
-    def compare(self, given, spec):
-        if near(float(given), float(self), tolerance(spec)):
+    def compare(self, given, rule):
+        if near(float(given), float(self), rule.tolerance):
             return RIGHT
-        verdict, share, hint = not_right(float(given), float(self), spec)
-        return Check(verdict, share, given.quoted(spec.get("unit")) + hint)
+        verdict, share, hint = not_right(float(given), float(self), rule)
+        return Check(verdict, share, given.quoted(rule.unit) + hint)
 
     def describe(self, unit):
         return f"{self.words}, {readable(float(self), unit)}"
@@ -87,11 +87,6 @@ class Number(Answer):
         return "this is not a finite number" if isinstance(self.value, str) else ""
 
 
-def tolerance(spec):
-    """How far off, relatively, an answer may be that is right."""
-    return EXACT if spec.get("exact") else spec.get("within", 0.01)
-
-
 def near(given, right, within):
     """Is a number right? Infinities and NaN are, where both are the same."""
     if given == right or (math.isnan(given) and math.isnan(right)):
@@ -101,7 +96,7 @@ def near(given, right, within):
     return abs(given - right) <= (within * abs(right) if right else TINY)
 
 
-def not_right(given, right, spec):
+def not_right(given, right, rule):
     """Verdict, share and hint of a number that is not right."""
     if math.isnan(given):
         return "wrong", 0, "not a number; something had no value"
@@ -111,11 +106,11 @@ def not_right(given, right, spec):
         return "wrong", 0, "not this number"
     if not given:
         return "wrong", 0, "zero is not it"
-    exact, within, ratio = spec.get("exact"), tolerance(spec), given / right
-    kind = kind_of(spec.get("unit"), max(abs(given), abs(right)))
+    exact, within, ratio = rule.exact, rule.tolerance, given / right
+    kind = kind_of(rule.unit, max(abs(given), abs(right)))
     limit = CLOSE_EXACT if exact else min(CLOSE * within, MOST_CLOSE)
     share, hint = slip(ratio, kind, within)
-    if hint in PREFIXES.values() and not spec.get("plausible"):  # a bound need not be right
+    if hint in PREFIXES.values() and not rule.plausible:  # a bound need not be right
         hint = f"{hint} {ONLY_PREFIX}"
     if near(given, right, limit):
         why = "did you round?" if limit <= MOST_ROUNDED else "was something small left out?"
@@ -127,9 +122,9 @@ def not_right(given, right, spec):
     if not hint and exact:  # rounded, or of another run
         share, hint = slip(ratio, kind, CLOSE_EXACT)
         share, hint = share / 2, with_more(hint)
-    if not hint and spec.get("unit"):
+    if not hint and rule.unit:
         hint = roughly(ratio, kind, ROUGH, PREFIXES.values())
-        hint = hint if spec.get("plausible") else with_more(hint)
+        hint = hint if rule.plausible else with_more(hint)
     return "wrong", share, hint or how_far(ratio, exact)
 
 

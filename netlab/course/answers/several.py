@@ -38,7 +38,7 @@ class List(Answer):
             return None
         return {"items": forming.items(value)}
 
-    def compare(self, given, spec):
+    def compare(self, given, rule):
         """By position; a dict counts in its order, and a table of one column as that."""
         items = given.columns if isinstance(given, Table) else given.items
         if isinstance(given, Table):
@@ -50,7 +50,7 @@ class List(Answer):
             if values != sorted(values):
                 return Check("wrong", 0, f"{given.other_than(List)}: in which order?")
             items = items.values()
-        return compare_parts(numbered(items), numbered(self.items), spec, "item", len(items))
+        return compare_parts(numbered(items), numbered(self.items), rule, "item", len(items))
 
     def describe(self, unit):
         return f"{self.words} of {len(self.items)}"
@@ -77,11 +77,11 @@ class Dict(Answer):
             return None
         return {"items": {name_of(key): forming.form(one) for key, one in value.items()}}
 
-    def compare(self, given, spec):
+    def compare(self, given, rule):
         if isinstance(given, List):
             return Check("wrong", 0, f"{given.other_than(Dict)}, which names its values")
         items = given.items if isinstance(given, Dict) else given.lists()
-        return compare_parts(items, self.items, spec)
+        return compare_parts(items, self.items, rule)
 
     def describe(self, unit):
         return f"{self.words} of {len(self.items)}"
@@ -106,7 +106,7 @@ class Table(Answer):
             value = value.reset_index(allow_duplicates=True)
         return {"columns": {name_of(name): forming.items(column) for name, column in value.items()}}
 
-    def compare(self, given, spec):
+    def compare(self, given, rule):
         """Columns by name, rows in their order: the mean share of the columns' cells."""
         wanted = self.columns
         if isinstance(given, List):
@@ -126,7 +126,7 @@ class Table(Answer):
                 hints.append(f"the column {name} is missing")
                 continue
             unit = next((unit for ending, unit in UNITS.items() if name.endswith(ending)), "")
-            of_column = {"unit": unit} | spec
+            of_column = rule.but(unit=rule.unit or unit)
             found = [compare_item(*both, of_column) for both in zip(own, cells, strict=False)]
             size, bad = max(len(own), rows), [one for one in found if one.verdict != "right"]
             share += sum(one.share for one in found) / size if size else 1
@@ -178,14 +178,14 @@ def numbered(items):
     return dict(enumerate(items, 1))
 
 
-def compare_parts(given, right, spec, what="", count=0, calls=()):
+def compare_parts(given, right, rule, what="", count=0, calls=()):
     """Parts by name: the mean of their shares, and the hint of the first that is not right.
 
     `what` a part is, where it has a number for a name; `count` of those given; `calls` in Python.
     """
     if right and not what:  # people write names as they like
         given = by_name(given, right)
-    parts = {name: compare_item(given.get(name, MISSING), one, spec) for name, one in right.items()}
+    parts = {name: compare_item(given.get(name, MISSING), one, rule) for name, one in right.items()}
     wrong = [name for name, one in parts.items() if one.verdict != "right"]
     size = max(len(right), count, 0 if right else len(given))
     share = sum(one.share for one in parts.values()) / size if size else 1
@@ -222,13 +222,13 @@ def by_name(given, names):
     }
 
 
-def compare_item(given, right, spec):
+def compare_item(given, right, rule):
     """One of several."""
-    if type(given) is type(right) is float and numbers.near(given, right, numbers.tolerance(spec)):
+    if type(given) is type(right) is float and numbers.near(given, right, rule.tolerance):
         return RIGHT  # there may be many
     if given is not MISSING and unknown(given) and unknown(right):
         return RIGHT
-    return as_answer(right).check(as_answer(given), spec)
+    return as_answer(right).check(as_answer(given), rule)
 
 
 def unknown(item):

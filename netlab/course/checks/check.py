@@ -10,6 +10,7 @@ from netlab.course.answers import forms, numbers
 from netlab.course.answers.bounds import failure
 from netlab.course.answers.descriptions import look_at_arguments
 from netlab.course.answers.forms import KINDS
+from netlab.course.answers.rule import Rule
 from netlab.course.answers.spelling import plain
 from netlab.course.answers.verdicts import CANNOT_VALIDATE, CannotValidate, Check
 from netlab.course.checks import states
@@ -97,8 +98,9 @@ def check(
     if found:
         return found
     wrong = {str(hint): forms.form(one) for hint, one in (mistakes or {}).items()}
-    spec = {"unit": unit, "within": within, "exact": exact, "mistakes": wrong}
-    found = forms.compare(form, forms.form(right), spec | {"plausible": plausible})
+    rule = Rule(unit or "", float(within), bool(exact), plausible=bool(plausible))
+    given, right = forms.answer(form), forms.answer(forms.form(right))
+    found = forms.compare(given, right, rule, wrong)
     if plausible and found.verdict in ("right", "close"):
         good = AS_ASKED if exact else PLAUSIBLE
         return Check("noted", 0, good if found.verdict == "right" else UNUSUAL)

@@ -8,16 +8,16 @@ import json
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from netlab.course import ids
-from netlab.course.grading import cluster, marking, worker
+from netlab.course.grading import cluster, marks, worker
 from netlab.course.grading import work as folders
+from netlab.course.grading.marks import CLASS, Marks
+from netlab.course.grading.neighbours import flagged
 from netlab.course.grading.runs import Runs
-from netlab.course.grading.work import CLASS, held
-from netlab.course.handed_in import class_folder, found
+from netlab.course.grading.work import held
+from netlab.course.handed_in import class_folder
+from netlab.course.handed_in.collect import Collected, collect, digest_of, look
 from netlab.course.own_numbers import SECRET, parameters
 from netlab.course.sets import source
-from netlab.course.texts import printable
-from netlab.engines import files
 from netlab.engines.guest import host_checks
 from netlab.engines.workers import at_limit
 from netlab.errors import NetlabError
@@ -25,13 +25,14 @@ from netlab.running.progress import line, shown
 
 CHUNK = 20  # students whose solutions are worked out in one jail
 GUESTS = 3  # at most, of a notebook: its jail, an experiment, and a jail of its algorithm
-SAME_ID = (
-    "Something was handed in twice under your id, in folders whose names mean the same: your"
-    " teacher decides which counts"
-)
 NOTHING_NEW = "nothing new handed in"  # of who has marks already, and no notebook in this folder
 OLD = "graded before a change"
 NOBODY = "nobody"  # an id, to see whether a solution that fails for students works for others
+LEFT_NONE = "the process left no marks"
+UNREAD = (
+    "{} students' marks are damaged, or of another version of netlab, and do not count: grade what"
+    " they handed in again"
+)
 UNSOLVED = "the solution could not be worked out for any student"
 MEND = "Mend the set, or see with `netlab doctor` whether engines work here"
 NOT_SOLVED = "it was not worked out"
@@ -60,9 +61,9 @@ class Batch:
     def __init__(self, path, submitted, work, secret=None, jobs=None, scheduler=None, only=()):
         self.path, self.submitted, self.work = Path(path).absolute(), Path(submitted), Path(work)
         self.assignment, self.secret, self.only = source.read(self.path), secret, only
-        self.files, self.told = {}, {}  # by student: the name of the files; flags of the notebook
+        self.files = {}  # by student, the name of the files
         here = cluster.identity()  # it makes what jails have, once, and not in each process
-        self.key = marking.identity(self.path.read_bytes(), secret, *here)
+        self.key = identity(self.path.read_bytes(), secret, *here)
         if scheduler:
             self.workers = cluster.Cluster(scheduler, here)
             self.jobs = jobs or self.workers.at_once
@@ -78,47 +79,56 @@ class Batch:
         A `NetlabError` where there is nothing to grade, the solution fails for everybody, or no
         engine works here. What a student handed in never raises.
         """
-        name = self.assignment.name
-        students, loose = class_folder.students(self.submitted, name, self.only)
-        there = {one: found.look(self.submitted / one, self.assignment) for one in students}
-        if not (self.only or any(one.path for one in there.values())):
-            raise class_folder.no_notebook(self.submitted, name)
-        if loose:
-            text = f"in no student's folder, and not graded: {class_folder.several(loose)}"
-            self.notes = [text]
+        there, beside = look(self.submitted, self.assignment, self.only)
         parameters(self.assignment.name, "anybody", SECRET)  # a broken table is no student's fault
         with held(self.work):
-            earlier = self.earlier()
-            self.files |= folders.file_names({*students} - earlier, self.files.values())
+            kept, unread = self.kept()
+            self.files |= folders.file_names({*there} - {*kept}, self.files.values())
             (self.work / CLASS).unlink(missing_ok=True)  # until the end there is no export
-            handed_in = {student: self.taken(student, there[student]) for student in students}
-            todo = [one for one in students if not self.done(one, handed_in[one])]
-            with ThreadPoolExecutor(self.jobs) as pool:
-                try:
-                    failures = self.references([one for one in todo if handed_in[one][0]], pool)
-                    with line(total=len(todo), desc="Graded", disable=not shown()) as bar:
-                        jobs = [(one, *handed_in[one], failures.get(one)) for one in todo]
-                        for future in as_completed(pool.submit(self.one, *job) for job in jobs):
-                            future.result()
-                            bar.update()
-                finally:
-                    self.workers.stop()
-                    pool.shutdown(cancel_futures=True)
-            self.kept_for = sorted(earlier - {*students})
-            marks = [self.all_marks(one, handed_in.get(one)) for one in sorted(self.files)]
-            self.compare_neighbours(marks)
-            files.write(self.work / CLASS, json.dumps(marks))
-        return marks
+            new = {student: self.collect(student, one) for student, one in there.items()}
+            todo = [one for one in new if not is_done(kept.get(one), new[one])]
+            found = kept | self.graded({student: new[student] for student in todo})
+            self.kept_for = sorted(kept.keys() - new.keys())
+            unread -= {self.file_of(student) for student in new}
+            self.notes = [*filter(None, [beside, UNREAD.format(len(unread)) * bool(unread)])]
+            everybody = [self.as_of_now(found[one], new.get(one)) for one in sorted(found)]
+            everybody = flagged(everybody)
+            marks.write_class(self.work, everybody)
+        return everybody
 
-    def earlier(self):
-        """Who has marks in the folder; a `NetlabError` where they are of another set."""
-        kept = folders.with_marks(self.work)
-        others = [one["assignment"] for one in kept.values()]
-        if others := sorted({*others} - {self.assignment.name}):
+    def kept(self):
+        """By student, the marks that are in the folder; the names of files that are none. A
+        `NetlabError` where they are of another set.
+        """
+        read = folders.marks_in(self.work)
+        kept = {one.student: one for one in read.values() if one}
+        if others := sorted({one.assignment for one in kept.values()} - {self.assignment.name}):
             of = class_folder.several(others)
             raise NetlabError(f"--work {self.work}: it has marks of {of}; name another folder")
-        self.files |= {one["student"]: name for name, one in kept.items()}
-        return {*self.files}
+        self.files = {one.student: name for name, one in read.items() if one}
+        return kept, {name for name, one in read.items() if one is None}
+
+    def collect(self, student, there):
+        """Copy what a student handed in."""
+        to = self.place("handed-in", student)
+        return collect(there, student, self.assignment, self.submitted, to, self.key, self.secret)
+
+    def graded(self, todo):
+        """Grade what was `Collected`, as many at once as there are jobs; -> marks by student."""
+        found = {}
+        with ThreadPoolExecutor(self.jobs) as pool:
+            try:
+                failures = self.references([one for one in todo if todo[one].origin], pool)
+                with line(total=len(todo), desc="Graded", disable=not shown()) as bar:
+                    jobs = [(one, new, failures.get(one)) for one, new in todo.items()]
+                    for future in as_completed(pool.submit(self.one, *job) for job in jobs):
+                        one = future.result()
+                        found[one.student] = one
+                        bar.update()
+            finally:
+                self.workers.stop()
+                pool.shutdown(cancel_futures=True)
+        return found
 
     def place(self, what, student):
         """Where something of a student's is kept."""
@@ -128,50 +138,17 @@ class Batch:
         """The name of a student's files."""
         return self.files.get(student) or folders.filed(student)
 
-    def taken(self, student, there):
-        """Copy the notebook that is `there` (`Found`); -> its place and its key, or None and what
-        is wrong."""
-        name = self.assignment.name
-        try:
-            parameters(name, student, self.secret or SECRET)
-            if there.path is None:
-                return None, there.why
-            data = files.read_below(there.path, self.submitted)
-        except OSError as error:
-            return None, f"{name}.ipynb cannot be read: {error.strerror}"
-        except NetlabError as error:
-            return None, f"the name of the folder is no student id: {error}"
-        kept = self.place("handed-in", student)
-        files.write(kept, data)
-        self.told[student] = {"flags": [*there.flags], "findings": [*there.findings]}
-        return kept, marking.identity(self.key, student, data)
-
-    def done(self, student, handed_in):
-        """Whether this submission is graded already, or there is none and there are marks."""
-        kept, (place, key) = self.kept("marks", student), handed_in
-        if place is None:
-            return kept.get("key") is not None or kept.get("pending", False)
-        return kept.get("key") == key and kept.get("told") == self.told[student]
-
-    def kept(self, what, student):
-        """What is kept of a student's as JSON; {} for nothing, or a damaged file."""
-        return folders.read(self.place(what, student))
-
-    def all_marks(self, student, handed_in):
-        """The marks of a student, with what is told of the file; `handed_in` is None for who was
-        not in this run."""
-        marks = self.kept("marks", student) | {"file": self.files[student]}
-        for name, more in marks.get("told", {}).items():
-            marks[name] = [*more, *marks[name]]
-        if marks.get("key") is None:
-            return marks
-        if handed_in and handed_in[0] is None:
-            marks["flags"].append(NOTHING_NEW)
-        with contextlib.suppress(OSError):
-            data = self.place("handed-in", student).read_bytes()
-            if marking.identity(self.key, student, data) != marks["key"]:
-                marks["flags"].append(OLD)
-        return marks
+    def as_of_now(self, one, new):
+        """Marks, and whether they are of what is there now; `new` is None for who was not in this
+        run.
+        """
+        flags = []
+        if one.origin and not (new and new.origin):
+            flags += [NOTHING_NEW] * bool(new)
+            with contextlib.suppress(OSError):
+                handed_in = digest_of(self.place("handed-in", one.student).read_bytes())
+                flags += [OLD] * ((self.key, handed_in) != (one.origin.key, one.origin.digest))
+        return one.but(flags=[*one.flags, *flags])
 
     def references(self, students, pool):
         """Work out the solutions that are lacking; -> by student, why that failed twice."""
@@ -198,24 +175,28 @@ class Batch:
 
     def lacks(self, student, why=""):
         """Why a student has no answers of the solution; "" for who has."""
-        kept = self.kept("reference", student)
+        kept = folders.read(self.place("reference", student))
         return "" if kept.get("key") == self.key else kept.get("failure", why or NOT_SOLVED)
 
-    def one(self, student, handed_in, key, failure=None):
+    def one(self, student, new, failure=None) -> Marks:
         """Grade one student, unless the solution fails; whatever happens, there are marks."""
-        to, told = self.place("marks", student), self.told.get(student, {})
-        if handed_in is None:
-            marks = marking.without_marks(student, self.assignment, "nothing to grade", key)
+        to, origin = self.place("marks", student), new.origin
+        if origin is None:
+            found = marks.without_marks(student, self.assignment, "nothing to grade", new.why)
         else:
             failure = failure and f"the solution fails with this student's numbers: {failure}"
             for _ in range(0 if failure else TRIES):
-                failure = self.work_on(student=student, key=key, told=told)
-                if not failure:
-                    return
+                failure = self.work_on(student=student, origin=origin.model_dump())
+                if not failure and (found := marks.read(to)):
+                    return found
+                failure = failure or LEFT_NONE
                 if at_limit(failure):
                     break
-            marks = marking.pending(student, self.assignment, last_line(failure), failure)
-        files.write(to, json.dumps(marks | {"key": None, "told": told}))
+            found = marks.pending(student, self.assignment, last_line(failure), failure)
+            found = found.and_of_file(origin)
+        found = found.but(file=self.file_of(student))
+        marks.write(to, found)
+        return found
 
     def work_on(self, times=1, **job):
         """Have a process do a job, in so many times the time for one; -> what went wrong, or "" """
@@ -230,43 +211,23 @@ class Batch:
             raise NetlabError("the batch was stopped")
         return said
 
-    def compare_neighbours(self, marks):
-        """Add the flags and notices about other students."""
-        owners, twins, named_so, same = {}, {}, {}, {}
-        for one in marks:
-            student = one["student"]
-            for place, answer in answers(one):
-                owners.setdefault((place, answer["right"]), set()).add(student)
-            named_so.setdefault(ids.compared(student), []).append(student)
-            with contextlib.suppress(FileNotFoundError):
-                if one.get("key") and one["points"]:
-                    data = self.place("handed-in", student).read_bytes()
-                    same[student] = twins.setdefault(hashlib.sha256(data).digest(), [])
-                    same[student].append(student)
-        for one in marks:
-            student, flags = one["student"], one["flags"]
-            own, named = ids.compared(student), ids.compared(one.get("named", ""))
-            if named != own and named in named_so:
-                flags.append(f"copied name: {printable(named_so[named][0])}")
-            others = [other for other in named_so[own] if other != student]
-            flags += [f"same id as {printable(other)}" for other in others]
-            for place, answer in answers(one):
-                whose = owners.get((place, answer["given"]), set()) - {student}
-                if answer["given"] and answer["share"] < 1 and whose:
-                    flags.append(f"number of {printable(min(whose))}: {answer['name']}")
-            twin = [other for other in same.get(student, ()) if other != student]
-            flags += [f"same file as {printable(other)}" for other in twin[:1]]
-            one["notices"] += [SAME_ID] * len(others)
 
-
-def answers(marks):
-    return [
-        ((one["id"], answer["name"]), answer)
-        for one in marks["exercises"]
-        for answer in one["answers"]
-    ]
+def is_done(kept, new: Collected):
+    """Is this submission graded already, or is there none, and marks of an earlier one?"""
+    if kept is None or new.origin:
+        return bool(kept) and kept.origin == new.origin
+    return bool(kept.origin or kept.pending)
 
 
 def last_line(text):
     """Of a traceback, the error."""
     return text.splitlines()[-1] if text else ""
+
+
+def identity(*parts):
+    """A short name of all that decides marks."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part if isinstance(part, bytes) else json.dumps(part).encode()
+        digest.update(hashlib.sha256(data).digest())
+    return digest.hexdigest()[:24]

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field
 
-from netlab.course.answers.forms import checked
+from netlab.course.answers.bounds import LONGEST_ERROR, refuse_too_much
 from netlab.course.grading.networks import Networks
 from netlab.course.grading.runs import OverTime
 from netlab.engines.channel import OutOfTime
@@ -19,8 +19,9 @@ MOST_LISTS = 1_000_000  # and objects of a message: each takes far more memory t
 class Executed:
     """What came out of a notebook."""
 
-    # by check cell, forms of the answers by name (see `netlab.course.answers.forms`), None where
-    # the name was never assigned; those of mistakes are named "answer, line break, hint"
+    # by check cell, what the answers' names have, None where the name was never assigned; those of
+    # mistakes are named "answer, line break, hint". From a notebook that is not trusted, this is
+    # plain data of bounded size, and may be no form (see `netlab.course.answers.forms`).
     answers: dict = field(default_factory=dict)
     errors: dict = field(default_factory=dict)  # by cell, what went wrong in it
     # What ended it before its end. Only teachers see more than the first line: the notebook may
@@ -38,15 +39,15 @@ def execute(cells, students, assignment, runs, secret=None, mistakes=False):
     """Run a notebook for some students, one after the other; -> `Executed` by student, in their
     order. Where a student's run ends the jail, the rest have had no turn.
 
-    `cells` have ``id``, ``kind``, ``source``, and ``answers``: specifications by name. Only a
-    trusted notebook may have several `students`, and `mistakes`, whose expressions are evaluated.
+    `cells` have ``id``, ``kind``, ``source``, and ``answers``: a `Rule` by name. Only a trusted
+    notebook may have several `students`, and `mistakes`, whose expressions are evaluated.
     An `EngineError` says that no jail works here; what a notebook does never raises.
     """
     keys = {"cases", "mistakes", "state"} if mistakes else {"cases"}
     wanted = {
         cell["id"]: {
-            name: {key: one for key, one in spec.items() if key in keys}
-            for name, spec in cell["answers"].items()
+            name: rule.model_dump(include=keys, exclude_defaults=True)
+            for name, rule in cell["answers"].items()
         }
         for cell in cells
     }
@@ -136,15 +137,14 @@ def keep(executed, message, wanted):
             names |= {f"{name}\n{hint}" for hint in spec.get("mistakes", ())}
             names |= {f"{name}\n"} if "state" in spec else set()
         executed.answers[cell] = {
-            name: None if form is None else sound(form)
-            for name, form in answers.items()
-            if name in names
+            name: small_enough(form) for name, form in answers.items() if name in names
         }
 
 
-def sound(form):
-    """A form that can be compared; one that cannot is an error of the notebook's."""
+def small_enough(form):
+    """Plain data as it is; what is larger than any answer is an error of the notebook's."""
     try:
-        return checked(form)
+        refuse_too_much(form)
     except NetlabError as error:
-        return {"kind": "error", "text": str(error)[:300]}
+        return {"kind": "error", "text": str(error)[:LONGEST_ERROR]}
+    return form

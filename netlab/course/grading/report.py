@@ -12,7 +12,6 @@ from urllib.parse import quote
 
 from netlab.course.grading.work import file_names, filed
 from netlab.course.texts import as_csv, printable
-from netlab.course.texts import shown as in_csv
 from netlab.engines import files
 from netlab.errors import needs_notebooks
 
@@ -23,13 +22,16 @@ BINS, MOST_HINTS = 10, 3
 MANY_DIGITS = re.compile(r"\d(?:[\d.,_]| (?=\d{3}\b))*\d(e[+-]?\d+)?")  # also 20 000 000
 
 
-def table(marks):
+def table(everybody):
     """The class as CSV, one row for each student."""
-    rows = [one | {"flags": "; ".join(one["flags"])} for one in marks]
-    return as_csv([COLUMNS, *([row[name] for name in COLUMNS] for row in rows)])
+    rows = (
+        [one.student, one.assignment, one.points, one.max_points, "; ".join(one.flags), one.reason]
+        for one in everybody
+    )
+    return as_csv([COLUMNS, *rows])
 
 
-def feedback(marks, folder, assignment=None):
+def report(everybody, folder, assignment=None):
     """Write a page for each student to ``folder/feedback``, one of each exercise's answers in words
     to ``folder/texts``, and one of all; -> its path. `assignment` has the rubrics.
     """
@@ -42,64 +44,56 @@ def feedback(marks, folder, assignment=None):
         undefined=jinja2.StrictUndefined,
         finalize=shown,
     )
-    script = (HERE / "pages.js").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    ours = {"script": Markup(script), "script_hash": Markup(f"sha256-{digest}")}
 
     def write(path, template, **values):
         files.write(folder / path, environment.get_template(template).render(**values))
         return quote(path)
 
-    listed, name = [], marks[0]["assignment"] if marks else ""
-    names = file_names([one["student"] for one in marks])
-    for one in marks:
-        title = f"{one['assignment']}: {one['student']}"
-        path = f"feedback/{one.get('file', names[one['student']])}.html"
-        page = write(path, "feedback.html", title=title, marks=one, words=WORDS)
-        listed.append(one | {"page": page, "in_csv": in_csv(one["student"])})
-    models = {
-        one.id: one.model.strip() for one in getattr(assignment, "exercises", ()) if one.manual
-    }
-    texts = []
-    for exercise, (most, answers) in written(listed).items():
-        values = {"exercise": exercise, "most": most, "texts": answers}
-        values |= {
-            "model": models.get(exercise, ""),
-            "name": name,
-            "title": f"{exercise}: all texts",
-        }
-        texts.append(
-            (exercise, write(f"texts/{filed(exercise)}.html", "texts.html", **values, **ours))
-        )
-    listed.sort(key=lambda one: not one["flags"])
-    title = f"{name}: all marks" if marks else "no marks"
-    values = {"title": title, "name": name, "students": listed, "found": found(marks)}
-    write("class.html", "class.html", texts=texts, **values, **ours)
+    name = everybody[0].assignment if everybody else ""
+    names, pages, texts = file_names([one.student for one in everybody]), [], []
+    for one in everybody:
+        path = f"feedback/{one.file or names[one.student]}.html"
+        title = f"{name}: {one.student}"
+        pages.append((one, write(path, "feedback.html", title=title, marks=one, words=WORDS)))
+    models = {one.id: one.rubric for one in getattr(assignment, "exercises", ()) if one.manual}
+    for id_, (most, answers) in in_words(everybody).items():
+        values = {"title": f"{id_}: all texts", "rubric": models.get(id_)}
+        path = f"texts/{filed(id_)}.html"
+        texts.append((id_, write(path, "texts.html", **values, most=most, texts=answers)))
+    script = (HERE / "pages.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    ours = {"script": Markup(script), "script_hash": Markup(f"sha256-{digest}")}
+    pages.sort(key=lambda page: not page[0].flags)
+    values = {"title": f"{name}: all marks" if name else "no marks", "found": found(everybody)}
+    values["by_hand"] = any(one.by_hand is not None for one in everybody)
+    write("class.html", "class.html", students=pages, texts=texts, **values, **ours)
     return folder / "class.html"
 
 
-def written(marks):
-    """By exercise: the most points, and the answers in words; those that are empty come last."""
+def in_words(everybody):
+    """By exercise: the most points, and of each answer in words the student, the text, the points
+    and who has the same; those that are empty come last.
+    """
     exercises, first = {}, {}
-    for one in marks:
-        for each in one["manual"]:
-            answers = exercises.setdefault(each["id"], (each["max_points"], []))[1]
-            same = each["id"], " ".join(each["text"].split())
-            twin = first.setdefault(same, one["student"]) if same[1] else one["student"]
-            answers.append(one | each | {"twin": twin if twin != one["student"] else ""})
+    for one in everybody:
+        for each in one.manual:
+            answers = exercises.setdefault(each.id, (each.max_points, []))[1]
+            same = each.id, " ".join(each.text.split())
+            twin = first.setdefault(same, one.student) if same[1] else one.student
+            answers.append((one.student, each, twin if twin != one.student else ""))
     for _, answers in exercises.values():
-        answers.sort(key=lambda answer: not answer["text"])
+        answers.sort(key=lambda answer: not answer[1].text)
     return exercises
 
 
-def found(marks):
+def found(everybody):
     """What a class found easy and hard, of those who have marks."""
-    graded = [one for one in marks if any(each["answers"] for each in one["exercises"])]
+    graded = [one for one in everybody if one.graded]
     if not graded:
         return {"count": 0}
     shapes = Counter(map(shape, graded))
     graded = [one for one in graded if shape(one) == shapes.most_common(1)[0][0]]
-    most, points = graded[0]["max_points"], [one["points"] for one in graded]
+    most, points = graded[0].max_points, [one.points for one in graded]
     bins = Counter(min(int(BINS * each / (most or 1)), BINS - 1) for each in points)
     return {
         "count": len(graded),
@@ -108,27 +102,28 @@ def found(marks):
         "median": median(points),
         "highest": max(bins.values()),
         "bins": [(f"{one * most / BINS:.3g}+", bins[one]) for one in range(BINS)],
-        "exercises": [*map(of_exercise, zip(*(one["exercises"] for one in graded), strict=True))],
+        "exercises": [*map(of_exercise, zip(*(one.exercises for one in graded), strict=True))],
     }
 
 
 def shape(marks):
     """The exercises and their points: others, where somebody was graded before the set changed."""
-    return tuple((each["id"], each["max_points"]) for each in marks["exercises"])
+    return tuple((each.id, each.max_points) for each in marks.exercises)
 
 
-def of_exercise(marks):
+def of_exercise(everybody):
     """The average of an exercise, and of each of its answers how many are right, and the hints."""
-    most, average, answers = marks[0]["max_points"], mean(one["points"] for one in marks), {}
-    for row in (row for one in marks for row in one["answers"]):
-        verdicts, hints = answers.setdefault(row["name"], (Counter(), Counter()))
-        verdicts[row["verdict"]] += 1
-        if row["verdict"] != "right":
+    most, average = everybody[0].max_points, mean(one.points for one in everybody)
+    answers = {}
+    for row in (row for one in everybody for row in one.answers):
+        verdicts, hints = answers.setdefault(row.name, (Counter(), Counter()))
+        verdicts[row.verdict] += 1
+        if row.verdict != "right":
             # without what a student gave, and numbers, which differ from one to the next
-            hint = re.sub(r"^you gave .*?: ", "", row["hint"])
+            hint = re.sub(r"^you gave .*?: ", "", row.hint)
             hints[MANY_DIGITS.sub("\N{HORIZONTAL ELLIPSIS}", hint)] += 1
     return {
-        "title": marks[0]["title"] or marks[0]["id"],
+        "title": everybody[0].title or everybody[0].id,
         "most": most,
         "mean": average,
         "rate": round(100 * average / most) if most else 0,

@@ -11,17 +11,14 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
+from netlab.course.grading.marks import CLASS
+from netlab.course.grading.marks import read as read_marks
 from netlab.course.handed_in.class_folder import PARTS
 from netlab.engines import files
 from netlab.errors import NetlabError
 
-CLASS = "class.json"
 WRITTEN = "written.txt"  # the SHA-256 of each file that `write_out` wrote
 OTHERS = ("feedback", "texts", "runs", "class.html", CLASS, WRITTEN)
-KEYS = {  # of a student's marks
-    *("student", "assignment", "points", "max_points", "exercises", "manual"),
-    *("flags", "reason", "notices", "findings"),
-}
 LONGEST_NAME = 150  # characters of a file's, where it is that of a student
 
 
@@ -73,17 +70,9 @@ def read(path):
     return found if isinstance(found, dict) else {}
 
 
-def with_marks(work):
-    """By the names of their files, the marks of all who have some in this folder."""
-    found = {path.stem: read(path) for path in sorted(Path(work, PARTS[0]).glob("*.json"))}
-    return {name: one for name, one in found.items() if one.keys() >= KEYS}
-
-
-def newest(work, marks):
-    """The marks of the class as they are now, `marks` where none are kept."""
-    with contextlib.suppress(OSError, ValueError):
-        return json.loads(Path(work, CLASS).read_text(encoding="utf-8"))
-    return marks
+def marks_in(work):
+    """The marks that are kept in this folder by their files' names; None for damaged ones."""
+    return {path.stem: read_marks(path) for path in sorted(Path(work, PARTS[0]).glob("*.json"))}
 
 
 def file_names(students, taken=()):

@@ -4,11 +4,14 @@ goes wrong in it, and what it takes, ends with it.
 Its files are in a folder as `netlab.course.grading.work` has it.
 """
 
+import functools
 import json
 from pathlib import Path
 
-from netlab.course.grading import marking
+from netlab.course.grading import marks, recipe
+from netlab.course.grading.marks import Origin
 from netlab.course.grading.runs import Runs
+from netlab.course.grading.solution import reference
 from netlab.course.grading.work import place
 from netlab.course.sets import source
 from netlab.engines import evidence, files
@@ -24,10 +27,16 @@ def workers():
     return Workers("netlab.course.grading.worker", LONGEST_S)
 
 
+@functools.lru_cache(maxsize=1)
+def set_of(path):
+    """The problem set, which a process reads once for all of its jobs."""
+    return source.read(path)
+
+
 def do(job):
-    assignment, runs, work = source.read(job["source"]), Runs(Path(job["runs"])), job["work"]
+    assignment, runs, work = set_of(job["source"]), Runs(Path(job["runs"])), job["work"]
     if "students" in job:
-        found = marking.reference(assignment, job["students"], runs, job["secret"])
+        found = reference(assignment, job["students"], runs, job["secret"])
         for student, answers, failure in found:
             kept = {"failure": failure} if failure else {"key": job["key"], "answers": answers}
             files.write(place(work, "reference", job["files"][student]), json.dumps(kept))
@@ -35,13 +44,13 @@ def do(job):
         evidence.keep_none()
         student, file = job["student"], job["files"][job["student"]]
         right = json.loads(place(work, "reference", file).read_text(encoding="utf-8"))["answers"]
-        data = place(work, "handed-in", file).read_bytes()
-        marks = marking.grade(data, student, assignment, right, runs, job["secret"])
-        marks |= {"key": job["key"], "told": job["told"]}
-        files.write(place(work, "marks", file), json.dumps(marks, indent=1))
+        data, origin = place(work, "handed-in", file).read_bytes(), Origin(**job["origin"])
+        found = recipe.grade(data, student, assignment, right, runs, job["secret"])
+        found = found.and_of_file(origin).but(file=file, origin=origin)
+        marks.write(place(work, "marks", file), found)
 
 
 if __name__ == "__main__":
     identities()  # these two are kept, for all jobs
     walls.here()
-    serve(do)
+    serve(do, lambda job: set_of(job["source"]))

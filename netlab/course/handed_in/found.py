@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.course.handed_in import repair, submitted
+from netlab.course.handed_in.precheck import recognise
 from netlab.course.texts import printable
 from netlab.engines import files
 from netlab.errors import NetlabError
@@ -119,7 +120,7 @@ def candidate(path, folder, assignment, usual):
         data = files.read_below(path, folder.parent)
         with submitted.whatever_it_is():
             handed, metadata, _ = submitted.read(data)
-            repair.recognise(handed, metadata, assignment)
+            recognise(handed, metadata, assignment)
     except OSError as error:
         return Candidate(path, name, is_usual, what=f"which cannot be read: {error.strerror}")
     except NetlabError:

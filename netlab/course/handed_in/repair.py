@@ -1,5 +1,5 @@
 """Rebuild a submission from the source of the problem set: cells that belong to the course are
-taken from the source, the others from the submission.
+taken from the source, the others from the submission. What differed is told.
 """
 
 from dataclasses import dataclass
@@ -7,8 +7,6 @@ from functools import partial
 
 from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding, Handed
-from netlab.course.own_numbers import numbers_mark
-from netlab.errors import NetlabError
 
 COURSES = ("locked", "check")  # roles of cells that students do not write
 
@@ -23,29 +21,11 @@ class Repaired:
 
 
 @submitted.whatever_it_is()
-def examine(data, assignment):
-    """A submission's bytes as `Repaired`; a `NetlabError` where no cell is of this problem set."""
-    handed, metadata, findings = submitted.read(data)
+def repair(read, assignment) -> Repaired:
+    """A `Readable` submission in the order of the source, with the course's own cells."""
     expected = {cell.id: cell for cell in assignment.cells if cell.id}
-    recognise(handed, metadata, assignment)
-    copies = {
-        name: counted_first(expected[name], cells)
-        for name, cells in submitted.by_id(handed).items()
-        if name in expected
-    }
-    if not copies:
-        other = submitted.set_of(handed, metadata)
-        of = f", its cells are of {other}" if other not in ("", assignment.name) else ""
-        raise NetlabError(
-            f"the submission has no cell of {assignment.name}{of}: hand in the notebook"
-            f" {assignment.name}.ipynb that you were given, with your answers in it"
-        )
-    mark = submitted.of_type(dict, metadata.get("netlab")).get("numbers")
-    if mark not in (None, numbers_mark(assignment.name)):
-        text = "It was handed out with other ranges of numbers than it is graded with: what you saw"
-        text += " may not be your numbers. Tell your teacher."
-        findings.append(Finding("other numbers", "", text))
-    counted = {name: cells[0] for name, cells in copies.items()}
+    copies = {name: counted_first(expected[name], some) for name, some in read.copies.items()}
+    counted, findings = {name: cells[0] for name, cells in copies.items()}, [*read.findings]
     findings += submitted.structure(copies, expected, partial(changed, expected))
     for name, cell in counted.items():
         findings += compared(expected[name], cell)
@@ -59,7 +39,7 @@ def examine(data, assignment):
         if expected[name].role not in COURSES
         for part in submitted.continuing(first, others)
     ]
-    for cell in handed:
+    for cell in read.cells:
         if cell in parts:
             followers.setdefault(cell.id, []).append(Handed("", cell.kind, cell.source))
         elif cell.id not in expected:
@@ -70,33 +50,18 @@ def examine(data, assignment):
     for name, cell in expected.items():
         cells.append(merged(cell, copies.get(name)))
         cells += followers.get(name, [])
-    places = submitted.under(handed, (cell.name for cell in handed))
+    places = submitted.under(read.cells, (cell.name for cell in read.cells))
     places |= submitted.under(assignment.cells, (cell.id for cell in assignment.cells))
     return Repaired(cells, submitted.placed(findings, places), student)
 
 
-def recognise(handed, metadata, assignment):
-    """Restore lost grade_ids by Jupyter's ids of the cells, where no other cell claims them, and
-    the notebook is not another set, whose cells may have the same.
-    """
-    if submitted.set_of((), metadata) not in ("", assignment.name):
-        return
-    known, claimed = ({cell.id for cell in cells} for cells in (assignment.cells, handed))
-    lost = {
-        raw.get("id"): cell.id
-        for raw, cell in zip(assignment.notebook["cells"], assignment.cells, strict=True)
-        if cell.id and cell.id not in claimed and raw.get("id")
-    }
-    for cell in handed:
-        if (not cell.id or cell.id not in known) and cell.own in lost:
-            cell.id = lost.pop(cell.own)
-
-
 def counted_first(expected, copies):
     """The cells with one grade_id, first the one that counts: one with an answer in it."""
-    if expected.role not in COURSES:
-        copies.sort(key=lambda one: not one.source.strip() or same(one.source, expected.source))
-    return copies
+    if expected.role in COURSES:
+        return copies
+    return sorted(
+        copies, key=lambda one: not one.source.strip() or same(one.source, expected.source)
+    )
 
 
 def same(one, other):

@@ -13,6 +13,7 @@ from pathlib import Path
 from netlab.course.handed_in import submitted
 from netlab.course.own_numbers import mark_of, numbers_mark
 from netlab.course.sets import regions
+from netlab.course.sets.rubric import Rubric, rubric
 from netlab.course.sets.specification import specification
 from netlab.errors import NetlabError
 
@@ -41,7 +42,8 @@ class Cell:
     points: float  # 0 for a cell that is not graded
     checksum: str  # nbgrader's, of the students' cell
     title: str  # the heading above it
-    answers: dict  # of a check: the specifications by name, each with its `points`
+    answers: dict  # of a check: a `Rule` by the answer's name
+    rubric: Rubric | None = None  # of a manual cell
 
     @property
     def manual(self):
@@ -216,6 +218,7 @@ def read_cell(raw, said, where, title):
         checksum=regions.checksum(released, kind, said | {"points": points}) if said else "",
         title=title,
         answers=specification(hidden or "", points, where) if role == "check" else {},
+        rubric=rubric(model, points, where) if role == "manual" else None,
     )
 
 
