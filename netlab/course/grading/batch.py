@@ -14,7 +14,6 @@ from netlab.course.grading import work as folders
 from netlab.course.grading.runs import Runs
 from netlab.course.grading.work import CLASS, held
 from netlab.course.handed_in import class_folder, found
-from netlab.course.own_numbers import SECRET, parameters
 from netlab.course.sets import source
 from netlab.course.texts import printable
 from netlab.engines import files
@@ -31,6 +30,10 @@ SAME_ID = (
 )
 NOTHING_NEW = "nothing new handed in"  # of who has marks already, and no notebook in this folder
 OLD = "graded before a change"
+OTHER_NUMBERS = (
+    "other numbers: {}: their notebooks were handed out with other ranges than the set has now, by"
+    " which they were graded. To grade them as handed out, put the old ranges back into the set"
+)
 NOBODY = "nobody"  # an id, to see whether a solution that fails for students works for others
 UNSOLVED = "the solution could not be worked out for any student"
 MEND = "Mend the set, or see with `netlab doctor` whether engines work here"
@@ -86,7 +89,6 @@ class Batch:
         if loose:
             text = f"in no student's folder, and not graded: {class_folder.several(loose)}"
             self.notes = [text]
-        parameters(self.assignment.name, "anybody", SECRET)  # a broken table is no student's fault
         with held(self.work):
             earlier = self.earlier()
             self.files |= folders.file_names({*students} - earlier, self.files.values())
@@ -107,6 +109,8 @@ class Batch:
             self.kept_for = sorted(earlier - {*students})
             marks = [self.all_marks(one, handed_in.get(one)) for one in sorted(self.files)]
             self.compare_neighbours(marks)
+            if others := [one["student"] for one in marks if "other numbers" in one["flags"]]:
+                self.notes = [*self.notes, OTHER_NUMBERS.format(class_folder.several(others))]
             files.write(self.work / CLASS, json.dumps(marks))
         return marks
 
@@ -133,7 +137,7 @@ class Batch:
         is wrong."""
         name = self.assignment.name
         try:
-            parameters(name, student, self.secret or SECRET)
+            ids.normalised(student)
             if there.path is None:
                 return None, there.why
             data = files.read_below(there.path, self.submitted)
