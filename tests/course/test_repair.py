@@ -494,5 +494,5 @@ def test_a_set_whose_numbers_changed_after_it_was_handed_out_says_so(tmp_path):
     assert "(1, 9_999)" in found.cells[2].source  # by which it is graded
     cell_of(notebook, "setup")["source"] += "\nother = 5"
     assert flags(repaired(notebook, now)) == [more, other, name]
-    cell_of(notebook, "setup")["source"] = "my = nl.course.mine('ps1', student)"  # of an older netlab
+    cell_of(notebook, "setup")["source"] = "nl.course.mine('ps1', student)"  # an older netlab's
     assert flags(repaired(notebook, now)) == [more, name]
