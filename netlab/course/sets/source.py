@@ -233,35 +233,42 @@ def parsed(code):
     return ast.parse("" if code.startswith("%%") else MAGIC.sub("", code))
 
 
+def assigned(cells):
+    """The names that the solution of some cells assigns, functions and classes included."""
+    names = set()
+    for cell in cells:
+        try:
+            nodes = ast.walk(parsed(cell.solved if cell.kind == "code" else ""))
+        except SyntaxError as error:
+            where = f"cell {cell.id or cell.source[:30]!r}: line {error.lineno}"
+            raise NetlabError(f"{where} of its solution is no Python: {error.msg}") from None
+        for node in nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+                names.add(node.name)
+    return names
+
+
 def refuse_unanswered(cells):
     """Every name that is compared must be assigned somewhere in the solution."""
-    assigned = set()
+    names = assigned(cells)
     for cell in cells:
-        if cell.kind == "code":
-            try:
-                tree = parsed(cell.solved)
-            except SyntaxError as error:
-                where = f"cell {cell.id or cell.source[:30]!r}: line {error.lineno}"
-                raise NetlabError(f"{where} of its solution is no Python: {error.msg}") from None
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                    assigned.add(node.id)
-                elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-                    assigned.add(node.name)
-    for cell in cells:
-        for name in cell.answers.keys() - assigned:
+        for name in cell.answers.keys() - names:
             raise NetlabError(
                 f"cell {cell.id}: no cell's solution assigns the answer {name!r}; correct the name"
             )
 
 
 def refuse_eager(cells):
-    """A check cell goes on below a name that is missing: it asks for answers after ``lambda:``."""
+    """A check cell goes on below a name that is missing: what students assign stands behind
+    ``lambda:``, but in the last line, as in one that shows a figure.
+    """
+    students = assigned(cell for cell in cells if cell.role == "answer")
+    students -= assigned(cell for cell in cells if cell.role != "answer")
     for cell in cells:
-        if cell.role != "check":
-            continue
-        for line in parsed(cell.source).body[:-1]:
-            for name in needed(line) & cell.answers.keys():
+        for line in parsed(cell.source).body[:-1] if cell.role == "check" else ():
+            for name in needed(line) & students:
                 raise NetlabError(
                     f"cell {cell.id}: line {line.lineno}: without {name}, it would stop there, and"
                     f" the lines below would say nothing: write nl.check(lambda: {name}, ...)"
@@ -269,7 +276,7 @@ def refuse_eager(cells):
 
 
 def needed(node):
-    """The names that have a value, or code stops: all but those in functions, which come later."""
+    """The names without which code stops at once: all but those in functions, called later."""
     if isinstance(node, ast.Lambda | ast.FunctionDef | ast.ClassDef):
         return set()
     own = {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) else set()
