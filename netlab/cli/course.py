@@ -15,6 +15,7 @@ from netlab.cli.output import say, write_all
 from netlab.course import adapters, ids
 from netlab.course.own_numbers import course as course_json
 from netlab.course.sets import rubric, source
+from netlab.course.sets.new import example
 from netlab.engines import files, needs_linux
 from netlab.errors import NetlabError
 from netlab.readers._common import read_file
@@ -45,6 +46,22 @@ Manual = Annotated[
     ),
 ]
 Format = StrEnum("Format", {one: one for one in adapters.FORMATS})  # where marks can go
+
+
+@course_app.command()
+def new(name: Name, course: Course = None):
+    """Write a small problem set, to make one of your own from.
+
+    Its folder has one notebook, with texts, answers, rules and ranges of numbers. It can be handed
+    out and graded as it is.
+    """
+    written = example(name)
+    path = (course or source.COURSE) / "source" / name / f"{name}.ipynb"
+    if path.parent.exists():
+        raise NetlabError(f"{path.parent} is there already: give the new set another name")
+    files.write(path, source.text(written), "--course")
+    more = f" --course {course}" if course else ""
+    say(path, f"Try it: netlab course demo --set {name} -o out/{name}{more}")
 
 
 @course_app.command()

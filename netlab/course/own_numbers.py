@@ -1,32 +1,33 @@
 """A student's own numbers of a problem set, drawn from the id: neighbours have others, and who
-grades can draw them again.
+grades can draw them again. The set's set-up cell says what they are drawn from, so that the numbers
+travel with the notebook.
 """
 
-import contextlib
+import ast
 import getpass
 import hashlib
 import json
 import os
-import tomllib
+import re
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from netlab.course import ids
 from netlab.course.texts import in_a_cell
 from netlab.errors import SpecificationError
 from netlab.readers._common import read_file
 
-PARAMETERS = Path(__file__).with_name("parameters.toml")
 COURSE = "course.json"  # in the working folder: {"secret": "...", "roster": ["...", ...]}
 CONTENTS = "secret", "roster"
 SECRET = "netlab"  # of who has no course.json
 NO_SUCH_ID = "this course has no such id; write yours, as your course knows you, in the first cell"
-OTHER_NUMBERS = (
-    "this notebook was handed out with other ranges of numbers than the netlab here has, so they"
-    " are not yours: install the netlab that your course gave you, and run all cells"
-)
+SETS = Path("notebooks/assignments/source")  # of this checkout
+RANGE = re.compile(r"(\d+)([^\d\s]+)", re.ASCII)  # an end of one, as in "25ms"
+MAGIC = re.compile(r"(?m)^%.*$")
 LARGEST_BYTES = 20_000_000  # of a notebook that is looked into
+LONGEST_CELL = 20_000  # characters of one that is looked into; strangers write them, too
 
 
 class Parameters(SimpleNamespace):
@@ -35,8 +36,8 @@ class Parameters(SimpleNamespace):
 
     Examples
     --------
-    >>> mine("ps1", "ada").as_dict()
-    {'rate': '126mbit', 'delay': '26ms', 'buffer': 104652, 'seed': 52805}
+    >>> mine("ps1", "ada", rate=("100mbit", "200mbit"), seed=(1, 99_999)).as_dict()
+    {'rate': '126mbit', 'seed': 52805}
     """
 
     def as_dict(self):
@@ -62,7 +63,7 @@ class Parameters(SimpleNamespace):
         return "\n".join([head, "| --- | --- |", *rows])
 
 
-def mine(assignment, student=None):
+def mine(assignment: str, student: str | None = None, **numbers: Any) -> Parameters:
     """Your own numbers of a problem set; the same id has the same numbers everywhere.
 
     Parameters
@@ -72,6 +73,11 @@ def mine(assignment, student=None):
     student : str, optional
         Your id, as your course knows you, in capital or small letters. None takes the name that
         you are logged in with.
+    **numbers : tuple or list
+        What each number is drawn from: the first and the last whole number, also with a unit, as in
+        ``(1, 99)`` or ``("25ms", "40ms")``; or a list, of which it is one. Without any, those that
+        the set's notebook gives, which is looked for in the working folder and in
+        ``notebooks/assignments/source``.
 
     Returns
     -------
@@ -81,58 +87,94 @@ def mine(assignment, student=None):
     Raises
     ------
     SpecificationError
-        There is no such set, the id cannot be one, or ``course.json`` cannot be read, which may
-        hold your course's secret and its roster.
+        A number cannot be drawn from what is given, the id cannot be one, or ``course.json`` cannot
+        be read, which may hold your course's secret and its roster.
 
     Warns
     -----
     UserWarning
-        The course's roster does not have this id, or the set's notebook, in the working folder, was
-        handed out with other ranges of numbers than this netlab has.
+        The course's roster does not have this id.
 
     Examples
     --------
-    >>> my = mine("ps1", "ada")
-    >>> my.rate, my.delay
-    ('126mbit', '26ms')
+    >>> my = mine("ps1", "ada", rate=("100mbit", "200mbit"), loss=["0.1%", "0.2%"])
+    >>> my.rate, my.loss
+    ('126mbit', '0.2%')
     """
-    found = parameters(assignment, who(student), secret())
+    numbers = numbers or of_notebook(assignment)
+    found = parameters(assignment, who(student), secret(), numbers)
     if stranger(found.student):
         text = f"student = {found.student!a}: {NO_SUCH_ID}. If that is a slip, these numbers are"
         warnings.warn(f"{text} not yours", stacklevel=2)
-    if handed_out(assignment) not in (None, numbers_mark(assignment)):
-        warnings.warn(f"{assignment}: {OTHER_NUMBERS}", stacklevel=2)
     return found
 
 
-def parameters(assignment, student, secret):
+def parameters(assignment: str, student: str, secret: str, numbers: dict[str, Any]) -> Parameters:
     """The `Parameters` of a student, in the course with this secret."""
-    sets = tomllib.loads(PARAMETERS.read_text(encoding="utf-8"))
-    if not isinstance(assignment, str) or assignment not in sets:
-        known = ", ".join(sets)
-        raise SpecificationError(f"assignment = {assignment!r}: no problem set; there are {known}")
-    student = ids.normalised(student)
-    values = {}
-    for name, rule in sets[assignment].items():
+    student, values = ids.normalised(student), {}
+    for name, rule in numbers.items():
         told = json.dumps([secret, assignment, student, name])
         number = int.from_bytes(hashlib.sha256(told.encode()).digest())
-        values[name] = drawn(f"[{assignment}] {name}", rule, number)
+        values[name] = drawn(name, rule, number)
     return Parameters(**values, assignment=assignment, student=student)
 
 
-def drawn(place, rule, number):
-    """The value that a rule of parameters.toml gives for a large number."""
+def drawn(name: str, rule: Any, number: int) -> Any:
+    """The value that a large number draws from a range or a list."""
     match rule:
-        case {"choices": [_, *_] as choices, **rest} if not rest:
-            return choices[number % len(choices)]
-        case {"from": int(first), "to": int(last), **rest} if first <= last and rest.keys() <= {
-            "unit"
-        }:
-            value = first + number % (last - first + 1)
-            return f"{value}{rest['unit']}" if rest else value
+        case [_, *_] if isinstance(rule, list):
+            return rule[number % len(rule)]
+        case (int(first), int(last)) if first <= last:
+            return first + number % (last - first + 1)
+        case (str(first), str(last)):
+            ends = RANGE.fullmatch(first), RANGE.fullmatch(last)
+            if all(ends) and ends[0][2] == ends[1][2] and int(ends[0][1]) <= int(ends[1][1]):
+                return f"{drawn(name, tuple(int(one[1]) for one in ends), number)}{ends[0][2]}"
     raise SpecificationError(
-        f"{PARAMETERS.name}: {place} = {rule!r}: write {{from = 1, to = 9}}, with unit ="
-        ' "ms" where it has one, or {choices = [1, 2]}'
+        f"nl.course.mine: {name} = {rule!r}: give the first and the last whole number, as in"
+        ' (1, 99) or ("25ms", "40ms"), or a list, as in [0.25, 0.5, 1]'
+    )
+
+
+def written(code: str) -> tuple[dict[str, Any] | None, str]:
+    """What the numbers are drawn from in a cell that calls `mine`, and the cell without that.
+
+    None where it has no such call, or not with plain values; the cell may be a stranger's.
+
+    Examples
+    --------
+    >>> written('my = nl.course.mine("ps1", student, seed=(1, 9))')
+    ({'seed': (1, 9)}, "my = nl.course.mine('ps1', student)")
+    """
+    try:
+        tree = ast.parse(MAGIC.sub("", code) if len(code) <= LONGEST_CELL else "")
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("course.mine"):
+                own = [one for one in node.keywords if one.arg not in (None, "student")]
+                found = {one.arg: ast.literal_eval(one.value) for one in own}
+                node.keywords = [one for one in node.keywords if one not in own]
+                return found, ast.unparse(tree)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        pass
+    return None, code
+
+
+def of_notebook(assignment: str) -> dict[str, Any]:
+    """What the numbers of a set are drawn from, as its notebook says it, which lies in the working
+    folder or is one of the checkout's sources.
+    """
+    for path in Path(f"{assignment}.ipynb"), SETS / f"{assignment}" / f"{assignment}.ipynb":
+        try:
+            cells = json.loads(read_file(path, LARGEST_BYTES))["cells"]
+            found = [written("".join(cell["source"]))[0] for cell in cells]
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            continue
+        if numbers := next(filter(None, found), None):
+            return numbers
+    raise SpecificationError(
+        f"nl.course.mine({assignment!r}, ...) does not say what the numbers are drawn from, as in"
+        " seed=(1, 99): take the notebook that your course hands out now; older ones had this in"
+        " netlab itself"
     )
 
 
@@ -178,24 +220,6 @@ def course(folder):
     else:
         why = "a damaged roster"
     raise SpecificationError(f"{file} has {why}; ask your course for its course.json")
-
-
-def numbers_mark(assignment):
-    """Fingerprint of what the numbers of a problem set are drawn from, for the notebooks that are
-    handed out; "" for a set without numbers.
-    """
-    rules = tomllib.loads(PARAMETERS.read_text(encoding="utf-8")).get(assignment)
-    told = json.dumps(["netlab numbers", assignment, rules], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:8] if rules else ""
-
-
-def handed_out(assignment, folder="."):
-    """The fingerprint in the notebook of a set, in a folder; None where there is none."""
-    with contextlib.suppress(OSError, ValueError, LookupError, TypeError, RecursionError):
-        notebook = json.loads(read_file(Path(folder, f"{assignment}.ipynb"), LARGEST_BYTES))
-        mark = notebook["metadata"]["netlab"]["numbers"]
-        return mark if isinstance(mark, str) else None
-    return None
 
 
 def mark_of(secret):

@@ -6,8 +6,8 @@ fails is printed with its reason.
 
 import json
 import os
+import re
 import resource
-import tomllib
 
 import pytest
 
@@ -19,7 +19,7 @@ from netlab.course.grading.compare import Comparison, plain
 from netlab.course.grading.executed import Executed, execute
 from netlab.course.grading.run import to_run
 from netlab.course.grading.runs import Runs
-from netlab.course.own_numbers import PARAMETERS
+from netlab.course.own_numbers import drawn
 from netlab.course.sets import source
 
 SETS = os.environ.get("SETS", "ps1,ps2,ps3,ps4,ps5,ps6,ps7,ps8").split(",")
@@ -31,11 +31,11 @@ TOGETHER = 20  # in one jail
 def ends(name):
     """Numbers by case: one range at an end and the others in the middle, all low, all high."""
     rows = {}
-    for key, rule in tomllib.loads(PARAMETERS.read_text(encoding="utf-8"))[name].items():
-        values = rule.get("choices") or [
-            f"{one}{rule['unit']}" if "unit" in rule else one
-            for one in (rule["from"], (rule["from"] + rule["to"]) // 2, rule["to"])
-        ]
+    for key, rule in source.read(source.find(name)).numbers.items():
+        values = rule
+        if isinstance(rule, tuple):  # both ends, and what is drawn in the middle between them
+            first, last = (int(re.match(r"\d*", f"{one}")[0]) for one in rule)
+            values = rule[0], drawn(key, rule, (last - first) // 2), rule[1]
         rows[key] = values[0], values[len(values) // 2], values[-1]
     found = {f"all {end}": {key: row[at] for key, row in rows.items()} for at, end in BOTH}
     for key, row in rows.items():
@@ -53,7 +53,7 @@ def numbers_of(cases):
 import json
 from netlab.course import own_numbers as module
 cases = json.loads({json.dumps(json.dumps(cases))})
-module.parameters = lambda name, student, _: module.Parameters(
+module.parameters = lambda name, student, *_: module.Parameters(
     **cases[student], assignment=name, student=student
 )
 """

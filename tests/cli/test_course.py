@@ -106,7 +106,7 @@ def test_a_student_s_own_solution_has_run_with_that_student_s_numbers(netlab, tm
     code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert "".join(code[0]["source"]) == "student = 'ada'"
     assert [cell["execution_count"] for cell in code] == [*range(1, len(code) + 1)]
-    seed = parameters("ps1", "ada", "xyz").seed
+    seed = parameters("ps1", "ada", "xyz", small.NUMBERS).seed
     assert f"my.seed = {seed}" in text
     assert "The window." in text
     assert not [one for one in ("mistakes", "HIDDEN", "Rubric") if one in text]

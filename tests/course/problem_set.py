@@ -26,7 +26,7 @@ my_flow = [100, 200]
 goodput_bps = my_flow[1] * 1e6
 share = 0.125
 ### END SOLUTION"""
-RATE_CHECK = """nl.check(goodput_bps)
+RATE_CHECK = """nl.check_kind(goodput_bps)
 ### BEGIN HIDDEN TESTS
 # [goodput_bps]
 # unit = "bit/s"

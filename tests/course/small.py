@@ -12,7 +12,7 @@ CODE = {
         2,
         "seventh = ...",
         "seventh = my.seed / 7",
-        "nl.check(seventh)",
+        "nl.check_kind(seventh)",
         "# [seventh]\n# exact = true",
     ),
     "bdp": (
@@ -26,7 +26,7 @@ CODE = {
         2,
         "import pandas as pd",
         'table = pd.DataFrame({"n": [1, 2, 3], "bytes": [my.seed / 7 * n for n in (1, 2, 3)]})',
-        "nl.check(table)",
+        "nl.check_kind(table)",
         "# [table]\n# exact = true",
     ),
     "run": (
@@ -34,11 +34,12 @@ CODE = {
         "",
         'run = nl.run(nl.wan("10mbit", "10ms", pairs=1), nl.Iperf3("h1", "h2", time=2), seed=1)\n'
         "received_bps = run.flows.received_bps.sum()",
-        "nl.check(received_bps)",
+        "nl.check_kind(received_bps)",
         '# [received_bps]\n# unit = "bit/s"\n# exact = true'
         '\n# mistakes = {"what was sent, not what arrived" = "run.flows.sent_bps.sum()"}',
     ),
 }
+NUMBERS = {"seed": (1, 99_999)}
 SECRET_OF_SOLUTION = "canary-of-the-solution"
 POINTS = sum(points for points, *_ in CODE.values())
 
@@ -47,7 +48,7 @@ about = partial(problem_set.said, of="ps1")
 
 
 def source():
-    setup = 'import netlab as nl\nmy = nl.course.mine("ps1", student)\nmy'
+    setup = 'import netlab as nl\nmy = nl.course.mine("ps1", student, seed=(1, 99_999))\nmy'
     cells = [
         ("markdown", "# A small set\n\nAbout 5 minutes.", {}),
         ("code", 'student = ""  # <- your student id', about("name")),

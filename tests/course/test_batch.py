@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from netlab.course import invented, own_numbers
+from netlab.course import invented
 from netlab.course.adapters import results
 from netlab.course.grading import marks as records
 from netlab.course.grading import report
@@ -104,7 +104,7 @@ def course(tmp_path_factory):
 
 def seventh(student):
     """A student's own answer to the exercise "number"."""
-    return parameters("ps1", student, SECRET).seed / 7
+    return parameters("ps1", student, SECRET, small.NUMBERS).seed / 7
 
 
 # `make test` grades the class of test_attacks.py
@@ -222,12 +222,11 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_marks(course, graded, tmp_
     assert len(here) == 4 and here.items() <= there.items()
 
 
-def test_a_broken_table_of_numbers_is_no_students_fault(course, tmp_path, monkeypatch):
-    table = tmp_path / "parameters.toml"
-    table.write_text("[ps1]\nrate = {from = 2, to = 1}\n")
-    monkeypatch.setattr(own_numbers, "PARAMETERS", table)
-    with pytest.raises(NetlabError, match=r"\[ps1\] rate"):
-        Batch(course[0], course[1], tmp_path / "work").grade()
+def test_a_wrong_range_of_numbers_is_no_students_fault(course, tmp_path):
+    path = small.write(tmp_path)
+    path.write_text(path.read_text().replace("seed=(1, 99_999)", "seed=(2, 1)"))
+    with pytest.raises(NetlabError, match=r"seed = \(2, 1\)"):
+        Batch(path, course[1], tmp_path / "work")
 
 
 def test_copied_mistyped_and_rounded_numbers_are_found(graded):

@@ -345,7 +345,7 @@ def test_answers(given, right, unit, how, verdict, share, hint):
 @pytest.mark.parametrize("title", ["(" * 9000, "[" * 9000 + " ", "in " * 3000, " " * 9000])
 def test_a_title_can_be_anything(title):
     assert check(figure(y=title), figure()).verdict == "close"
-    assert check(figure(y=title)).verdict == "wrong"
+    assert nl.check_kind(figure(y=title)).verdict == "wrong"
 
 
 def test_a_table_with_a_wrong_cell_is_good_but_for_its_share():
@@ -435,7 +435,7 @@ def test_a_function_as_it_was_handed_out_is_no_answer():
     found = [compare(form(one, [1, 2]), right) for one in (unwritten, half)]
     assert [outcome(one) for one in found] == [("nothing", 0), ("wrong", 0.5)]
     assert all("call 1: not written yet" in one.hint for one in found)
-    assert outcome(check(unwritten, call=[1])) == NONE
+    assert outcome(nl.check_kind(unwritten, call=[1])) == NONE
 
 
 REFUSED = {
@@ -472,9 +472,9 @@ def test_arguments_that_are_none_are_refused(name):
     ],
 )
 def test_what_is_allowed(given, allowed, hint):
-    found = check(given, allowed=allowed)
+    found = nl.check_kind(given, allowed)
     assert outcome(found) == ("wrong" if hint else "noted", 0)
-    assert found.hint == (hint or check(given).hint)
+    assert found.hint == (hint or nl.check_kind(given).hint)
 
 
 RUN = experiment(seed=7)
@@ -514,7 +514,7 @@ def test_each_check_says_that_a_name_has_no_value(ask):
 
 
 def test_what_is_allowed_is_told_with_its_unit():
-    found = check(4.8, unit="bit/s", allowed=(1e8, 1e10))
+    found = nl.check_kind(4.8, (1e8, 1e10), "bit/s")
     assert found.hint == "allowed: 100 000 000 bit/s to 10 000 000 000 bit/s"
 
 
@@ -544,7 +544,7 @@ BARS = go.Figure(go.Bar(x=["a"], y=[3])).update_layout(xaxis_title="Who", yaxis_
     ],
 )
 def test_an_answer_alone_is_told(given, verdict, hint):
-    found = check(given, unit="byte")
+    found = nl.check_kind(given, unit="byte")
     assert outcome(found) == (verdict, 0) and hint in found.hint
 
 
@@ -555,7 +555,8 @@ def test_a_list_that_nobody_means_as_a_number_is_not_told_of_commas(given):
 
 def test_nothing_that_a_text_says_is_obeyed():
     hostile = "\x1b[31m<img src=x onerror=alert(1)>\u202e\n| `$x$` ![i](http://a)" + "x" * 2000
-    for found in (check(hostile), check(1, 2, mistakes={hostile: 1}), Check("wrong", 0, hostile)):
+    wrong = check(1, 2, mistakes={hostile: 1}), Check("wrong", 0, hostile)
+    for found in (nl.check_kind(hostile), *wrong):
         assert repr(found).isprintable() and len(repr(found)) < 600
         shown = found._repr_markdown_()
         assert "<" not in shown and shown.isprintable()
@@ -566,8 +567,8 @@ def test_nothing_that_a_text_says_is_obeyed():
 def test_it_is_shown_as_a_sentence():
     assert repr(check(1, 1)) == "Right." and check(1, 1)._repr_markdown_() == "**Right**."
     assert check(8, 1, "byte")._repr_markdown_().startswith("**Not yet**: you gave 8 byte: bits")
-    assert repr(check(5, unit="byte")) == "This is a number, 5 byte; it can be an answer."
-    assert repr(check("h1")) == 'This is a text, "h1"; it can be an answer.'
+    assert repr(nl.check_kind(5, unit="byte")) == "This is a number, 5 byte; it can be an answer."
+    assert repr(nl.check_kind("h1")) == 'This is a text, "h1"; it can be an answer.'
     assert repr(check(None, 1)).startswith("No answer yet: ")
 
 

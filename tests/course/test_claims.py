@@ -24,17 +24,17 @@ ENDS = dict(src="h1", dst="h2")
 
 
 def test_a_check_of_a_run_claims_no_more_than_it_compared():
-    found = nl.check(run_of("h2", "h1"), arguments=ASKED)
+    found = nl.check_run(run_of("h2", "h1"), **ASKED)
     named, _, left = found.hint.partition("; not compared: ")
     assert "kinds of traffic, time, omit and seed are as the text asks" in named
     assert left == "src = h2, dst = h1"
-    found = nl.check(run_of("h2", "h1"), arguments=ASKED | ENDS)
+    found = nl.check_run(run_of("h2", "h1"), **ASKED, **ENDS)
     assert found.verdict == "wrong" and "src is h2, and the text asks for h1" in found.hint
-    found = nl.check(run_of(), arguments=ASKED | ENDS)
+    found = nl.check_run(run_of(), **ASKED, **ENDS)
     assert found.verdict == "noted" and "not compared" not in found.hint
-    found = nl.check(run_of(parallel=4, start=3), arguments=ASKED | ENDS)
+    found = nl.check_run(run_of(parallel=4, start=3), **ASKED, **ENDS)
     assert found.hint.endswith("; not compared: parallel = 4, start = 3")
-    found = nl.check(run_of().but(stagger="0ms"), arguments=dict(seed=5))
+    found = nl.check_run(run_of().but(stagger="0ms"), seed=5)
     assert found.hint.endswith("; not compared: topology, traffic, stagger = 0ms")
 
 
@@ -42,7 +42,7 @@ def test_a_check_of_a_run_claims_no_more_than_it_compared():
 def test_a_field_that_json_leaves_out_is_compared_too(wanted):
     """`start` is written where it is not 0."""
     for start in (0, 3):
-        found = nl.check(run_of(start=start), arguments=dict(start=wanted))
+        found = nl.check_run(run_of(start=start), start=wanted)
         assert (found.verdict == "noted") == (wanted in (start, [start]))
 
 
@@ -56,8 +56,8 @@ def test_a_field_is_compared_flow_by_flow_and_algorithms_are_fields():
         ("congestion", [rival, None], [None, rival]),
         ("congestion", [rival, None], [nl.algorithms.AIMD(increase=2, decrease=0.5), None]),
     ):
-        assert nl.check(run, arguments={name: right}).verdict == "noted"
-        assert nl.check(run, arguments={name: wrong}).verdict == "wrong"
+        assert nl.check_run(run, **{name: right}).verdict == "noted"
+        assert nl.check_run(run, **{name: wrong}).verdict == "wrong"
 
 
 def test_the_mark_of_a_run_says_what_was_given_and_what_was_asked():
@@ -75,22 +75,26 @@ def test_the_mark_of_a_run_says_what_was_given_and_what_was_asked():
 
 def test_a_name_that_is_missing_is_an_answer_that_is_missing():
     for given in (lambda: no_such_name, lambda: [1 for _ in no_such_name]):  # noqa: F821
-        for more in ({}, {"right": 5}, {"allowed": "number"}, {"call": [1], "right": 5}):
-            found = nl.check(given, **more)
+        for found in (
+            nl.check(given, 5),
+            nl.check(given, 5, call=[1]),
+            nl.check_kind(given, "number"),
+            nl.check_run(given, seed=5),
+        ):
             assert found.verdict == "nothing" and "no_such_name has no value" in found.hint
     state = [nl.course.rtt("h1", "h2", at_least="20ms")]
-    assert nl.check(lambda: no_such_name, state=state).verdict == "nothing"  # noqa: F821
+    assert nl.check_state(lambda: no_such_name, state).verdict == "nothing"  # noqa: F821
 
     def of_a_students():
         return no_such_name  # noqa: F821
 
     assert nl.check(lambda: of_a_students(), 5).verdict == "wrong"  # the function is there
-    assert nl.check(lambda: 1 / 0, allowed="number").verdict == "wrong"
+    assert nl.check_kind(lambda: 1 / 0, "number").verdict == "wrong"
     assert nl.check(lambda: 5, 5).verdict == "right"
     assert repr(nl.check(lambda: max, 3, call=[2, 3])) == "Right for this example."
     assert nl.check(lambda: None, 3, call=[2, 3]).verdict == "nothing"
     assert "TypeError" in nl.check(lambda: 3, 3, call=[2, 3]).hint  # the lambda is the answer
-    assert nl.check(lambda x: x, allowed="function").verdict == "noted"
+    assert nl.check_kind(lambda x: x, "function").verdict == "noted"
 
 
 @pytest.mark.parametrize("call", [[], {}, [5]])
@@ -105,31 +109,32 @@ def test_nothing_is_compared_with_nothing(right):
         nl.check(right, right)
 
 
+CHECKS = "nl.check", "nl.check_kind", "nl.check_run", "nl.check_state"
 SETS = sorted(Path(source.COURSE).glob("source/*/*.ipynb"))
 
 
 def checks_of(path):
-    """The calls of `nl.check` in each check cell of a set."""
+    """The calls of `nl.check` and its like in each check cell of a set."""
     for cell in source.read(path).automatic:
         nodes = ast.walk(ast.parse(cell.source))
         calls = [one for one in nodes if isinstance(one, ast.Call)]
-        yield cell, [one for one in calls if ast.unparse(one.func) == "nl.check"]
+        yield cell, [one for one in calls if ast.unparse(one.func) in CHECKS]
 
 
 @pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
-def test_no_check_of_a_set_needs_an_answers_name_before_it_is_called(path):
+def test_no_set_uses_an_earlier_spelling(path):
     for cell, calls in checks_of(path):
-        assert calls
+        assert calls, cell.id
         for call in calls:
-            names = {one.id for one in ast.walk(call.args[0]) if isinstance(one, ast.Name)}
-            lazy = isinstance(call.args[0], ast.Lambda) or not names & {*cell.answers}
-            assert lazy, ast.unparse(call)
+            words = {"allowed", "arguments", "state"} & {one.arg for one in call.keywords}
+            right = len(call.args) > 1 or call.func.attr != "check"
+            assert not words and (right or call.func.attr == "check_run"), ast.unparse(call)
 
 
 @pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
 def test_the_check_of_a_run_compares_ends_and_seed(path):
     for cell, calls in checks_of(path):
-        if any(keyword.arg == "arguments" for call in calls for keyword in call.keywords):
+        if any(ast.unparse(call.func) == "nl.check_run" for call in calls):
             for field in ("topology", "traffic", "src", "dst", "seed"):
                 assert f"{field}=" in cell.source, cell.id
 

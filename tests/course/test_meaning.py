@@ -193,7 +193,7 @@ PATH = nl.wan("10mbit", "20ms", pairs=1)
 )
 def test_what_the_text_says_of_a_run_is_checked(arguments, words):
     run = nl.Experiment(PATH, nl.Iperf3("h1", "h2", time=8, omit=2), seed=5)
-    found = nl.check(run, arguments=arguments)
+    found = nl.check_run(run, **arguments)
     assert words in found.hint and found.verdict == ("wrong" if words else "noted")
     assert found.share == 0
 
@@ -224,9 +224,9 @@ class NotSent(Sent):
 
 
 def test_an_algorithm_that_the_kernel_cannot_have_is_told():
-    assert nl.check(Sent).verdict == "noted"
+    assert nl.check_kind(Sent).verdict == "noted"
     assert nl.check(Sent, nl.algorithms.Reno).verdict == "right"
-    found = nl.check(NotSent)
+    found = nl.check_kind(NotSent)
     assert found.verdict == "wrong" and "my" in found.hint and "cannot" in found.hint
     found = nl.check(NotSent, nl.algorithms.Reno)
     assert found.share == 0.5 and "its rule is right, but" in found.hint and "my" in found.hint

@@ -249,17 +249,17 @@ def test_a_typed_set_is_graded_by_what_the_network_does(tmp_path):
 
 def test_the_own_check_says_at_once_whether_the_state_is_reached(capsys):
     with nl.Network(PATH, seed=7) as net:
-        assert "nothing has been typed" in repr(nl.check(net, state=SLOW))
+        assert "nothing has been typed" in repr(nl.check_state(net, SLOW))
         net.type("s1", "tc qdisc add dev s1-eth2 root netem delay 30ms rate 50mbit", show=str)
         clock_s, steps = net.clock, len(net.history)
-        found = nl.check(net, state=SLOW[:1])
+        found = nl.check_state(net, SLOW[:1])
         assert found.verdict == "noted" and found.hint.startswith(states.REACHED)
         assert found.hint.endswith(f"looked at: {SLOW[0]['what']} from h1 to h2")
-        assert "goodput from h1 to h2 is" in repr(nl.check(net, state=SLOW))
+        assert "goodput from h1 to h2 is" in repr(nl.check_state(net, SLOW))
         fails = nl.course.prints("h1", "/usr/bin/python3 -c 'import nothing'", 0, 0.5)
-        assert "No module named" in repr(nl.check(net, state=[fails]))
+        assert "No module named" in repr(nl.check_state(net, [fails]))
         assert (net.clock, len(net.history)) == (clock_s, steps)
     assert capsys.readouterr().out == "", "what it types is not shown"
-    assert "this is no network" in repr(nl.check(7, state=SLOW))
+    assert "this is no network" in repr(nl.check_state(7, SLOW))
     with pytest.raises(nl.SpecificationError, match="a list, such as"):
-        nl.check(History(net.history.network, [Step("h1", "true")]), state={})
+        nl.check_state(History(net.history.network, [Step("h1", "true")]), {})

@@ -2,18 +2,17 @@
 
 import copy
 import json
-import warnings
 
 import pytest
 from typer.testing import CliRunner
 
 from netlab.cli.commands import app
-from netlab.course import own_numbers
 from netlab.course.handed_in import before, submitted
 from netlab.course.handed_in.submitted import LARGEST_BYTES
 from netlab.course.invented import grade_id
 from netlab.course.sets import source
 from netlab.errors import NetlabError
+from tests.course import small
 from tests.course.compared import repaired as put_right
 from tests.course.problem_set import cell as cell_of
 
@@ -481,15 +480,20 @@ def test_a_comment_in_a_block_of_code_is_no_heading(fence):
     assert submitted.title(f"{fence}\n# a comment\n{end}") == ""
 
 
-def test_a_set_with_other_ranges_of_numbers_is_told(assignment, notebook, handed, monkeypatch):
-    monkeypatch.setattr(own_numbers, "PARAMETERS", handed.folder / "parameters.toml")
-    for rate, told in ((10, []), (11, [("other numbers", "")])):
-        own_numbers.PARAMETERS.write_text(f"[ps0]\nrate = {{from = 1, to = {rate}}}\n")
-        if not told:
-            notebook["metadata"]["netlab"] = assignment.release()["metadata"]["netlab"]
-        assert flags(repaired(notebook, assignment)) == handed()[0] == told
-        monkeypatch.chdir(handed.folder)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            own_numbers.mine("ps0", "ada")
-        assert ["other ranges" in str(one.message) for one in caught] == [True] * len(told)
+def test_a_set_whose_numbers_changed_after_it_was_handed_out_says_so(tmp_path):
+    path = small.write(tmp_path)
+    handed_out = source.read(path)
+    notebook = handed_out.release()
+    name, setup = ("name missing", "ps1-name"), "ps1-setup"
+    other, more = ("other numbers", setup), ("locked cell changed", setup)
+    assert flags(repaired(notebook, handed_out)) == [name]
+    path.write_text(path.read_text().replace("seed=(1, 99_999)", "seed=(1, 9_999)"))
+    now = source.read(path)
+    assert (handed_out.numbers, now.numbers) == ({"seed": (1, 99_999)}, {"seed": (1, 9_999)})
+    found = repaired(notebook, now)
+    assert flags(found) == [other, name]
+    assert "(1, 9_999)" in found.cells[2].source  # by which it is graded
+    cell_of(notebook, "setup")["source"] += "\nother = 5"
+    assert flags(repaired(notebook, now)) == [more, other, name]
+    cell_of(notebook, "setup")["source"] = "nl.course.mine('ps1', student)"  # an older netlab's
+    assert flags(repaired(notebook, now)) == [more, name]

@@ -91,7 +91,8 @@ def test_the_solution_has_the_answers_and_no_marks(assignment):
     for word in ("BEGIN", "END", "exact = true", "NotImplementedError", "YOUR ANSWER"):
         assert word not in said
     nbformat.validate(nbformat.reads(source.text(solved), 4))
-    namespace = {"nl": type("nl", (), {"check": staticmethod(lambda *given: None)})}
+    nothing = staticmethod(lambda *given: None)
+    namespace = {"nl": type("nl", (), {"check": nothing, "check_kind": nothing})}
     for text, cell in zip(texts(solved), solved["cells"], strict=True):
         if cell["cell_type"] == "code":
             exec(text, namespace)
@@ -142,6 +143,14 @@ def check(text):
         (lambda cells: cells[5].update(source="1"), ["ps0-bdp-check", "name no answer"]),
         (check("bdp_bytes = 1"), ["comments", "'bdp_bytes = 1'"]),
         (check("# [bdp_bytes"), ["no TOML"]),
+        (
+            lambda cells: cells[8].update(source="nl.check(share, 5)\n" + problem_set.RATE_CHECK),
+            ["ps0-rate-check", "line 1", "without share", "lambda: share"],
+        ),
+        (
+            lambda cells: cells[2].update(source="my = nl.course.mine('ps0', student, a=(5, 1))"),
+            ["a = (5, 1)"],
+        ),
         (check("# bdp_bytes = 1"), ["'bdp_bytes'", "write a table"]),
         (check('# ["a-b"]'), ["'a-b'", "no name"]),
         (check("# [class]"), ["'class'", "no name"]),
@@ -218,5 +227,5 @@ def test_the_courses_own_sets(path):
     assert any(exercise.manual for exercise in assignment.exercises)
     assert not hidden_lines(path) & lines(assignment.release())
     for cell in assignment.cells:
-        most = 15 if cell.role == "check" else 10  # lines; checks need not be read
+        most = 10 if cell.role in ("answer", "free") else 15  # lines; others' are only read
         assert len(cell.source.split("\n")) <= most or cell.kind == "markdown", cell.id

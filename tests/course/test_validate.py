@@ -12,7 +12,7 @@ validator = pytest.importorskip("nbgrader.validator")
 def test_validate_says_that_it_cannot_tell(tmp_path):
     setup = new_code_cell("import netlab as nl\nanswer = 5", metadata=said("setup", locked=True))
     check = new_code_cell(
-        'print("answer:", nl.check(answer, allowed="number"))',
+        'print("answer:", nl.check_kind(answer, "number"))',
         metadata=said("check", 3, grade=True, locked=True),
     )
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}

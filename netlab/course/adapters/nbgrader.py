@@ -18,7 +18,7 @@ from netlab.course.adapters.results import feedback, remarks
 from netlab.course.grading.work import place
 from netlab.course.handed_in import repair
 from netlab.course.handed_in.precheck import precheck
-from netlab.course.own_numbers import mark_of, numbers_mark, secret
+from netlab.course.own_numbers import mark_of, secret
 from netlab.course.sets import regions, source
 from netlab.course.texts import as_code
 from netlab.engines import files
@@ -209,7 +209,6 @@ class Contents(of_nbgrader.NbGraderPreprocessor):
                 if about
             ],
             "secret": mark_of(secret(resources["metadata"]["path"])),
-            "numbers": numbers_mark(resources["nbgrader"]["assignment"]),
         }
         return notebook, resources
 

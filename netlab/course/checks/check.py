@@ -24,7 +24,7 @@ PLAUSIBLE = "plausible, not checked"
 UNUSUAL = "possible, but farther off than usual; not checked"
 AS_ASKED = "as the text asks"
 EARLIER = "check: this spelling goes with the next release: write {}"
-SOON = PendingDeprecationWarning  # which no notebook shows: those of the sets have the old spelling
+SOON = PendingDeprecationWarning  # no notebook shows it: sets handed out earlier have the old one
 
 
 def check(

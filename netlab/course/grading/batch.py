@@ -16,7 +16,6 @@ from netlab.course.grading.runs import Runs
 from netlab.course.grading.work import held
 from netlab.course.handed_in import class_folder
 from netlab.course.handed_in.collect import Collected, collect, digest_of, look
-from netlab.course.own_numbers import SECRET, parameters
 from netlab.course.sets import source
 from netlab.engines.guest import host_checks
 from netlab.engines.workers import at_limit
@@ -27,6 +26,10 @@ CHUNK = 20  # students whose solutions are worked out in one jail
 GUESTS = 3  # at most, of a notebook: its jail, an experiment, and a jail of its algorithm
 NOTHING_NEW = "nothing new handed in"  # of who has marks already, and no notebook in this folder
 OLD = "graded before a change"
+OTHER_NUMBERS = (
+    "other numbers: {}: their notebooks were handed out with other ranges than the set has now, by"
+    " which they were graded. To grade them as handed out, put the old ranges back into the set"
+)
 NOBODY = "nobody"  # an id, to see whether a solution that fails for students works for others
 LEFT_NONE = "the process left no marks"
 UNREAD = (
@@ -80,7 +83,6 @@ class Batch:
         engine works here. What a student handed in never raises.
         """
         there, beside = look(self.submitted, self.assignment, self.only)
-        parameters(self.assignment.name, "anybody", SECRET)  # a broken table is no student's fault
         with held(self.work):
             kept, unread = self.kept()
             self.files |= folders.file_names({*there} - {*kept}, self.files.values())
@@ -90,9 +92,15 @@ class Batch:
             found = kept | self.graded({student: new[student] for student in todo})
             self.kept_for = sorted(kept.keys() - new.keys())
             unread -= {self.file_of(student) for student in new}
-            self.notes = [*filter(None, [beside, UNREAD.format(len(unread)) * bool(unread)])]
             everybody = [self.as_of_now(found[one], new.get(one)) for one in sorted(found)]
             everybody = flagged(everybody)
+            others = [one.student for one in everybody if "other numbers" in one.flags]
+            notes = [
+                beside,
+                UNREAD.format(len(unread)) * bool(unread),
+                OTHER_NUMBERS.format(class_folder.several(others)) * bool(others),
+            ]
+            self.notes = [*filter(None, notes)]
             marks.write_class(self.work, everybody)
         return everybody
 
@@ -111,7 +119,7 @@ class Batch:
     def collect(self, student, there):
         """Copy what a student handed in."""
         to = self.place("handed-in", student)
-        return collect(there, student, self.assignment, self.submitted, to, self.key, self.secret)
+        return collect(there, student, self.assignment, self.submitted, to, self.key)
 
     def graded(self, todo):
         """Grade what was `Collected`, as many at once as there are jobs; -> marks by student."""

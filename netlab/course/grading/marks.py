@@ -98,7 +98,7 @@ class Marks(Description):
         " has given some"
     )
     reason: str = Field(description="where points were lost, in a sentence")
-    flags: list[str] = Field([], description="see [flags](#flags)")
+    flags: list[str] = Field([], description="what a teacher should look at; docs/course.md has each")
     notices: list[str] = Field([], description="what the student reads first")
     findings: list[str] = Field([], description="what was wrong with the notebook, and put right")
     named: str = Field("", description="the id that the notebook names")

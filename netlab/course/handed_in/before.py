@@ -16,9 +16,7 @@ from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding
 from netlab.course.own_numbers import (
     NO_SUCH_ID,
-    OTHER_NUMBERS,
     mark_of,
-    numbers_mark,
     secret,
     stranger,
 )
@@ -83,9 +81,6 @@ def examine(path):
             text = f"Your course looks for {name}.ipynb: rename the file."
             findings.append(Finding("wrong file name", "", text))
         findings += other_secret(metadata["netlab"].get("secret"), path.parent)
-        if metadata["netlab"].get("numbers") not in (None, numbers_mark(name)):
-            text = f"{OTHER_NUMBERS[0].upper()}{OTHER_NUMBERS[1:]}."
-            findings.append(Finding("other numbers", "", text))
     checksums = checksums or {}
     was_changed = partial(changed, checksums)
     findings += submitted.structure(submitted.by_id(handed), checksums, was_changed)

@@ -4,9 +4,9 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from netlab.course import ids
 from netlab.course.grading.marks import Origin
 from netlab.course.handed_in import class_folder, found
-from netlab.course.own_numbers import SECRET, parameters
 from netlab.engines import files
 from netlab.errors import NetlabError
 
@@ -34,14 +34,14 @@ def look(submitted, assignment, only=()):
     return there, f"in no student's folder, and not graded: {several}" if loose else ""
 
 
-def collect(there, student, assignment, submitted, to, key="", secret=None) -> Collected:
+def collect(there, student, assignment, submitted, to, key="") -> Collected:
     """Copy the notebook that is `there` (`Found`) to the file `to`.
 
     `key` is what else decides the marks: of the set, the secret, netlab and the engine.
     """
     name = assignment.name
     try:
-        parameters(name, student, secret or SECRET)
+        ids.normalised(student)
         if there.path is None:
             return Collected(None, there.why)
         data = files.read_below(there.path, submitted)

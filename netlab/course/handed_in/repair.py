@@ -7,6 +7,7 @@ from functools import partial
 
 from netlab.course.handed_in import submitted
 from netlab.course.handed_in.submitted import Finding, Handed
+from netlab.course.own_numbers import written
 
 COURSES = ("locked", "check")  # roles of cells that students do not write
 
@@ -71,11 +72,25 @@ def same(one, other):
 
 
 def changed(expected, name, cell):
-    return expected[name].role in COURSES and not same(cell.source, expected[name].source)
+    own = expected[name]
+    if own.role not in COURSES or same(cell.source, own.source):
+        return False
+    return not other_numbers(own, cell) or written(cell.source)[1] != written(own.source)[1]
+
+
+def other_numbers(expected, cell):
+    """Are the numbers in a set-up cell drawn from something else than the set's?"""
+    own, given = written(expected.source)[0], written(cell.source)[0]
+    return expected.role == "locked" and own and given and own != given
 
 
 def compared(expected, cell):
-    """The findings on the type of a cell, and on its metadata."""
+    """The findings on the type of a cell, its numbers and its metadata."""
+    if other_numbers(expected, cell):
+        text = "Here the set had other ranges of numbers than it has now, so you saw other numbers"
+        text += " than you are graded with. What your notebook computes was computed again with the"
+        text += " new ones; what you typed in may be wrong for that reason. Tell your teacher."
+        yield Finding("other numbers", expected.id, text)
     if cell.kind != expected.kind:
         text = f"It is a {expected.kind} cell, and was made a {cell.kind} cell: change it back."
         yield Finding("cell type changed", expected.id, text)

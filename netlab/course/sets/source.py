@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.course.handed_in import submitted
-from netlab.course.own_numbers import mark_of, numbers_mark
+from netlab.course.own_numbers import MAGIC, SECRET, mark_of, parameters, written
 from netlab.course.sets import regions
 from netlab.course.sets.rubric import Rubric, rubric
 from netlab.course.sets.specification import specification
@@ -19,7 +19,6 @@ from netlab.errors import NetlabError
 
 COURSE = Path("notebooks/assignments")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-MAGIC = re.compile(r"(?m)^%.*$")
 ROLES = {  # of a cell, by nbgrader's (grade, solution)
     (False, True): "answer",
     (True, False): "check",
@@ -70,16 +69,23 @@ class Assignment:
         return [cell for cell in self.cells if cell.role == "check"]
 
     @property
+    def numbers(self):
+        """What each student's numbers are drawn from, as the set-up cell says it."""
+        return next(filter(None, (written(cell.source)[0] for cell in self.locked)), {})
+
+    @property
+    def locked(self):
+        """The cells of code that belong to the course, and are no checks."""
+        return [cell for cell in self.cells if cell.role == "locked" and cell.kind == "code"]
+
+    @property
     def max_points(self):
         return sum(exercise.points for exercise in self.exercises)
 
     def release(self, secret=None):
         """The students' notebook, as nbgrader's generate_assignment makes it."""
         released = self._made("source")
-        released["metadata"]["netlab"] |= {
-            "secret": mark_of(secret),
-            "numbers": numbers_mark(self.name),
-        }
+        released["metadata"]["netlab"]["secret"] = mark_of(secret)
         for raw, cell in zip(released["cells"], self.cells, strict=True):
             if cell.role != "free":
                 raw["metadata"]["deletable"] = False
@@ -163,10 +169,13 @@ def assignment(name, notebook):
     if not any(cell.points for cell in cells):
         raise NetlabError("no cell is graded: a problem set has at least one exercise")
     refuse_unanswered(cells)
+    refuse_eager(cells)
     first = next((cell.source for cell in cells if cell.kind == "markdown"), "")
     minutes = re.search(r"(\d+)\s+minutes", first)
     minutes = int(minutes[1]) if minutes else None
-    return Assignment(name, submitted.title(first) or name, minutes, cells, notebook)
+    found = Assignment(name, submitted.title(first) or name, minutes, cells, notebook)
+    parameters(name, "anybody", SECRET, found.numbers)  # a wrong range is no student's fault
+    return found
 
 
 def grade_id(name, said, where):
@@ -222,23 +231,56 @@ def read_cell(raw, said, where, title):
     )
 
 
+def parsed(code):
+    """The tree of a cell's Python; magics are left out."""
+    return ast.parse("" if code.startswith("%%") else MAGIC.sub("", code))
+
+
+def assigned(cells):
+    """The names that the solution of some cells assigns, functions and classes included."""
+    names = set()
+    for cell in cells:
+        try:
+            nodes = ast.walk(parsed(cell.solved if cell.kind == "code" else ""))
+        except SyntaxError as error:
+            where = f"cell {cell.id or cell.source[:30]!r}: line {error.lineno}"
+            raise NetlabError(f"{where} of its solution is no Python: {error.msg}") from None
+        for node in nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+                names.add(node.name)
+    return names
+
+
 def refuse_unanswered(cells):
     """Every name that is compared must be assigned somewhere in the solution."""
-    assigned = set()
+    names = assigned(cells)
     for cell in cells:
-        if cell.kind == "code":
-            try:
-                tree = ast.parse("" if cell.solved.startswith("%%") else MAGIC.sub("", cell.solved))
-            except SyntaxError as error:
-                where = f"cell {cell.id or cell.source[:30]!r}: line {error.lineno}"
-                raise NetlabError(f"{where} of its solution is no Python: {error.msg}") from None
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                    assigned.add(node.id)
-                elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-                    assigned.add(node.name)
-    for cell in cells:
-        for name in cell.answers.keys() - assigned:
+        for name in cell.answers.keys() - names:
             raise NetlabError(
                 f"cell {cell.id}: no cell's solution assigns the answer {name!r}; correct the name"
             )
+
+
+def refuse_eager(cells):
+    """A check cell goes on below a name that is missing: what students assign stands behind
+    ``lambda:``, but in the last line, as in one that shows a figure.
+    """
+    students = assigned(cell for cell in cells if cell.role == "answer")
+    students -= assigned(cell for cell in cells if cell.role != "answer")
+    for cell in cells:
+        for line in parsed(cell.source).body[:-1] if cell.role == "check" else ():
+            for name in needed(line) & students:
+                raise NetlabError(
+                    f"cell {cell.id}: line {line.lineno}: without {name}, it would stop there, and"
+                    f" the lines below would say nothing: write nl.check(lambda: {name}, ...)"
+                )
+
+
+def needed(node):
+    """The names without which code stops at once: all but those in functions, called later."""
+    if isinstance(node, ast.Lambda | ast.FunctionDef | ast.ClassDef):
+        return set()
+    own = {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) else set()
+    return own.union(*map(needed, ast.iter_child_nodes(node)))
