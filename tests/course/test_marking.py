@@ -131,7 +131,7 @@ def test_a_text_that_was_handed_out_is_no_answer():
 
 
 def test_the_stages_can_be_called_one_by_one_as_the_guide_does(grade, tmp_path, monkeypatch):
-    """The lines of docs/course.md give what the whole recipe does."""
+    """The lines of notebooks/assignments/README.md give what the whole recipe does."""
     (lines,) = re.findall(r"```python\n(from pathlib.*?recipe.*?)```", GUIDE.read_text(), re.S)
     small.write(tmp_path / "notebooks" / "assignments")
     notebook = grade.assignment.solution()
