@@ -15,7 +15,7 @@ from netlab.engines.channel import OutOfTime
 from netlab.errors import LimitError, NetlabError
 from tests.course import small
 
-GUIDE = Path(__file__).parents[2] / "docs" / "course.md"
+GUIDE = Path(__file__).parents[2] / "notebooks/assignments/README.md"
 
 
 @pytest.fixture(scope="module")
