@@ -135,7 +135,8 @@ def test_thirty_clients_of_one_account(tmp_path, monkeypatch):
     assert {one[0] for one in came} == {*range(KILLED, CLIENTS)}, "each had its turn"
     assert any(one[2] > 1 for one in came) or len(CPUS) + 1 >= CLIENTS, "nobody had to wait"
     assert survivors(tmp_path, 60) == ([], []) and not machine.somebody_waits()
-    assert not any(map(is_server, psutil.process_iter()))
+    servers = [one for one in psutil.process_iter() if is_server(one)]
+    assert psutil.wait_procs(servers, 60)[1] == []
 
 
 def is_server(process):
