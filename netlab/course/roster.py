@@ -219,13 +219,13 @@ def sheet(path, option) -> Sheet:
     where = f"{option} {path}"
     try:
         text = read_file(Path(path)).decode("utf-8")
-    except (OSError, ValueError) as error:
-        raise NetlabError(f"{where} cannot be read: {error}") from None
-    begins, text = text[: text.startswith("\ufeff")], text.removeprefix("\ufeff")
-    first = text.partition("\n")[0]
-    comma = max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=comma)
-    rows = [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
+        begins, text = text[: text.startswith("\ufeff")], text.removeprefix("\ufeff")
+        first = text.partition("\n")[0]
+        comma = max(",;\t", key=first.count)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=comma)
+        rows = [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
+    except (OSError, ValueError, csv.Error) as error:
+        raise NetlabError(f"{where} cannot be read: {error}; save it as CSV in UTF-8") from None
     known = {name for names in COLUMNS.values() for name in names}
     if rows and (len(rows[0][1]) > 1 or heading_of(first) in known):
         return Sheet(where, rows[0][1], rows[1:], comma, begins)

@@ -6,7 +6,9 @@ import csv
 import json
 
 import pytest
+from typer.testing import CliRunner
 
+from netlab.cli.commands import app
 from netlab.course import adapters, roster
 from netlab.course.adapters import results
 from netlab.course.grading import marks as records
@@ -100,6 +102,14 @@ def test_a_list_of_ids_needs_no_heading(tmp_path):
 def test_what_cannot_be_a_roster_is_refused_by_its_line(text, words, tmp_path):
     with pytest.raises(NetlabError, match=f"--roster .*{words}"):
         members(text, tmp_path)
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfei\0d\0", b"id\n" + b"a" * 200_000, None])
+def test_what_is_no_text_is_refused(data, tmp_path):
+    path = tmp_path / "class.csv"
+    path.write_bytes(data) if data else path.mkdir()
+    with pytest.raises(NetlabError, match=r"cannot be read: .*CSV in UTF-8"):
+        roster.read(path)
 
 
 @pytest.mark.parametrize(
@@ -319,6 +329,33 @@ def test_who_is_late_has_what_counts_in_moodle(moodle, tmp_path):
     write_class(tmp_path, [one.but(late=late, notices=["2 days late"]) for one in EVERYBODY])
     row = [*csv.reader(moodle(HEAD + line(1, "ada"))[1].splitlines())][1]
     assert row[4] == "5.2" and "2 days late" in row[9]
+
+
+def test_from_moodle_to_moodle_by_commands(folders, quick, tmp_path):
+    path = folders[0]
+    moodle, csvs = tmp_path / "moodle", tmp_path / "worksheet.csv"
+    for number, name in enumerate(("ada", "bob", "eve"), 1):
+        folder = moodle / f"{name.title()} L_{number}_assignsubmission_file"
+        put(folder.parent, folder.name, {"ps1.ipynb": notebook(source.read(path), name)})
+    most = f"{small.POINTS + 4}.00"
+    csvs.write_text(HEAD + line(1, "ada", LATE, most=most) + line(3, "eve", LATE, most=most))
+
+    def run(*words):
+        ran = CliRunner().invoke(app, ["course", *map(str, words)])
+        return ran.exit_code, str(ran.exception) if ran.exit_code else ran.output
+
+    rule = "--roster", csvs, "--due", "2027-03-02 23:59", "--late", "50%"
+    to = "-o", tmp_path / "out" / "ps1.csv", "--course", path.parents[2]
+    status, said = run("grade", "ps1", moodle, *to, *rule)
+    assert status == 1 and "Bob L_2_assignsubmission_file" in said
+    csvs.write_text(csvs.read_text() + line(2, "bob", LATE, most=most))
+    assert run("grade", "ps1", moodle, *to, *rule)[0] == 0
+    graded = "-o", tmp_path / "graded.csv", "--worksheet", csvs
+    status, said = run("export", "ps1", tmp_path / "out" / "ps1-marks", "--to", "moodle", *graded)
+    assert status == 0 and said.startswith("3 students' marks")
+    rows = [*csv.DictReader((tmp_path / "graded.csv").read_text().splitlines())]
+    assert [row["Grade"] for row in rows] == ["2.5"] * 3
+    assert all("1 day late" in row["Feedback comments"] for row in rows)
 
 
 def test_marks_without_a_roster_are_as_they_were():
