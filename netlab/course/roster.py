@@ -115,7 +115,9 @@ class Roster(Description):
                 f"{printable(member.id)} handed in at {when}, and --due {due} does not say in which"
                 f" time zone: write --due {due.isoformat(timespec='minutes')}+01:00 or the like"
             )
-        return when if when.tzinfo or not due else when.replace(tzinfo=due.tzinfo)
+        if not (due and due.tzinfo):
+            return when
+        return when.astimezone(due.tzinfo) if when.tzinfo else when.replace(tzinfo=due.tzinfo)
 
     def days_late(self, when):
         """How many days have begun since the set was due."""

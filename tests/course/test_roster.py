@@ -143,6 +143,7 @@ def test_a_rule_that_cannot_be_one_is_refused(options, words, given):
 def test_days_begin_when_the_set_is_due(when, days, given):
     found = given(f"id,handed in\nada,{when}\n", due="2027-03-01 23:59+01:00", late="10%")
     assert found.days_late(found.handed_in("ADA")) == days
+    assert found.handed_in("ada").utcoffset() == found.due.utcoffset()
     assert found.share_lost(days) == days / 10 and found.share_lost(11) == 1
 
 

@@ -99,7 +99,7 @@ class Batch:
             todo = [one for one in new if not is_done(kept.get(one), new[one])]
             found = kept | self.graded({student: new[student] for student in todo})
             found = by_roster.without_members(found, self.roster)
-            self.kept_for = sorted(kept.keys() - new.keys())
+            self.kept_for = sorted((kept.keys() & found.keys()) - new.keys())
             unread -= {self.file_of(student) for student in new}
             everybody = [self.as_of_now(found[one], new.get(one)) for one in sorted(found)]
             everybody = self.settled(flagged(everybody))
