@@ -13,12 +13,12 @@ import typer
 
 from netlab.cli.output import say, write_all
 from netlab.course import adapters, ids
+from netlab.course import roster as rosters
 from netlab.course.own_numbers import course as course_json
 from netlab.course.sets import rubric, source
 from netlab.course.sets.new import example
 from netlab.engines import files, needs_linux
 from netlab.errors import NetlabError
-from netlab.readers._common import read_file
 
 course_app = typer.Typer(
     no_args_is_help=True, help="Problem sets: make them, check them, grade them."
@@ -73,8 +73,8 @@ def release(
     roster: Annotated[
         Path | None,
         typer.Option(
-            help="Text with the ids of the class, one a line: course.json gets a digest of each,"
-            " and a student whose id is none of them is told so.",
+            help="Ids of the class, one a line, or a CSV file with a column of them: course.json"
+            " gets a digest of each, and a student whose id is none of them is told so.",
             exists=True,
             dir_okay=False,
         ),
@@ -175,6 +175,29 @@ def grade(
         ),
     ] = None,
     manual: Manual = None,
+    roster: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV file of the class, such as Moodle's grading worksheet: a column of ids, and"
+            " columns `group` and `handed in`, if there are any. It is kept for the next time, as"
+            " --due and --late are.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+    due: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="The last moment that is in time, such as '2027-03-01 23:59'."
+        ),
+    ] = None,
+    late: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Share of the points that is lost for each day begun after --due, such as 10%.",
+        ),
+    ] = None,
     one_wall: Annotated[
         bool,
         typer.Option(
@@ -203,7 +226,8 @@ def grade(
     work = work or output.parent / f"{name}-marks"
     files.check(output, "--output", as_written(work))
     path, chosen = source.find(name, course), secret_of(course, secret)
-    batch = Batch(path, submitted, work, chosen, jobs, scheduler, only or ())
+    class_ = rosters.of_options(work, roster, due, late) if roster or due or late else None
+    batch = Batch(path, submitted, work, chosen, jobs, scheduler, only or (), class_)
     marks = batch.grade()
     with held(work):
         with contextlib.suppress(NetlabError):  # another may have ended since, or begun
@@ -230,16 +254,24 @@ def export(
     output: Annotated[
         Path,
         out(
-            help="table: a CSV file; nbgrader: its course folder, which has a gradebook.db, or gets"
-            " one; gradescope: a folder, in which each student has a file.",
+            help="table, moodle: a CSV file; nbgrader: its course folder, which has a gradebook.db,"
+            " or gets one; gradescope: a folder, in which each student has a file.",
         ),
     ],
     course: Course = None,
     manual: Manual = None,
+    worksheet: Annotated[
+        Path | None,
+        typer.Option(
+            help="For --to moodle: its grading worksheet, which is filled in.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
 ):
     """Write marks for another gradebook, or as a table."""
     said = []
-    written = adapters.export(to.value, name, work, output, course, manual, said.append)
+    written = adapters.export(to.value, name, work, output, course, manual, said.append, worksheet)
     say(f"{written} students' marks, in {output}", *said)
 
 
@@ -340,10 +372,7 @@ def roster_of(course, secret, file=None):
             "--roster needs a secret, with which ids are hidden, and the course has none; write"
             ' {"secret": "..."} to course.json in the course folder'
         )
-    try:
-        return ids.roster(read_file(file).decode("utf-8-sig"), secret)
-    except (OSError, ValueError) as error:
-        raise NetlabError(f"--roster {file}: {error}") from None
+    return sorted(ids.digest(one.id, secret) for one in rosters.read(file))
 
 
 def put(folder, contents):

@@ -56,22 +56,3 @@ def digest(student, secret):
     """A slow hash of a student's id, for the roster of a course."""
     salt = f"netlab roster {secret}".encode()
     return hashlib.scrypt(normalised(student).encode(), salt=salt, dklen=12, **COST).hex()
-
-
-def roster(text, secret):
-    """The digests of a class, from a text with an id on each line; no two may be the same."""
-    lines = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            student = normalised(line)
-        except SpecificationError as error:
-            raise SpecificationError(f"line {number}: {error}") from None
-        if student in lines:
-            raise SpecificationError(
-                f"lines {lines[student]} and {number} are the same id, {student!a}: capital and"
-                " small letters do not count; give one of the two students another id"
-            )
-        lines[student] = number
-    return sorted(digest(student, secret) for student in lines)

@@ -19,6 +19,7 @@ from netlab.course.grading.batch import Batch
 from netlab.course.grading.marks import (
     CLASS,
     AnswerMarks,
+    Late,
     marks_of,
     read_class,
     without_marks,
@@ -237,6 +238,17 @@ def gradebook(folder):
     from nbgrader.api import Gradebook
 
     return Gradebook(f"sqlite:///{folder / 'gradebook.db'}")
+
+
+def test_late_work_has_a_penalty_in_nbgrader(work_of_all, work, tmp_path):
+    late = Late("2027-03-03 00:01", "2027-03-01 23:59", 2, 0.2)
+    keep(work, [EVERYBODY[0].but(late=late), EVERYBODY[1]])
+    course = str(work_of_all.parent / "course")
+    export("nbgrader", work, tmp_path / "course", "--course", course)
+    with gradebook(tmp_path / "course") as kept:
+        ada, bob = (kept.find_submission("ps0", one) for one in ("ada", "bob"))
+        assert (ada.score, ada.late_submission_penalty) == (6.5, pytest.approx(1.3))
+        assert bob.late_submission_penalty == 0
 
 
 @pytest.mark.long

@@ -9,6 +9,7 @@ from netlab.cli.commands import app
 from netlab.course.adapters import FORMATS
 from netlab.course.grading import marks
 from netlab.course.grading.batch import NOTHING_NEW, OLD
+from netlab.course.grading.by_roster import LATE, NO_DATE, STRANGER
 from netlab.course.handed_in import found
 from netlab.course.sets import source
 from netlab.course.sets.specification import reference
@@ -50,6 +51,7 @@ def test_every_flag_of_the_grader_is_explained_and_no_other():
     flags |= set(re.findall(r'flags \+= \["(.+?)"\]', text))
     flags |= set(re.findall(r'without_marks\([^)]*?assignment, "(.+?)"', text))
     flags |= {found.FOUND_AS.format("FILE"), found.ALSO.format("FILE"), NOTHING_NEW, OLD}
+    flags |= {LATE.format("N days"), NO_DATE, STRANGER}
     (table,) = re.findall(r"^\| flag \| .*\n\|---.*\n((?:\|.*\n)+)", GUIDE, re.M)
     named = re.findall(r"^\| `(.+?)` \|", table, re.M)
     neighbours = [name for name in named if " ID" in name]

@@ -5,16 +5,18 @@ from pathlib import Path
 from netlab.course.texts import printable
 from netlab.errors import NetlabError
 
-FORMATS = ("nbgrader", "gradescope", "table")
+FORMATS = ("nbgrader", "gradescope", "moodle", "table")
 
 
-def export(to, assignment, work, output, course=None, manual=None, say=lambda text: None):
+def export(
+    to, assignment, work, output, course=None, manual=None, say=lambda text: None, worksheet=None
+):
     """Write the marks of the last grading of `assignment`, kept in `work`; -> how many students'.
 
-    `output` is a CSV file (table), a course folder (nbgrader), or a folder in which each student
-    has a file (gradescope); `course` is nbgrader's course folder with the source, `manual` a table
-    with points for answers in words. `say` is called with a text where marks of earlier gradings
-    are left out.
+    `output` is a CSV file (table, moodle), a course folder (nbgrader), or a folder in which each
+    student has a file (gradescope); `course` is nbgrader's course folder with the source, `manual`
+    a table with points for answers in words, `worksheet` Moodle's grading worksheet. `say` is
+    called with a text where marks are left out.
     """
     if to not in FORMATS:
         raise NetlabError(f"to {to!r}: allowed are {', '.join(FORMATS)}")
@@ -24,8 +26,8 @@ def export(to, assignment, work, output, course=None, manual=None, say=lambda te
     from netlab.course.grading.work import PARTS
 
     work, output, marks = Path(work), Path(output), read_class(work, assignment)
-    left_out = len([*Path(work, PARTS[0]).glob("*.json")]) - len(marks)
-    if left_out > 0:
+    files = {path.stem for path in Path(work, PARTS[0]).glob("*.json")}
+    if left_out := len(files - {one.file for one in marks}):
         say(f"{left_out} students' marks in {work} are of earlier gradings, and are left out")
     marks = by_hand.given(marks, manual) if manual else marks
     try:
@@ -33,6 +35,10 @@ def export(to, assignment, work, output, course=None, manual=None, say=lambda te
             from netlab.course.adapters import nbgrader
 
             nbgrader.write(marks, work, output, course)
+        elif to == "moodle":
+            from netlab.course.adapters import moodle
+
+            return moodle.write(marks, worksheet, work, output, say)
         elif to == "table":
             results.write_table(marks, work, output)
         else:

@@ -193,6 +193,8 @@ def enter(gradebook, assignment, marks, cells, when):
             if points.get(cell.id) is not None:
                 grade.manual_score = points[cell.id]
         grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+    notebook = gradebook.find_submission_notebook(name, name, student)
+    notebook.late_submission_penalty = round(marks.earned - marks.in_all, 6) or None
     gradebook.db.commit()
 
 

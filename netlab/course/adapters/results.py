@@ -84,12 +84,12 @@ def table(marks):
     """A row for each student, a column for each exercise; first the names of the columns.
 
     Those of answers in words are for a person to fill in, and `by_hand` reads them; once there are
-    such points, there is a column with the sums, too.
+    such points, or somebody is late, there is a column with what counts in all, too.
     """
     columns = {each.id: each.max_points for one in marks for each in one.exercises}
     columns |= {each.id: each.max_points for one in marks for each in one.manual}
     names = [f"{name}{OF}{points:g})" for name, points in columns.items()]
-    in_all = ["in all"] * any(one.by_hand is not None for one in marks)
+    in_all = ["in all"] * any(one.by_hand is not None or one.late for one in marks)
     yield ["student", "points", "max_points", *names, *in_all, "flags", "reason"]
     for one in marks:
         points = {each.id: each.points for each in (*one.exercises, *one.manual)}

@@ -8,7 +8,8 @@ import json
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from netlab.course.grading import cluster, marks, worker
+from netlab.course import roster as rosters
+from netlab.course.grading import by_roster, cluster, marks, worker
 from netlab.course.grading import work as folders
 from netlab.course.grading.marks import CLASS, Marks
 from netlab.course.grading.neighbours import flagged
@@ -17,6 +18,7 @@ from netlab.course.grading.work import held
 from netlab.course.handed_in import class_folder
 from netlab.course.handed_in.collect import Collected, collect, digest_of, look
 from netlab.course.sets import source
+from netlab.engines import files
 from netlab.engines.guest import host_checks
 from netlab.engines.workers import at_limit
 from netlab.errors import NetlabError
@@ -38,6 +40,7 @@ UNREAD = (
 )
 UNSOLVED = "the solution could not be worked out for any student"
 MEND = "Mend the set, or see with `netlab doctor` whether engines work here"
+ROSTER_AGAIN = "by the roster of last time, {}/roster.json: remove it to grade without one"
 NOT_SOLVED = "it was not worked out"
 TRIES = 2  # of a process that failed: perhaps it was this machine's fault
 
@@ -49,7 +52,8 @@ class Batch:
     (`netlab.course.grading.work`), `secret` the course's. `jobs` notebooks are graded at once: one
     for each core, as far as memory allows, if not given. `scheduler` is the address of a Dask
     cluster's, whose workers grade. `only` has the ids of those who are graded, everybody if it is
-    empty. Who has marks in `work` and is not graded keeps them.
+    empty. Who has marks in `work` and is not graded keeps them. `roster` is the class's
+    (`netlab.course.roster`); that of the last grading in `work`, if not given.
 
     Attributes
     ----------
@@ -61,7 +65,10 @@ class Batch:
 
     kept_for = notes = ()
 
-    def __init__(self, path, submitted, work, secret=None, jobs=None, scheduler=None, only=()):
+    def __init__(
+        self, path, submitted, work, secret=None, jobs=None, scheduler=None, only=(), roster=None
+    ):
+        self.roster, self.again = roster or rosters.kept(work), roster is None
         self.path, self.submitted, self.work = Path(path).absolute(), Path(submitted), Path(work)
         self.assignment, self.secret, self.only = source.read(self.path), secret, only
         self.files = {}  # by student, the name of the files
@@ -82,27 +89,41 @@ class Batch:
         A `NetlabError` where there is nothing to grade, the solution fails for everybody, or no
         engine works here. What a student handed in never raises.
         """
-        there, beside = look(self.submitted, self.assignment, self.only)
+        there, beside = look(self.submitted, self.assignment, self.only, self.roster)
         with held(self.work):
+            rosters.keep(self.work, self.roster)
             kept, unread = self.kept()
             self.files |= folders.file_names({*there} - {*kept}, self.files.values())
             (self.work / CLASS).unlink(missing_ok=True)  # until the end there is no export
             new = {student: self.collect(student, one) for student, one in there.items()}
             todo = [one for one in new if not is_done(kept.get(one), new[one])]
             found = kept | self.graded({student: new[student] for student in todo})
-            self.kept_for = sorted(kept.keys() - new.keys())
+            found = by_roster.without_members(found, self.roster)
+            self.kept_for = sorted((kept.keys() & found.keys()) - new.keys())
             unread -= {self.file_of(student) for student in new}
             everybody = [self.as_of_now(found[one], new.get(one)) for one in sorted(found)]
-            everybody = flagged(everybody)
+            everybody = self.settled(flagged(everybody))
             others = [one.student for one in everybody if "other numbers" in one.flags]
             notes = [
                 beside,
                 UNREAD.format(len(unread)) * bool(unread),
                 OTHER_NUMBERS.format(class_folder.several(others)) * bool(others),
+                ROSTER_AGAIN.format(self.work) * bool(self.again and self.roster.members),
             ]
             self.notes = [*filter(None, notes)]
             marks.write_class(self.work, everybody)
         return everybody
+
+    def settled(self, everybody):
+        """The marks of all in the roster, each with files of its own."""
+        found = by_roster.settled(everybody, self.roster, self.assignment)
+        new = {one.student for one in found} - self.files.keys()
+        self.files |= folders.file_names(new, self.files.values())
+        for one in found:
+            to = self.place("handed-in", one.student)
+            if one.origin and one.file != self.file_of(one.student):  # it is the group's
+                files.write(to, folders.place(self.work, "handed-in", one.file).read_bytes())
+        return [one.but(file=self.file_of(one.student)) for one in found]
 
     def kept(self):
         """By student, the marks that are in the folder; the names of files that are none. A

@@ -14,7 +14,7 @@ from pydantic import Field
 from netlab.course.answers.verdicts import Check
 from netlab.course.sets import regions
 from netlab.course.texts import printable
-from netlab.description import Description
+from netlab.description import Description, unless_given
 from netlab.engines import files
 from netlab.errors import NetlabError
 
@@ -82,6 +82,15 @@ class Origin(Description):
     findings: list[str]
 
 
+class Late(Description):
+    """How late a student's work was, and what that costs."""
+
+    handed_in: str  # a day and a time
+    due: str
+    days: Annotated[int, Field(ge=1)]  # that have begun
+    lost: Annotated[Points, Field(le=1)]  # of the points
+
+
 class Marks(Description):
     """A student's marks of a problem set."""
 
@@ -98,7 +107,9 @@ class Marks(Description):
         " has given some"
     )
     reason: str = Field(description="where points were lost, in a sentence")
-    flags: list[str] = Field([], description="what a teacher should look at; docs/course.md has each")
+    flags: list[str] = Field(
+        [], description="what a teacher should look at; docs/course.md has each"
+    )
     notices: list[str] = Field([], description="what the student reads first")
     findings: list[str] = Field([], description="what was wrong with the notebook, and put right")
     named: str = Field("", description="the id that the notebook names")
@@ -109,6 +120,9 @@ class Marks(Description):
     )
     origin: Origin | None = Field(
         None, description="what was graded: while that stays the same, nothing is graded again"
+    )
+    late: Late | None = unless_given(
+        description="of late work `handed_in`, `due`, `days`, and `lost`, the share of the points"
     )
 
     @property
@@ -133,6 +147,12 @@ class Marks(Description):
 
     @property
     def in_all(self) -> float:
+        """What counts: all points, less what is lost by being late."""
+        return round(self.earned * (1 - (self.late.lost if self.late else 0)), 6)
+
+    @property
+    def earned(self) -> float:
+        """All points, whenever the work came."""
         return round(self.points + (self.by_hand or 0), 6)
 
     @property

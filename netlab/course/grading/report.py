@@ -23,12 +23,14 @@ MANY_DIGITS = re.compile(r"\d(?:[\d.,_]| (?=\d{3}\b))*\d(e[+-]?\d+)?")  # also 2
 
 
 def table(everybody):
-    """The class as CSV, one row for each student."""
+    """The class as CSV, one row for each student; where somebody is late, with what counts, too."""
+    late = any(one.late for one in everybody)
     rows = (
         [one.student, one.assignment, one.points, one.max_points, "; ".join(one.flags), one.reason]
+        + [one.in_all] * late
         for one in everybody
     )
-    return as_csv([COLUMNS, *rows])
+    return as_csv([[*COLUMNS, *["in all"] * late], *rows])
 
 
 def report(everybody, folder, assignment=None):
@@ -66,6 +68,7 @@ def report(everybody, folder, assignment=None):
     pages.sort(key=lambda page: not page[0].flags)
     values = {"title": f"{name}: all marks" if name else "no marks", "found": found(everybody)}
     values["by_hand"] = any(one.by_hand is not None for one in everybody)
+    values["in_all"] = values["by_hand"] or any(one.late for one in everybody)
     write("class.html", "class.html", students=pages, texts=texts, **values, **ours)
     return folder / "class.html"
 

@@ -1,6 +1,6 @@
 """The folder that grading leaves: marks/, reference/, handed-in/, feedback/, texts/, runs/,
-class.html, class.json with all marks of the last grading, and written.txt, which knows the files
-that were made of them elsewhere.
+class.html, class.json with all marks of the last grading, roster.json with the class and its rule
+for late work, and written.txt, which knows the files that were made of them elsewhere.
 """
 
 import contextlib
@@ -14,11 +14,12 @@ from urllib.parse import quote
 from netlab.course.grading.marks import CLASS
 from netlab.course.grading.marks import read as read_marks
 from netlab.course.handed_in.class_folder import PARTS
+from netlab.course.roster import ROSTER
 from netlab.engines import files
 from netlab.errors import NetlabError
 
 WRITTEN = "written.txt"  # the SHA-256 of each file that `write_out` wrote
-OTHERS = ("feedback", "texts", "runs", "class.html", CLASS, WRITTEN)
+OTHERS = ("feedback", "texts", "runs", "class.html", CLASS, ROSTER, WRITTEN)
 LONGEST_NAME = 150  # characters of a file's, where it is that of a student
 
 

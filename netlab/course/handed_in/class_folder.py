@@ -2,24 +2,24 @@
 
 import difflib
 import os
-import re
 from collections import Counter
 from pathlib import Path
 
 from netlab.course import ids
 from netlab.course.handed_in.found import is_systems
+from netlab.course.roster import FILES, MOODLES, Roster
 from netlab.course.texts import printable
 from netlab.errors import NetlabError
 
-MOODLES = re.compile(r"_\d+_assignsubmission_\w*$")
 MOST_NAMED = 5  # students or folders, in a sentence
 PARTS = ("marks", "reference", "handed-in")  # every folder of marks has them
 NEAR = 0.5  # how alike an unknown id and one that is suggested are, as difflib has it
 
 
-def students(folder, name, only=()):
-    """The names of the students' folders that are graded, at least one, and files that lie in none
-    of them; `only` has the ids of those who are, everybody if it is empty.
+def students(folder, name, only=(), roster=None):
+    """By student the names of the folders that are graded, at least one, and what lies in none of
+    them; `only` has the ids of those who are, everybody if it is empty. A `Roster` tells whose
+    Moodle's folders are, and who works together.
     """
     try:
         entries = [one for one in os.scandir(folder) if not is_systems(one.name)]
@@ -36,23 +36,27 @@ def students(folder, name, only=()):
     names, loose = sorted({*names} - {*sets, *works}), [*sets, *works, *loose]
     if inner := too_high(folder, name):
         raise no_notebook(folder, name, f"give {inner}")
-    names = chosen(names, only, folder) if only else names
-    if moodles := [one for one in names if MOODLES.search(one)]:
+    if others := [one for one in names if MOODLES.search(one) and not one.endswith(FILES)]:
+        names, loose = sorted({*names} - {*others}), [*loose, *others]
+    found = (roster or Roster()).submissions(names)
+    found = {one: found[one] for one in (chosen(found, only, folder) if only else found)}
+    if moodles := [one for one in found if MOODLES.search(one)]:
         raise NetlabError(
             f"{folder}: {several(moodles)}: Moodle's name of a folder is no student's id, from"
-            " which numbers are drawn. Rename it (docs/course.md, Collect, has the lines for all),"
-            " or name with --only who is graded"
+            " which numbers are drawn. Name Moodle's grading worksheet, which has this number:"
+            " --roster worksheet.csv; or name with --only who is graded"
         )
-    if not names:
+    if not found:
         raise no_notebook(folder, name)
-    return names, loose
+    return found, loose
 
 
-def chosen(names, only, folder):
-    """Those of some folders that are `only`'s ids."""
-    known = {}
-    for name in names:
-        known.setdefault(ids.compared(name), []).append(name)
+def chosen(found, only, folder):
+    """Those of some students whose ids, or the names of whose folders, are `only`'s."""
+    known, names = {}, [*found]
+    for student, folders in found.items():
+        for name in {student, *folders}:
+            known.setdefault(ids.compared(name), []).append(student)
     for one in only:
         if ids.compared(one) not in known:
             near = difflib.get_close_matches(ids.compared(one), known, cutoff=NEAR)

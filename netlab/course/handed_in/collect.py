@@ -19,15 +19,18 @@ class Collected:
     why: str = ""
 
 
-def look(submitted, assignment, only=()):
+def look(submitted, assignment, only=(), roster=None):
     """By student what was `Found`, and a sentence about what lies beside their folders, or "".
 
-    `only` has the ids of those who are looked for, everybody if it is empty. A `NetlabError` where
-    nobody has a notebook of the set.
+    `only` has the ids of those who are looked for, everybody if it is empty; `roster` is the
+    class's. A `NetlabError` where nobody has a notebook of the set.
     """
     submitted = Path(submitted)
-    students, loose = class_folder.students(submitted, assignment.name, only)
-    there = {one: found.look(submitted / one, assignment) for one in students}
+    students, loose = class_folder.students(submitted, assignment.name, only, roster)
+    there = {}
+    for one, folders in students.items():
+        first, *more = (submitted / folder for folder in folders)
+        there[one] = found.look(first, assignment, *more)
     if not (only or any(one.path for one in there.values())):
         raise class_folder.no_notebook(submitted, assignment.name)
     several = class_folder.several(loose)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from netlab.course.handed_in import repair, submitted
 from netlab.course.handed_in.precheck import recognise
+from netlab.course.roster import MOODLES
 from netlab.course.texts import printable
 from netlab.engines import files
 from netlab.errors import NetlabError
@@ -32,7 +33,8 @@ class Found:
 @dataclass(frozen=True)
 class Candidate:
     path: Path
-    name: str  # below the student's folder
+    name: str  # below the student's folder, or the class's where there are several
+    folder: int  # of several, which one
     usual: bool  # is it where it should be?
     cells: int = 0  # of this set
     answered: int = 0  # of them, not as they were handed out
@@ -42,7 +44,8 @@ class Candidate:
     @property
     def order(self):
         """Sorts: first where it should be with an answer in it, then the one with most answers."""
-        return not (self.usual and self.answered), -self.answered, not self.usual, self.name
+        by_answers = not (self.usual and self.answered), -self.answered, not self.usual
+        return *by_answers, self.folder, self.name
 
 
 def is_systems(name):
@@ -50,26 +53,31 @@ def is_systems(name):
     return name.startswith(".") or name.casefold() in SYSTEMS
 
 
-def look(folder, assignment):
+def look(folder, assignment, *more):
     """The `Found` notebook of a set in a student's folder: ``ps1/ps1.ipynb``, where that is of this
     set and has an answer in it; else the one with most answers, of all that have the set's cells.
+    So it is with `more` folders, of a group, too; of equal notebooks that in the first counts.
     """
-    name = assignment.name
-    usual = folder / name / f"{name}.ipynb"
-    notebooks, others = listed(folder)
-    there = os.path.lexists(usual)
-    if there and [*notebooks] in ([], [usual]):
-        return Found(usual)
+    name, folders = assignment.name, [folder, *more]
+    base = folder.parent if more else folder  # below it, files have their names
+    usual = [one / usual_name(one, name) for one in folders]
+    lists = [listed(one) for one in folders]
+    notebooks = [path for some, _ in lists for path in some]
+    others = [below(path, base) for _, some in lists for path in some]
+    there = [path for path in usual if os.path.lexists(path)]
+    if len(there) == 1 and notebooks in ([], there):
+        return Found(there[0])
     notebooks = sorted(
-        dict.fromkeys([usual] * there + notebooks),
-        key=lambda one: (one != usual, name.casefold() not in one.name.casefold()),
+        dict.fromkeys([*there, *notebooks]),
+        key=lambda one: (one not in usual, name.casefold() not in one.name.casefold()),
     )
-    looked = [candidate(one, folder, assignment, usual) for one in notebooks[:MOST_NOTEBOOKS]]
+    begin = notebooks[:MOST_NOTEBOOKS]
+    looked = [candidate(one, base, folders, assignment, usual) for one in begin]
     good = sorted((one for one in looked if one.cells), key=lambda one: one.order)
     if not good and there:
-        return Found(usual)
+        return Found(there[0])
     if not good:
-        unread = [below(one, folder) for one in notebooks[MOST_NOTEBOOKS:]]
+        unread = [below(one, base) for one in notebooks[MOST_NOTEBOOKS:]]
         return Found(None, nothing(name, looked, [*unread, *others]))
     first, *rest = good
     flags, findings = [], []
@@ -77,7 +85,7 @@ def look(folder, assignment):
         flags.append(FOUND_AS.format(first.name))
         findings.append(
             f"{first.name} was graded, as its cells are those of {name}; your course looks for"
-            f" {name}/{name}.ipynb"
+            f" {usual_name(folder, name)}"
         )
     rest = [one.name for one in rest if one.data != first.data]
     if rest:
@@ -89,8 +97,13 @@ def look(folder, assignment):
     return Found(first.path, "", tuple(flags), tuple(findings))
 
 
+def usual_name(folder, name):
+    """Where the notebook should be in a student's folder; Moodle's hold the files themselves."""
+    return f"{name}.ipynb" if MOODLES.search(folder.name) else f"{name}/{name}.ipynb"
+
+
 def listed(folder):
-    """The notebooks in a folder and below, and the names of all other files."""
+    """The notebooks in a folder and below, and all other files."""
     notebooks, others, seen = [], [], 0
     for place, folders, names in os.walk(folder):
         deep, seen = len(Path(place).relative_to(folder).parts), seen + 1
@@ -104,7 +117,7 @@ def listed(folder):
             if name.casefold().endswith(".ipynb"):
                 notebooks.append(path)
             else:
-                others.append(below(path, folder))
+                others.append(path)
     return notebooks, others
 
 
@@ -113,18 +126,19 @@ def below(path, folder):
     return printable(str(path.relative_to(folder)).replace(";", ","), LONGEST_NAMED)
 
 
-def candidate(path, folder, assignment, usual):
+def candidate(path, base, folders, assignment, usual):
     """A file as a `Candidate`; a file that cannot be read is one, too, and raises nothing."""
-    name, is_usual = below(path, folder), path == usual
+    name, is_usual = below(path, base), path in usual
+    at = next(at for at, folder in enumerate(folders) if path.is_relative_to(folder))
     try:
-        data = files.read_below(path, folder.parent)
+        data = files.read_below(path, folders[0].parent)
         with submitted.whatever_it_is():
             handed, metadata, _ = submitted.read(data)
             recognise(handed, metadata, assignment)
     except OSError as error:
-        return Candidate(path, name, is_usual, what=f"which cannot be read: {error.strerror}")
+        return Candidate(path, name, at, is_usual, what=f"which cannot be read: {error.strerror}")
     except NetlabError:
-        return Candidate(path, name, is_usual, what="which is no notebook that can be read")
+        return Candidate(path, name, at, is_usual, what="which is no notebook that can be read")
     expected = {cell.id: cell for cell in assignment.cells if cell.id}
     cells = submitted.by_id(handed)
     own, other = cells.keys() & expected.keys(), submitted.set_of(handed, metadata)
@@ -136,7 +150,7 @@ def candidate(path, folder, assignment, usual):
         for name, of in ((name, cells[name]) for name in answers)
     )
     what = "" if own else f"of {other}" if other else f"with no cell of {assignment.name}"
-    return Candidate(path, name, is_usual, len(own), answered, data, what)
+    return Candidate(path, name, at, is_usual, len(own), answered, data, what)
 
 
 def nothing(name, looked, others):
