@@ -83,7 +83,7 @@ def read(path, exercises):
 
 
 def lines(path):
-    """The table's first line, by exercise, and the others; spreadsheets may have written semicolons."""
+    """The first line of a table, by exercise, and the others; spreadsheets may write semicolons."""
     try:
         found = read_file(path).decode("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:

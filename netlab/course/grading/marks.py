@@ -98,7 +98,9 @@ class Marks(Description):
         " has given some"
     )
     reason: str = Field(description="where points were lost, in a sentence")
-    flags: list[str] = Field([], description="what a teacher should look at; docs/course.md has each")
+    flags: list[str] = Field(
+        [], description="what a teacher should look at; docs/course.md has each"
+    )
     notices: list[str] = Field([], description="what the student reads first")
     findings: list[str] = Field([], description="what was wrong with the notebook, and put right")
     named: str = Field("", description="the id that the notebook names")
@@ -213,7 +215,8 @@ def read_class(work, assignment=None) -> list[Marks]:
     try:
         found = [of_data(one) for one in json.loads(path.read_text(encoding="utf-8"))]
     except FileNotFoundError:
-        why = f"no marks in it: give what `netlab course grade {assignment or 'SET'}` left when it ended"
+        command = f"netlab course grade {assignment or 'SET'}"
+        why = f"no marks in it: give what `{command}` left when it ended"
         raise NetlabError(f"{work} has {why}") from None
     except (OSError, ValueError, TypeError, ArithmeticError, RecursionError):
         found = []

@@ -1,4 +1,4 @@
-"""Flags that the marks of a whole class show: whose numbers, file, name or code somebody else has."""
+"""Flags that the marks of a class show: whose numbers, file, name or code somebody else has."""
 
 from collections import defaultdict
 

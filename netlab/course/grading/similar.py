@@ -6,11 +6,12 @@ Honest answers to a short exercise are alike, too. So a pair is named where its 
 
 - long enough: `LEAST_TOKENS` in both,
 - alike: `LEAST_PERCENT` of its tokens are the same, in the same order,
-- more alike than is usual in this class: `ABOVE_USUAL` per cent more than the median of what each
-  one's nearest neighbour reaches. The solution is one of the class,
+- far more alike than is usual in this class. Usual is the median of what each one has in common
+  with the nearest other, the solution included: 80 %, say. This pair differs by no more than
+  `OF_USUAL` of the usual 20 %. Where `LEAST_PERCENT` is usual, nobody is named,
 - and not what the solution has: two who wrote that may never have met.
 
-Where most of a class has copied, that is what is usual, and nobody is named.
+Where most of a class has copied, copies are what is usual, and nobody is named either.
 """
 
 from collections import defaultdict
@@ -27,9 +28,10 @@ with needs_notebooks("course", "what makes and grades problem sets"):
     from pygments.token import Comment, Literal, Name, Number, String
     from rapidfuzz import fuzz, process
 
+LEXER = PythonLexer()
 LEAST_TOKENS = 60  # some six lines
 LEAST_PERCENT = 90
-ABOVE_USUAL = 15
+OF_USUAL = 1 / 4
 MOST_CHARACTERS, MOST_TOKENS = 20_000, 1_000  # of an exercise; what is longer is cut
 
 
@@ -73,7 +75,10 @@ def alike(codes, solution):
         everybody = [*(told[name] for name in names), tokens(model)]
         percent = process.cdist(everybody, everybody, scorer=fuzz.ratio)
         np.fill_diagonal(percent, 0)
-        least = max(LEAST_PERCENT, np.median(percent.max(axis=1)) + ABOVE_USUAL)
+        usual = np.median(percent.max(axis=1))
+        if usual >= LEAST_PERCENT:
+            continue
+        least = max(LEAST_PERCENT, 100 - OF_USUAL * (100 - usual))
         percent[percent[:, -1] >= LEAST_PERCENT] = 0  # who wrote what the solution has
         percent = np.minimum(percent, percent.T)[:-1, :-1]
         for name, row in zip(names, percent, strict=True):
@@ -93,7 +98,7 @@ def tokens(code):
     'x=max(x.flows.bps)/0'
     """
     found = []
-    for kind, text in PythonLexer().get_tokens(code[:MOST_CHARACTERS]):
+    for kind, text in LEXER.get_tokens(code[:MOST_CHARACTERS]):
         if kind in Comment or kind in String.Doc or not text.strip():
             continue
         if kind in Literal:

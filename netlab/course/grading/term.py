@@ -32,7 +32,7 @@ def table(sets: list[list[Marks]]) -> pd.DataFrame:
                 why = "mean the same; remove the marks/ID.json of one, and grade the class again"
                 raise NetlabError(f"{name}: the ids {two} {why}")
             names.setdefault(me, one.student)
-            points[me] = one.in_all if one.graded and not one.pending else float("nan")
+            points[me] = one.in_all if one.graded else float("nan")
         heading = f"{name}{OF}{in_set:g})"
         if name in [other.partition(OF)[0] for other in columns]:
             raise NetlabError(f"two folders have marks of {name}: name one of them")
@@ -63,7 +63,7 @@ def summary(sets, points) -> list[str]:
             line += f"; mean {mean:.4g} and median {median:.4g} of {of.rstrip(')')} points"
         lines.append(line)
         for wrong, answer, count, hints in hardest(everybody):
-            hint = f"; {hints[0][1]} times: {hints[0][0]}" if hints and hints[0][0] else ""
+            hint = f"; {hints[0][1]} of them: {hints[0][0]}" if hints and hints[0][0] else ""
             lines.append(f"  {answer}: {wrong} of {count} not right{hint}")
     return lines
 
