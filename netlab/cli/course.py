@@ -276,6 +276,39 @@ def export(
 
 
 @course_app.command()
+def statistics(
+    works: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="WORK...",
+            help="What `course grade` left, of each set.",
+            exists=True,
+            file_okay=False,
+        ),
+    ],
+    output: Annotated[Path, out(help="The table, a CSV file.")],
+    manual: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="As of `course export`; give it again for other sets.", exists=True, dir_okay=False
+        ),
+    ] = None,
+):
+    """Write a table of all sets, and say what each was like.
+
+    Each student has a row, with the points of each set, their sum, and its share of all points.
+    """
+    from netlab.course.grading import by_hand, term
+    from netlab.course.grading.marks import read_class
+    from netlab.course.grading.work import write_out
+
+    sets = by_hand.given_to_each(map(read_class, works), manual or ())
+    points = term.table(sets)
+    write_out(works[0], output, term.as_text(points))
+    say(*term.summary(sets, points), f"{len(points)} students' points: {output}")
+
+
+@course_app.command()
 def autograder(
     name: Name,
     output: Annotated[Path, out(help="The zip file.")],

@@ -73,6 +73,7 @@ def test_every_command_in_the_pages_exists():
     commands = set(re.findall(r"netlab course ([a-z]+)", pages))
     assert commands == {
         *("new", "release", "solution", "check", "grade", "export", "autograder", "demo"),
+        "statistics",
     }
     assert all(f" {command} " in help_text for command in commands)
     for command, options in re.findall(r"netlab course ([a-z]+)([^`\n#]*)", pages):

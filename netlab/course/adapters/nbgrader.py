@@ -17,7 +17,6 @@ from netlab.course.adapters import for_each
 from netlab.course.adapters.results import feedback, remarks
 from netlab.course.grading.work import place
 from netlab.course.handed_in import repair
-from netlab.course.handed_in.precheck import precheck
 from netlab.course.own_numbers import mark_of, secret
 from netlab.course.sets import regions, source
 from netlab.course.texts import as_code
@@ -75,7 +74,7 @@ def write_one(gradebook, assignment, work, output, marks):
         )
     folder = output / PLACE.format(stage="autograded", student=student, name=name)
     handed_in = output / PLACE.format(stage="submitted", student=student, name=name)
-    cells = repaired(place(work, "handed-in", marks.file), assignment)
+    cells = repair.cells_of(place(work, "handed-in", marks.file), assignment)
     notebook = autograded(assignment, cells, marks)
     files.write(folder / f"{name}.ipynb", source.text(notebook), "--output")
     kept = {file: collected(handed_in / file, output / "submitted") for file in KEPT}
@@ -128,14 +127,6 @@ def timestamp(text):
         return parse_utc(text.decode().strip() or None)
     except (ValueError, OverflowError):
         return None
-
-
-def repaired(path, assignment):
-    """The cells of a submission as they were graded; or the source's empty ones."""
-    try:
-        return repair.repair(precheck(path.read_bytes(), assignment), assignment).cells
-    except (OSError, NetlabError):
-        return [repair.merged(cell, None) for cell in assignment.cells]
 
 
 def autograded(assignment, cells, marks):

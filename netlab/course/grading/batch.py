@@ -14,6 +14,7 @@ from netlab.course.grading import work as folders
 from netlab.course.grading.marks import CLASS, Marks
 from netlab.course.grading.neighbours import flagged
 from netlab.course.grading.runs import Runs
+from netlab.course.grading.similar import similar
 from netlab.course.grading.work import held
 from netlab.course.handed_in import class_folder
 from netlab.course.handed_in.collect import Collected, collect, digest_of, look
@@ -102,7 +103,8 @@ class Batch:
             self.kept_for = sorted((kept.keys() & found.keys()) - new.keys())
             unread -= {self.file_of(student) for student in new}
             everybody = [self.as_of_now(found[one], new.get(one)) for one in sorted(found)]
-            everybody = self.settled(flagged(everybody))
+            everybody = flagged(everybody, similar(everybody, self.work, self.assignment))
+            everybody = self.settled(everybody)
             others = [one.student for one in everybody if "other numbers" in one.flags]
             notes = [
                 beside,

@@ -17,7 +17,7 @@ def given(everybody, path):
 
     A `NetlabError` names the line of what cannot be somebody's points.
     """
-    exercises = {each.id for one in everybody for each in one.manual}
+    exercises = exercises_of(everybody)
     named, found = Counter(shown(one.student) for one in everybody), {}
     for number, row in enumerate(read(path, exercises), 2):
         student, where = row.get("student", "").strip(), f"--manual {path}, line {number}"
@@ -29,6 +29,24 @@ def given(everybody, path):
             raise NetlabError(f"{where}: student {printable(student)!r}: {why}; mend the table")
         found[student] = texts, where
     return [with_points(one, *found.get(shown(one.student), ({}, ""))) for one in everybody]
+
+
+def given_to_each(sets, paths):
+    """Lists of marks, one for each set, with the points in tables: each is of the set whose
+    exercises it has.
+    """
+    sets = [*sets]
+    for path in paths:
+        head, _ = lines(path)
+        at = [number for number, one in enumerate(sets) if exercises_of(one) & {*head}]
+        at = at[0] if at else 0  # where it is refused
+        sets[at] = given(sets[at], path)
+    return sets
+
+
+def exercises_of(everybody):
+    """The ids of the exercises that a person marks."""
+    return {each.id for one in everybody for each in one.manual}
 
 
 def with_points(marks, texts, where):
@@ -54,17 +72,22 @@ def points_of(text, one, where):
 
 
 def read(path, exercises):
-    """The lines of the table, by student and exercise; spreadsheets may have written semicolons."""
-    try:
-        lines = read_file(path).decode("utf-8-sig").splitlines()
-    except (OSError, ValueError) as error:
-        raise NetlabError(f"--manual {path} cannot be read: {error}") from None
-    comma = ";" if lines and ";" in lines[0] else ","
-    head, *rows = csv.reader(lines, delimiter=comma) if lines else [[]]
-    head = [heading.partition(OF)[0].strip() for heading in head]
+    """The lines of the table, by student and exercise."""
+    head, rows = lines(path)
     if "student" not in head or not exercises & {*head}:
         raise NetlabError(
             f"--manual {path}: no table with points of this set: fill in the one that `netlab"
             " course export --to table` writes"
         )
     return [dict(zip(head, row, strict=False)) for row in rows if row]
+
+
+def lines(path):
+    """The first line of a table, by exercise, and the others; spreadsheets may write semicolons."""
+    try:
+        found = read_file(path).decode("utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        raise NetlabError(f"--manual {path} cannot be read: {error}") from None
+    comma = ";" if found and ";" in found[0] else ","
+    head, *rows = csv.reader(found, delimiter=comma) if found else [[]]
+    return [heading.partition(OF)[0].strip() for heading in head], rows

@@ -225,18 +225,22 @@ def write_class(work, everybody):
     files.write(Path(work, CLASS), json.dumps([one.model_dump() for one in everybody]))
 
 
-def read_class(work, assignment) -> list[Marks]:
-    """The marks of the last grading of a problem set, in the order of the students' ids."""
+def read_class(work, assignment=None) -> list[Marks]:
+    """The marks of the last grading of a problem set (any, without a name), in the order of the
+    students' ids.
+    """
     path = Path(work, CLASS)
     try:
         found = [of_data(one) for one in json.loads(path.read_text(encoding="utf-8"))]
     except FileNotFoundError:
-        why = f"no marks in it: give what `netlab course grade {assignment}` left when it ended"
+        command = f"netlab course grade {assignment or 'SET'}"
+        why = f"no marks in it: give what `{command}` left when it ended"
         raise NetlabError(f"{work} has {why}") from None
     except (OSError, ValueError, TypeError, ArithmeticError, RecursionError):
         found = []
     if not found:
         raise NetlabError(f"{path} has no marks, or those of another version: {AGAIN}")
+    assignment = assignment or found[0].assignment
     if others := [one.assignment for one in found if one.assignment != assignment]:
         other = printable(others[0])
         raise NetlabError(f"{path}: marks of {other}, not of {assignment}; give its folder")

@@ -1,4 +1,4 @@
-"""Flags that the marks of a whole class show: whose numbers, file or name somebody else has."""
+"""Flags that the marks of a class show: whose numbers, file, name or code somebody else has."""
 
 from collections import defaultdict
 
@@ -11,9 +11,12 @@ SAME_ID = (
 )
 
 
-def flagged(everybody):
-    """The marks of a class, with flags and notices about other students."""
+def flagged(everybody, similar=None):
+    """The marks of a class, with flags and notices about other students; `similar` is what the
+    function of that name tells of their code.
+    """
     owners, twins, named_so = defaultdict(set), defaultdict(list), defaultdict(list)
+    similar = similar or {}
     for one in everybody:
         for place, answer in answers(one):
             owners[place, answer.right].add(one.student)
@@ -35,6 +38,9 @@ def flagged(everybody):
         if one.origin and one.points:
             twin = [other for other in twins[one.origin.digest] if other != me]
             flags += [f"same file as {printable(other)}" for other in twin[:1]]
+            for exercise, other, percent in similar.get(me, ()):
+                if other not in twin:
+                    flags.append(f"similar to {printable(other)}: {exercise}, {percent} %")
         notices = [*one.notices, *[SAME_ID] * len(same_id)]
         found.append(one.but(flags=[*one.flags, *flags], notices=notices))
     return found
