@@ -218,14 +218,15 @@ WRONG = {
         ("by counting: the share is known",
          {"contest": {"share = ": "share = my.streams / (my.streams + 1)  # "}}, {"contest": 2},
          {"share": "counting"}),
-        ("nothing omitted: forgot omit", {"contest": {", omit=5": ""}}, {"contest": 1.2 + 1},
-         {"contest": "omit"}),  # the share is near
-        # the names of the queues, and who has more
+        ("nothing omitted: forgot omit", {"contest": {", omit=5": ""}},
+         {"contest": (1.2, 1.2 + 1)}, {"contest": "omit"}),  # the share may be near
+        # the names of the queues, and who has more; a share may be near
         ("BBR first: the order of the traffic does not matter",
          {"bbr": {'"h2", congestion="reno"': '"h2", congestion="bbr"',
          '"h4", congestion="bbr"': '"h4", congestion="reno"',
          'columns=["reno", "bbr", "rtt_s"]': 'columns=["bbr", "reno", "rtt_s"]'}},
-         {"bbr": 0.6 + 0.6 + 0.5 + 1}, {"shallow": "congestion", "fig": "run first"}),
+         {"bbr": (0.6 + 0.6 + 0.5 + 1, 0.6 + 0.6 + 1 + 1)},
+         {"shallow": "congestion", "fig": "run first"}),
         ("per cent: shares are per cent, though the title says [1]",
          {"bbr": {"[[*run.flows": "[[*100 * run.flows"}}, {"bbr": 4.25}, {"shares": "per cent",
          "fig": "curve"}),  # the unit alone, in two of four columns
