@@ -60,7 +60,7 @@ class Rule(Description):
         example='{"hint" = "expression"}',
         says="a wrong answer that is likely, as an expression in the solution's names (for a"
         " function, a `lambda`): who gives it is told the hint, and keeps the points of the parts"
-        " that are right",
+        " that are right, which a number has none of: not even a quarter for its unit",
     )
     state: Expression | None = key(
         default=None,
