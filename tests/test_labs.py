@@ -45,7 +45,8 @@ LAB9 = [
     ("Figure 20", "s1", "sudo tc qdisc add dev s1-eth2 root handle 1: netem loss 1%", SILENT),
     ("Figure 21", "s1", RATE.format("s1-eth2"), SILENT),
     ("Figure 22", "h2", "iperf3 -s", SERVING),
-    ("Figure 23", "h1", "iperf3 -c 10.0.0.2", ONE, (7.0, 8.2), "fig23-received"),
+    # 7.5 of twelve seeds, with a standard deviation of 0.46
+    ("Figure 23", "h1", "iperf3 -c 10.0.0.2", ONE, (6.1, 8.9), "fig23-received"),
     ("4.1 Step 5", "h2", "^C", SERVER_ENDED),
     ("Figure 24", "h2", "iperf3 -s", SERVING),
     ("Figure 26", "h1", "iperf3 -c 10.0.0.2 -P 8", EIGHT, (9.5, 9.58), "fig26-sum-received"),
