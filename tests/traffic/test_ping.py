@@ -49,5 +49,7 @@ def test_a_ping_that_asked_nobody_is_still_a_failure():
         nl.run(
             nl.wan("100mbit"),
             nl.Shell("h1", "ip link set h1-eth0 down"),
-            nl.Ping("h1", "h2", count=1, start=1),
+            nl.Ping("h1", "h2", count=1),
+            stagger="500ms",
+            seed=2,  # with which the ping begins later
         )
