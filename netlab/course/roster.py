@@ -269,4 +269,4 @@ def moment(text) -> datetime:
             return datetime.fromisoformat(plain)
     except ValueError:
         pass
-    raise SpecificationError(f"{printable(text)!r} is no time that is known: {WRITE_TIME}")
+    raise SpecificationError(f"{printable(text)!r} is not a time netlab can read: {WRITE_TIME}")

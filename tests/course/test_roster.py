@@ -116,7 +116,7 @@ def test_what_is_no_text_is_refused(data, tmp_path):
     ("options", "words"),
     [
         ({"late": "10%"}, "--late 10% counts from .* give --due"),
-        ({"due": "2027-03-01"}, "--due 2027-03-01: '2027-03-01' is no time"),
+        ({"due": "2027-03-01"}, "--due 2027-03-01: '2027-03-01' is not a time"),
         ({"due": "2027-03-01 23:59", "late": "10"}, "--late"),
         ({"due": "2027-03-01 23:59", "late": "110%"}, "--late"),
         ({"due": "2027-03-01 23:59"}, "ada handed in at .*does not say in which time zone"),

@@ -204,7 +204,7 @@ def pending(student, assignment, why, evidence="") -> Marks:
 def of_data(data) -> Marks:
     """Marks of JSON's plain data; a `ValueError` where they are damaged or of another version."""
     if not isinstance(data, dict) or data.get("version") != VERSION:
-        raise ValueError("these are no marks of this version")
+        raise ValueError("not marks of this version")
     return Marks(**data)
 
 
