@@ -13,13 +13,12 @@ from pathlib import Path
 
 from netlab import units
 from netlab.course import ids
+from netlab.course.kept import Kept
 from netlab.course.texts import printable
 from netlab.description import Description, Fraction
-from netlab.engines import files
 from netlab.errors import NetlabError, SpecificationError
 from netlab.readers._common import read_file
 
-ROSTER = "roster.json"  # in the folder that grading leaves
 MAILS = ("email address", "e-mail address", "e-mail", "email")
 COLUMNS = {  # the headings of each field; the first that is there counts
     "id": ("id", "student", "student id", "username", *MAILS),
@@ -42,11 +41,13 @@ class Member(Description):
     number: str = ""  # Moodle's, which is in the names of its folders
 
 
-class Roster(Description):
+class Roster(Kept):
     """A class, and its rule for late work: of the points, the share `late` is lost for each day
     that began after `due`.
     """
 
+    file = "roster.json"
+    options = "--roster (with --due and --late)"
     members: tuple[Member, ...] = ()
     due: datetime | None = None
     late: Fraction = "0%"
@@ -76,6 +77,10 @@ class Roster(Description):
         """The members of a student's group; [] for who has none."""
         member = self.member(student)
         return self.groups[ids.compared(member.group)] if member and member.group else []
+
+    def ids_of_group(self, student):
+        """The ids of these members."""
+        return [one.id for one in self.group_of(student)]
 
     def submissions(self, folders):
         """By student the names of the folders with what is graded as that student's: a group's
@@ -129,7 +134,7 @@ class Roster(Description):
 
 def of_options(work, file=None, due=None, late=None) -> Roster:
     """The roster of a grading: what is not given is as it was last time, in the folder `work`."""
-    roster = kept(work)
+    roster = Roster.kept(work)
     if file:
         roster = roster.but(members=tuple(read(file)))
     for name, text, read_as in (("due", due, moment), ("late", late, units.tc_text)):
@@ -141,26 +146,10 @@ def of_options(work, file=None, due=None, late=None) -> Roster:
         raise NetlabError(f"--late {late} counts from when the set is due: give --due, too")
     if roster.due and not [roster.at(one) for one in roster.members if one.handed_in]:
         heading = " or ".join(map(repr, COLUMNS["handed_in"]))
-        raise NetlabError(f"--due: nobody's date is known: give --roster a column {heading}")
+        raise NetlabError(
+            f"--due: the roster says of no student when the work came: add a column {heading}"
+        )
     return roster
-
-
-def kept(work) -> Roster:
-    """The roster of the last grading in a folder; one of nobody where there was none."""
-    path = Path(work, ROSTER)
-    try:
-        return Roster.model_validate_json(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return Roster()
-    except (OSError, ValueError) as error:
-        why = "remove it, and give --roster (with --due and --late) again"
-        raise NetlabError(f"{path} is damaged: {why}") from error
-
-
-def keep(work, roster):
-    """Keep a roster in a folder, for the next grading."""
-    if roster != Roster():
-        files.write(Path(work, ROSTER), roster.model_dump_json(indent=1) + "\n")
 
 
 @dataclass(frozen=True)
@@ -184,8 +173,8 @@ class Sheet:
         if places["id"] is None:
             names, there = ", ".join(COLUMNS["id"]), ", ".join(map(printable, self.head))
             raise NetlabError(
-                f"{self.where}: no column with ids; call one of its columns `id` (known are"
-                f" {names}). It has {there}"
+                f"{self.where}: no column with ids; call one of its columns `id` (allowed"
+                f" are {names}). It has {there}"
             )
         mails = heading_of(self.head[places["id"]]) in MAILS
         places = {field: at for field, at in places.items() if at is not None}
@@ -269,4 +258,4 @@ def moment(text) -> datetime:
             return datetime.fromisoformat(plain)
     except ValueError:
         pass
-    raise SpecificationError(f"{printable(text)!r} is not a time netlab can read: {WRITE_TIME}")
+    raise SpecificationError(f"{printable(text)!r} cannot be read as a time: {WRITE_TIME}")

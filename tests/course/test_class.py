@@ -13,8 +13,9 @@ from netlab.course import adapters, invented
 from netlab.course.answers.forms import form
 from netlab.course.grading import marks as records
 from netlab.course.grading import run, solution, worker
-from netlab.course.grading.batch import LEFT_NONE, NOTHING_NEW, OLD, UNREAD, Batch
+from netlab.course.grading.batch import LEFT_NONE, NOTHING_NEW, UNREAD, Batch
 from netlab.course.grading.executed import Executed
+from netlab.course.grading.marks import OLD
 from netlab.course.grading.work import filed, held
 from netlab.course.handed_in import found
 from netlab.course.invented import grade_id

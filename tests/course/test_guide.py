@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from netlab.cli.commands import app
 from netlab.course.adapters import FORMATS
-from netlab.course.grading import marks
-from netlab.course.grading.batch import NOTHING_NEW, OLD
+from netlab.course.grading import marks, report
+from netlab.course.grading.batch import NOTHING_NEW
 from netlab.course.grading.by_roster import LATE, NO_DATE, STRANGER
 from netlab.course.handed_in import found
 from netlab.course.sets import source
@@ -50,7 +50,7 @@ def test_every_flag_of_the_grader_is_explained_and_no_other():
     flags = set(re.findall(r'Finding\(\s*"(.+?)"', text)) - ONLY_CHECKED
     flags |= set(re.findall(r'flags \+= \["(.+?)"\]', text))
     flags |= set(re.findall(r'without_marks\([^)]*?assignment, "(.+?)"', text))
-    flags |= {found.FOUND_AS.format("FILE"), found.ALSO.format("FILE"), NOTHING_NEW, OLD}
+    flags |= {found.FOUND_AS.format("FILE"), found.ALSO.format("FILE"), NOTHING_NEW, marks.OLD}
     flags |= {LATE.format("N days"), NO_DATE, STRANGER}
     (table,) = re.findall(r"^\| flag \| .*\n\|---.*\n((?:\|.*\n)+)", GUIDE, re.M)
     named = re.findall(r"^\| `(.+?)` \|", table, re.M)
@@ -62,9 +62,10 @@ def test_every_flag_of_the_grader_is_explained_and_no_other():
 
 
 def test_the_tables_of_keys_are_those_of_the_models():
-    """`print(specification.reference())` and `print(marks.reference())` write them."""
+    """`print(report.reference())` writes one, and so of `marks` and `specification`."""
     assert reference() in SETS
     assert marks.reference() in SETS
+    assert report.reference() in SETS
 
 
 def test_every_command_in_the_pages_exists():

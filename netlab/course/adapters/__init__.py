@@ -6,6 +6,8 @@ from netlab.course.texts import printable
 from netlab.errors import NetlabError
 
 FORMATS = ("nbgrader", "gradescope", "moodle", "table")
+OLD_MARKS = "{} students' marks are of before a change of the set or of netlab: grade all that they handed in"
+CHANGED = "{0} was changed since these marks were made: `netlab course grade {0}` makes them anew"
 
 
 def export(
@@ -22,13 +24,17 @@ def export(
         raise NetlabError(f"to {to!r}: allowed are {', '.join(FORMATS)}")
     from netlab.course.adapters import results  # `netlab` alone needs no locks
     from netlab.course.grading import by_hand
-    from netlab.course.grading.marks import read_class
-    from netlab.course.grading.work import PARTS
+    from netlab.course.grading.marks import OLD, read_class
+    from netlab.course.grading.work import PARTS, has_changed
 
     work, output, marks = Path(work), Path(output), read_class(work, assignment)
     files = {path.stem for path in Path(work, PARTS[0]).glob("*.json")}
     if left_out := len(files - {one.file for one in marks}):
         say(f"{left_out} students' marks in {work} are of earlier gradings, and are left out")
+    if has_changed(assignment, work, course):
+        say(CHANGED.format(assignment))
+    elif old := sum(OLD in one.flags for one in marks):
+        say(OLD_MARKS.format(old))
     marks = by_hand.given(marks, manual) if manual else marks
     try:
         if to == "nbgrader":

@@ -5,6 +5,7 @@ name other students, go to instructors only.
 import json
 import re
 
+from netlab.course.grading import report
 from netlab.course.grading.by_hand import OF
 from netlab.course.grading.work import write_out
 from netlab.course.texts import as_csv, printable
@@ -84,16 +85,16 @@ def table(marks):
     """A row for each student, a column for each exercise; first the names of the columns.
 
     Those of answers in words are for a person to fill in, and `by_hand` reads them; once there are
-    such points, or somebody is late, there is a column with what counts in all, too.
+    such points, or somebody is late, there are columns with what counts in all, too.
     """
     columns = {each.id: each.max_points for one in marks for each in one.exercises}
     columns |= {each.id: each.max_points for one in marks for each in one.manual}
     names = [f"{name}{OF}{points:g})" for name, points in columns.items()]
-    in_all = ["in all"] * any(one.by_hand is not None or one.late for one in marks)
+    in_all, what_counts = report.in_all(marks)
     yield ["student", "points", "max_points", *names, *in_all, "flags", "reason"]
     for one in marks:
         points = {each.id: each.points for each in (*one.exercises, *one.manual)}
         row = ["" if points.get(name) is None else points[name] for name in columns]
-        row += [one.in_all] * len(in_all)
+        row += what_counts(one)
         head = [one.student, one.points, one.max_points]
         yield [*head, *row, "; ".join(one.flags), one.reason]

@@ -8,16 +8,18 @@ import json
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
-from netlab.course import roster as rosters
-from netlab.course.grading import by_roster, cluster, marks, worker
+from netlab.course import ids
+from netlab.course.grading import by_roster, changes, cluster, marks, worker
 from netlab.course.grading import work as folders
-from netlab.course.grading.marks import CLASS, Marks
+from netlab.course.grading.by_hand import ByHand
+from netlab.course.grading.marks import OLD, Marks
 from netlab.course.grading.neighbours import flagged
 from netlab.course.grading.runs import Runs
 from netlab.course.grading.similar import similar
 from netlab.course.grading.work import held
 from netlab.course.handed_in import class_folder
 from netlab.course.handed_in.collect import Collected, collect, digest_of, look
+from netlab.course.roster import Roster
 from netlab.course.sets import source
 from netlab.engines import files
 from netlab.engines.guest import host_checks
@@ -28,7 +30,6 @@ from netlab.running.progress import line, shown
 CHUNK = 20  # students whose solutions are worked out in one jail
 GUESTS = 3  # at most, of a notebook: its jail, an experiment, and a jail of its algorithm
 NOTHING_NEW = "nothing new handed in"  # of who has marks already, and no notebook in this folder
-OLD = "graded before a change"
 OTHER_NUMBERS = (
     "other numbers: {}: their notebooks were handed out with other ranges than the set has now, by"
     " which they were graded. To grade them as handed out, put the old ranges back into the set"
@@ -41,7 +42,7 @@ UNREAD = (
 )
 UNSOLVED = "the solution could not be worked out for any student"
 MEND = "Mend the set, or see with `netlab doctor` whether engines work here"
-ROSTER_AGAIN = "by the roster of last time, {}/roster.json: remove it to grade without one"
+ROSTER_AGAIN = "by the roster of last time, kept in {}: remove that file to grade without one"
 NOT_SOLVED = "it was not worked out"
 TRIES = 2  # of a process that failed: perhaps it was this machine's fault
 
@@ -54,7 +55,8 @@ class Batch:
     for each core, as far as memory allows, if not given. `scheduler` is the address of a Dask
     cluster's, whose workers grade. `only` has the ids of those who are graded, everybody if it is
     empty. Who has marks in `work` and is not graded keeps them. `roster` is the class's
-    (`netlab.course.roster`); that of the last grading in `work`, if not given.
+    (`netlab.course.roster`); that of the last grading in `work`, if not given. `manual` is a table
+    with points by hand (`netlab.course.grading.by_hand`), beside those of earlier gradings.
 
     Attributes
     ----------
@@ -67,14 +69,27 @@ class Batch:
     kept_for = notes = ()
 
     def __init__(
-        self, path, submitted, work, secret=None, jobs=None, scheduler=None, only=(), roster=None
+        self,
+        path,
+        submitted,
+        work,
+        secret=None,
+        jobs=None,
+        scheduler=None,
+        only=(),
+        roster=None,
+        manual=None,
     ):
-        self.roster, self.again = roster or rosters.kept(work), roster is None
+        self.roster, self.again = roster or Roster.kept(work), roster is None
+        self.by_hand, self.manual = ByHand.kept(work), manual
         self.path, self.submitted, self.work = Path(path).absolute(), Path(submitted), Path(work)
-        self.assignment, self.secret, self.only = source.read(self.path), secret, only
+        self.assignment, self.source = source.read(self.path), self.path.read_bytes()
+        self.secret, self.only = secret, only
+        # by this copy all are graded, whatever becomes of the set meanwhile
+        self.copy = folders.place_of_set(self.work, self.assignment.name)
         self.files = {}  # by student, the name of the files
         here = cluster.identity()  # it makes what jails have, once, and not in each process
-        self.key = identity(self.path.read_bytes(), secret, *here)
+        self.key = identity(self.source, secret, *here)
         if scheduler:
             self.workers = cluster.Cluster(scheduler, here)
             self.jobs = jobs or self.workers.at_once
@@ -92,10 +107,13 @@ class Batch:
         """
         there, beside = look(self.submitted, self.assignment, self.only, self.roster)
         with held(self.work):
-            rosters.keep(self.work, self.roster)
             kept, unread = self.kept()
+            self.by_hand = self.points_by_hand([*there | kept])
+            for one in (self.roster, self.by_hand):
+                one.keep(self.work)
+            files.write(self.copy, self.source)
             self.files |= folders.file_names({*there} - {*kept}, self.files.values())
-            (self.work / CLASS).unlink(missing_ok=True)  # until the end there is no export
+            before = changes.put_aside(self.work, self.assignment)  # until the end, no export
             new = {student: self.collect(student, one) for student, one in there.items()}
             todo = [one for one in new if not is_done(kept.get(one), new[one])]
             found = kept | self.graded({student: new[student] for student in todo})
@@ -104,17 +122,28 @@ class Batch:
             unread -= {self.file_of(student) for student in new}
             everybody = [self.as_of_now(found[one], new.get(one)) for one in sorted(found)]
             everybody = flagged(everybody, similar(everybody, self.work, self.assignment))
-            everybody = self.settled(everybody)
+            everybody, by_hand = self.by_hand.given_to(self.settled(everybody), self.work)
             others = [one.student for one in everybody if "other numbers" in one.flags]
             notes = [
                 beside,
                 UNREAD.format(len(unread)) * bool(unread),
                 OTHER_NUMBERS.format(class_folder.several(others)) * bool(others),
-                ROSTER_AGAIN.format(self.work) * bool(self.again and self.roster.members),
+                ROSTER_AGAIN.format(self.work / Roster.file)
+                * bool(self.again and self.roster.members),
+                *by_hand,
+                *changes.told(self.work, before, everybody),
             ]
             self.notes = [*filter(None, notes)]
             marks.write_class(self.work, everybody)
+            changes.forget(self.work)
         return everybody
+
+    def points_by_hand(self, students):
+        """The points by hand that are kept, with those of the table, if there is one."""
+        there = {*map(ids.compared, students)}
+        students += [one.id for one in self.roster.members if ids.compared(one.id) not in there]
+        most = {one.id: one.points for one in self.assignment.exercises if one.manual}
+        return self.by_hand.and_table(self.manual, most, students, self.roster.ids_of_group)
 
     def settled(self, everybody):
         """The marks of all in the roster, each with files of its own."""
@@ -235,7 +264,7 @@ class Batch:
         for_whom = job.get("students", [job.get("student")])
         names = {"files": {one: self.file_of(one) for one in for_whom}}
         job = (
-            {"key": self.key, "source": str(self.path), "secret": self.secret} | names | where | job
+            {"key": self.key, "source": str(self.copy), "secret": self.secret} | names | where | job
         )
         said = self.workers.work_on(job, times)
         if self.workers.stopped:

@@ -8,19 +8,26 @@ LATE, NO_DATE, STRANGER = "late: {}", "no date", "not in the roster"  # flags
 ABSENT = "nothing was handed in under this id, which is in the roster"
 IS_LATE = "Handed in {when}, due {due}: {days} late, for which {lost:.10g} % of the points are lost"
 GROUP = (
-    "These are the marks of your group, {members}. It is graded with the numbers of the one who is"
-    ' first in the course\'s roster: write student = "{first}" in the first cell'
+    "These are the marks of your group, {members}, graded with the numbers of {whose}. Any of you"
+    ' may hand in; write student = "{first}" in the first cell'
 )
 
 
 def without_members(found, roster):
-    """Marks by student, without those of a member of a group that is there under its first."""
+    """Marks by student, of a group those of one alone: of its first in the roster, or, where that
+    one has none (since the roster is new, or has another order), of the next who has.
+    """
+    places = {ids.compared(one.id): at for at, one in enumerate(roster.members)}
+    counts = {}  # by group, whose marks
+    for student in sorted(
+        found, key=lambda one: (found[one].origin is None, places.get(ids.compared(one), 0))
+    ):
+        if group := roster.group_of(student):
+            counts.setdefault(group[0].id, student)
     return {
         student: one
         for student, one in found.items()
-        if not (group := roster.group_of(student))
-        or group[0].id == student
-        or group[0].id not in found
+        if not (group := roster.group_of(student)) or counts[group[0].id] == student
     }
 
 
@@ -61,10 +68,14 @@ def written(when):
 
 def shared(one, roster):
     """The marks of each member of a group, or a student's own."""
-    group = roster.group_of(one.student)
-    if len(group) < 2 or group[0].id != one.student:
+    me = ids.compared(one.student)
+    group = [
+        one.student if ids.compared(each) == me else each
+        for each in roster.ids_of_group(one.student)
+    ]
+    if len(group) < 2:
         return [one]
-    members = ", ".join(printable(each.id) for each in group)
-    notice = GROUP.format(members=members, first=printable(one.student))
-    one = one.but(notices=[notice, *one.notices])
-    return [one, *(one.but(student=each.id) for each in group[1:])]
+    members, first = ", ".join(map(printable, group)), printable(group[0])
+    notice = GROUP.format(members=members, whose=printable(one.student), first=first)
+    one = one.but(notices=[notice, *one.notices], group=group)
+    return [one.but(student=each) for each in group]

@@ -23,7 +23,8 @@ LONGEST_EVIDENCE = 20_000  # characters
 OTHER_ID = (
     'Your notebook has student = "{other}" in its first cell, and you are graded as {student}: the'
     " numbers are others. What your notebook computes was computed again with yours; numbers that"
-    " you typed in are wrong for that reason. Tell your teacher, and write your id there next time."
+    ' you typed in are wrong for that reason. Tell your teacher, and write "{student}" there next'
+    " time."
 )
 MOST_NAMES = 6  # of answers, in a sentence
 SIGNIFICANT = 9  # digits, for the question whether two answers are the same

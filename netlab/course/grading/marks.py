@@ -20,6 +20,7 @@ from netlab.errors import NetlabError
 
 VERSION = 1
 CLASS = "class.json"  # all marks of the last grading, in the folder that it leaves
+OLD = "graded before a change"  # a flag
 LONGEST_TEXT = 20_000  # characters of an answer in words
 PENDING = (
     "Your marks are pending: the grader could not finish, which is no fault of yours. These are no"
@@ -103,8 +104,8 @@ class Marks(Description):
         " fingerprints, by which a neighbour's numbers are found"
     )
     manual: list[TextMarks] = Field(
-        description="the answers in words: `id`, `max_points`, `text`, and `points` once a person"
-        " has given some"
+        description="the answers in words: `id`, `max_points`, `text`, and in `class.json`"
+        " `points`, once a person has given some"
     )
     reason: str = Field(description="where points were lost, in a sentence")
     flags: list[str] = Field(
@@ -123,6 +124,9 @@ class Marks(Description):
     )
     late: Late | None = unless_given(
         description="of late work `handed_in`, `due`, `days`, and `lost`, the share of the points"
+    )
+    group: list[str] = unless_given(
+        [], description="in `class.json`, of who works together the ids of all"
     )
 
     @property
@@ -149,6 +153,11 @@ class Marks(Description):
     def in_all(self) -> float:
         """What counts: all points, less what is lost by being late."""
         return round(self.earned * (1 - (self.late.lost if self.late else 0)), 6)
+
+    @property
+    def max_in_all(self) -> float:
+        """All points of the set, whether or not a person has given those for answers in words."""
+        return self.max_points + self.max_by_hand
 
     @property
     def earned(self) -> float:
@@ -225,11 +234,11 @@ def write_class(work, everybody):
     files.write(Path(work, CLASS), json.dumps([one.model_dump() for one in everybody]))
 
 
-def read_class(work, assignment=None) -> list[Marks]:
+def read_class(work, assignment=None, file=CLASS) -> list[Marks]:
     """The marks of the last grading of a problem set (any, without a name), in the order of the
     students' ids.
     """
-    path = Path(work, CLASS)
+    path = Path(work, file)
     try:
         found = [of_data(one) for one in json.loads(path.read_text(encoding="utf-8"))]
     except FileNotFoundError:

@@ -15,7 +15,18 @@ from netlab.course.texts import as_csv, printable
 from netlab.engines import files
 from netlab.errors import needs_notebooks
 
-COLUMNS = ("student", "assignment", "points", "max_points", "flags", "reason")
+COLUMNS = {  # of the table
+    "student": "the id",
+    "assignment": "the problem set",
+    "points": "of the exercises that the computer marks, whenever the work came",
+    "max_points": "the most that these can be",
+    "flags": "what a teacher should look at; docs/course.md has each",
+    "reason": "where points were lost, in a sentence",
+}
+IN_ALL = {  # and these, once somebody is late, or has points by hand
+    "in all": "what counts: `points` and those by hand, less what is lost by being late",
+    "max in all": "all points of the set, those for answers in words, too, given or not",
+}
 WORDS = {"right": "right", "close": "close", "wrong": "not right", "nothing": "no answer"}
 HERE = Path(__file__).parent
 BINS, MOST_HINTS = 10, 3
@@ -23,14 +34,29 @@ MANY_DIGITS = re.compile(r"\d(?:[\d.,_]| (?=\d{3}\b))*\d(e[+-]?\d+)?")  # also 2
 
 
 def table(everybody):
-    """The class as CSV, one row for each student; where somebody is late, with what counts, too."""
-    late = any(one.late for one in everybody)
-    rows = (
-        [one.student, one.assignment, one.points, one.max_points, "; ".join(one.flags), one.reason]
-        + [one.in_all] * late
-        for one in everybody
-    )
-    return as_csv([[*COLUMNS, *["in all"] * late], *rows])
+    """The class as CSV, one row for each student."""
+    names, what_counts = in_all(everybody)
+    rows = []
+    for one in everybody:
+        points = one.points, one.max_points
+        words = "; ".join(one.flags), one.reason
+        rows.append([one.student, one.assignment, *points, *words, *what_counts(one)])
+    return as_csv([[*COLUMNS, *names], *rows])
+
+
+def in_all(everybody):
+    """The columns of a table that `IN_ALL` has, and a function: their numbers in a student's row;
+    none where what counts are `points`.
+    """
+    if not any(one.late or one.by_hand is not None for one in everybody):
+        return [], lambda one: []
+    return [*IN_ALL], lambda one: [one.in_all, one.max_in_all]
+
+
+def reference():
+    """The columns of the table, as a table in Markdown."""
+    rows = [f"| `{name}` | {text} |" for name, text in (COLUMNS | IN_ALL).items()]
+    return "\n".join(["| column | what it says |", "|---|---|", *rows])
 
 
 def report(everybody, folder, assignment=None):
@@ -68,22 +94,26 @@ def report(everybody, folder, assignment=None):
     pages.sort(key=lambda page: not page[0].flags)
     values = {"title": f"{name}: all marks" if name else "no marks", "found": found(everybody)}
     values["by_hand"] = any(one.by_hand is not None for one in everybody)
-    values["in_all"] = values["by_hand"] or any(one.late for one in everybody)
+    values["in_all"] = bool(in_all(everybody)[0])
     write("class.html", "class.html", students=pages, texts=texts, **values, **ours)
     return folder / "class.html"
 
 
 def in_words(everybody):
-    """By exercise: the most points, and of each answer in words the student, the text, the points
-    and who has the same; those that are empty come last.
+    """By exercise: the most points, and of each answer in words whose it is, the text, the points
+    and who has the same; those that are empty come last. A group's is there once.
     """
-    exercises, first = {}, {}
+    exercises, first, there = {}, {}, set()
     for one in everybody:
+        if one.student in there:
+            continue
+        there |= {*one.group}
+        whose = ", ".join(one.group or [one.student])
         for each in one.manual:
             answers = exercises.setdefault(each.id, (each.max_points, []))[1]
             same = each.id, " ".join(each.text.split())
-            twin = first.setdefault(same, one.student) if same[1] else one.student
-            answers.append((one.student, each, twin if twin != one.student else ""))
+            twin = first.setdefault(same, whose) if same[1] else whose
+            answers.append((whose, each, twin if twin != whose else ""))
     for _, answers in exercises.values():
         answers.sort(key=lambda answer: not answer[1].text)
     return exercises

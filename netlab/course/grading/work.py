@@ -1,6 +1,7 @@
 """The folder that grading leaves: marks/, reference/, handed-in/, feedback/, texts/, runs/,
-class.html, class.json with all marks of the last grading, roster.json with the class and its rule
-for late work, and written.txt, which knows the files that were made of them elsewhere.
+class.html, class.json with all marks of the last grading, changes.csv with whose marks it changed,
+roster.json with the class and its rule for late work, by-hand.json with a person's points, and
+written.txt, which knows the files that were made of them elsewhere. reference/ has the set, too.
 """
 
 import contextlib
@@ -11,15 +12,19 @@ import os
 from pathlib import Path
 from urllib.parse import quote
 
+from netlab.course.grading.by_hand import ByHand
+from netlab.course.grading.changes import BEFORE, CHANGES
 from netlab.course.grading.marks import CLASS
 from netlab.course.grading.marks import read as read_marks
 from netlab.course.handed_in.class_folder import PARTS
-from netlab.course.roster import ROSTER
+from netlab.course.roster import Roster
+from netlab.course.sets import source
 from netlab.engines import files
 from netlab.errors import NetlabError
 
 WRITTEN = "written.txt"  # the SHA-256 of each file that `write_out` wrote
-OTHERS = ("feedback", "texts", "runs", "class.html", CLASS, ROSTER, WRITTEN)
+KEPT = Roster.file, ByHand.file  # what options said
+OTHERS = ("feedback", "texts", "runs", "class.html", CLASS, BEFORE, CHANGES, *KEPT, WRITTEN)
 LONGEST_NAME = 150  # characters of a file's, where it is that of a student
 
 
@@ -61,6 +66,20 @@ def is_free(path):
 def place(work, what, file):
     """Where something of a student's, whose files have this name, is kept in this folder."""
     return Path(work, what, f"{file}.{'ipynb' if what == 'handed-in' else 'json'}")
+
+
+def has_changed(assignment, work, course=None):
+    """Is a set's source another than when the class was graded? Not, where one is missing."""
+    try:
+        graded = place_of_set(work, assignment).read_bytes()
+        return source.find(assignment, course).read_bytes() != graded
+    except (OSError, NetlabError):
+        return False
+
+
+def place_of_set(work, assignment):
+    """Where the set is kept by which the class was graded."""
+    return Path(work, "reference", f"{assignment}.ipynb")
 
 
 def read(path):
