@@ -52,7 +52,15 @@ def grade(
             help="Grade this student; give it again for others. All who have marks keep them.",
         ),
     ] = None,
-    manual: Manual = None,
+    manual: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table of `course export --to table`, with points for answers in words filled"
+            " in. They are kept for the next time; an empty place changes nothing.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
     roster: Annotated[
         Path | None,
         typer.Option(

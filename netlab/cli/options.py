@@ -27,7 +27,8 @@ Secret = Annotated[
 Manual = Annotated[
     Path | None,
     typer.Option(
-        help="A table of `course export --to table`, with points for answers in words filled in.",
+        help="A table of `course export --to table`, with points for answers in words filled in,"
+        " beside those that `course grade` has kept.",
         exists=True,
         dir_okay=False,
     ),

@@ -79,13 +79,15 @@ def batch(tmp_path, monkeypatch):
     monkeypatch.setattr(distributed, "Client", Client)
     monkeypatch.setattr(worker, "workers", Copies)
     path = small.write(tmp_path)
-    return Batch(path, tmp_path / "submitted", tmp_path / "work", scheduler="tcp://there:8786")
+    batch = Batch(path, tmp_path / "submitted", tmp_path / "work", scheduler="tcp://there:8786")
+    for name in ("handed-in", "reference", "marks"):
+        (batch.work / name).mkdir(parents=True)
+    batch.copy.write_bytes(batch.source)
+    return batch
 
 
 def test_files_travel_there_and_back(batch):
     assert batch.jobs == 4
-    for name in ("handed-in", "reference", "marks"):
-        (batch.work / name).mkdir(parents=True)
     assert batch.work_on(2, students=["ada", "Bob"]) == "status 1 in 2 times the limit"
     assert batch.place("reference", "Bob").read_text() == "answers of Bob"
     batch.place("handed-in", "ada").write_text("a notebook")

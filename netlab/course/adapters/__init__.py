@@ -6,7 +6,9 @@ from netlab.course.texts import printable
 from netlab.errors import NetlabError
 
 FORMATS = ("nbgrader", "gradescope", "moodle", "table")
-OLD_MARKS = "{} students' marks are of before a change of the set or of netlab: grade all that they handed in"
+OLD_MARKS = (
+    "{} students' marks are of before a change of the set or of netlab: grade what they handed in"
+)
 CHANGED = "{0} was changed since these marks were made: `netlab course grade {0}` makes them anew"
 
 
