@@ -90,7 +90,7 @@ def test_from_release_to_marks(netlab, tmp_path, course):
     assert "2.5 of 4 points" in (work / "feedback/bela.html").read_text()
     (tmp_path / "out/course.csv").write_text("student,points\n")
     refused = netlab(*words, "--manual", tmp_path / "out/course.csv")
-    assert refused.status == 1 and "no table with points of this set" in refused.err
+    assert refused.status == 1 and "no column with points of this set" in refused.err
 
 
 @pytest.mark.long
