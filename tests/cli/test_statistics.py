@@ -106,7 +106,8 @@ def test_points_by_hand_count_in_the_set_whose_exercises_the_table_has(statistic
     assert rows["cem"]["ps5 (of 10.5)"] == "0"
     by_hand.write_text(by_hand.read_text().replace("ps5-explain", "ps7-explain"))
     found = statistics(*works, "-o", tmp_path / "course.csv", "--manual", by_hand)
-    assert found.status == 1 and "by hand.csv: it has no column with points of this set" in found.err
+    assert found.status == 1
+    assert "by hand.csv: it has no column with points of this set" in found.err
 
 
 def test_a_set_twice_and_two_ids_that_are_one_are_refused(works, statistics, tmp_path):
