@@ -11,14 +11,15 @@ from typing import Annotated
 
 import typer
 
-from netlab.cli.output import say, write_all
+from netlab.cli.output import say, warn, write_all
 from netlab.course import adapters, ids
 from netlab.course import roster as rosters
 from netlab.course.own_numbers import course as course_json
 from netlab.course.sets import rubric, source
 from netlab.course.sets.new import example
+from netlab.course.sets.slips import refuse_slips
 from netlab.engines import files, needs_linux
-from netlab.errors import NetlabError
+from netlab.errors import EngineError, NetlabError
 
 course_app = typer.Typer(
     no_args_is_help=True, help="Problem sets: make them, check them, grade them."
@@ -82,11 +83,13 @@ def release(
 ):
     """Write a problem set as students get it.
 
-    Answers and hidden tests are left out.
+    Answers and hidden tests are left out. Nothing is run: `course solution` tries the set.
     """
     chosen = secret_of(course, secret)
     digests = roster_of(course, chosen, roster)
-    released = source.read(source.find(name, course)).release(chosen)
+    assignment = source.read(source.find(name, course))
+    refuse_slips(assignment)
+    released = assignment.release(chosen)
     texts = {f"{name}.ipynb": source.text(released)}
     if chosen is not None:
         kept = {"secret": chosen} | ({} if digests is None else {"roster": digests})
@@ -109,9 +112,15 @@ def solution(
     ] = None,
     secret: Secret = None,
 ):
-    """Write a problem set with every answer, and its rubric."""
+    """Write a problem set with every answer, and its rubric.
+
+    The solution is run and graded, as one that was handed in; a set in which it does not get all
+    points is refused.
+    """
     assignment = source.read(source.find(name, course))
     if student is None:
+        refuse_slips(assignment)
+        refuse_unsolved(assignment, secret_of(course, secret))
         notebook, page = source.text(assignment.solution()), rubric.page(assignment)
         put(output, {f"{name}.ipynb": notebook, f"{name}-rubric.md": page})
     else:
@@ -378,6 +387,24 @@ def demo(
     intended = {student: made for student, _, made in class_}
     if invented.misjudged([one for one in marks if one.student in intended], intended):
         raise NetlabError("not everybody got what the work is worth: see the table above")
+
+
+def refuse_unsolved(assignment, secret):
+    """Run a set's solution, and refuse the set unless it gets all points."""
+    try:
+        needs_linux()
+        from netlab.course.grading.solution import slips
+
+        found = slips(assignment, secret)
+    except EngineError as error:
+        warn(f"the solution was not run, and slips that a run shows were not found: {error}")
+        return
+    if found:
+        listed = "\n".join(f"- {one}" for one in found)
+        raise NetlabError(
+            f"{assignment.name}: nothing was written, as its solution does not get all points:\n"
+            f"{listed}\nMend these cells in the set's notebook, and give the command again"
+        )
 
 
 def open_page(page):
