@@ -19,7 +19,7 @@ from netlab.course.sets import rubric, source
 from netlab.course.sets.new import example
 from netlab.course.sets.slips import refuse_slips
 from netlab.engines import files, needs_linux
-from netlab.errors import EngineError, NetlabError
+from netlab.errors import EngineError, LimitError, NetlabError
 
 course_app = typer.Typer(
     no_args_is_help=True, help="Problem sets: make them, check them, grade them."
@@ -396,6 +396,11 @@ def refuse_unsolved(assignment, secret):
         from netlab.course.grading.solution import slips
 
         found = slips(assignment, secret)
+    except LimitError as error:  # which is an EngineError, too
+        raise NetlabError(
+            f"{assignment.name}: nothing was written, as the solution took too long: {error}; give"
+            " the command again while less runs on this machine"
+        ) from None
     except EngineError as error:
         warn(f"the solution was not run, and slips that a run shows were not found: {error}")
         return

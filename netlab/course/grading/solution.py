@@ -8,13 +8,15 @@ from netlab.course.grading import recipe
 from netlab.course.grading.compare import plain
 from netlab.course.grading.executed import execute
 from netlab.course.grading.run import to_run
-from netlab.course.grading.runs import Runs
+from netlab.course.grading.runs import OverTime, Runs, over_time
 from netlab.course.sets import source
+from netlab.errors import NetlabError
 from netlab.running.progress import line, shown
 
 SOMEBODY = "somebody"  # the id with whose numbers a set is tried
 NO_ANSWER = "nothing", "error", "other"  # kinds
 NOT_SO = "Not yet", "No answer yet", "Close"  # what checks say of an answer that is not right
+CORRECT = "correct its expression"
 SAID = "netlab_said"  # the name of what cells have printed, which is kept as an answer
 LISTENING = f"""
 {SAID} = []
@@ -41,21 +43,27 @@ def solved(cells, assignment, students, runs, secret=None):
 
 def slips(assignment, secret=None):
     """What keeps a set's solution from all points, each a sentence that names the cell: it is run
-    for one student, and handed in. An `EngineError` says that no engine works here.
+    for one student, and handed in. An `EngineError` says that no engine works here, `OverTime`
+    that this machine is too slow, or has too much else to do.
     """
     bar = "{desc}: {n_fmt} experiments so far, {elapsed}"
     with line(desc="The solution is run", bar_format=bar, disable=not shown()) as bar:
         runs = Counted(bar)
         cells = listening(assignment)
         ((_, executed),) = solved(cells, assignment, [SOMEBODY], runs, secret)
+    if isinstance(executed.error, OverTime):
+        raise executed.error
     if found := [*failures(executed, assignment)]:
         return found
+    found = [*fruitless(executed, assignment)]
     for exercise, texts in said(executed, assignment).items():
         refused = [text for text in texts if any(word in text for word in NOT_SO)]
         found += [f"cell {exercise}: its check says of the right answer: {one}" for one in refused]
     # what is measured is not measured again
     handed_in = source.text(assignment.solution()).encode()
     marks = recipe.grade(handed_in, SOMEBODY, assignment, executed.answers, Runs(), secret)
+    if "look at this one" in marks.flags:
+        raise over_time()
     for exercise in marks.exercises:
         found += [
             f"cell {exercise.id}: the right {one.name!r} gets {one.points:g} of {one.max_points:g}"
@@ -117,17 +125,28 @@ def unanswered(answers, name, rule):
         return f"no cell has given {name!r} a value: correct the name in its hidden tests"
     codes = {f"{name}\n": f"state = {rule.state!r}"} if rule.state else {}
     codes |= {f"{name}\n{hint}": f"the mistake {hint!r}" for hint in rule.mistakes}
-    for key, code in codes.items():  # the first that raises is the last that is there
-        if why := raised(answers.get(key, form)):
-            return f"{code} of {name!r} cannot be evaluated: {why}: correct its expression"
+    if left_out := [code for key, code in codes.items() if key not in answers]:
+        return f"{left_out[0]} of {name!r} cannot be evaluated: {form['text']}: {CORRECT}"
+    right = forms.answer(form)
     if form["kind"] in NO_ANSWER:
-        return f"{name!r} is no answer: {forms.answer(form).look().hint}"
+        return f"{name!r} is no answer: {right.look().hint}"
     if bool(rule.state) != (form["kind"] == "network"):
         return f"{name!r}: a network is compared by its `state`, and nothing else is"
+    try:
+        if not rule.state:
+            forms.compare(right, right, rule)
+    except NetlabError as error:
+        return f"{name!r}: {error}"
     return ""
 
 
-def raised(form):
-    """What code raised, also in a call of a function; "" where nothing."""
-    parts = [form, *(form.get("results") or [])]
-    return next((one["text"] for one in parts if one["kind"] == "error"), "")
+def fruitless(executed, assignment):
+    """Mistakes that no answer can be, each a sentence: grading passes over them."""
+    for exercise in assignment.automatic:
+        for name, rule in exercise.answers.items():
+            for hint in rule.mistakes:
+                form = executed.answers[exercise.id][f"{name}\n{hint}"]
+                parts = [form, *(form.get("results") or [])]
+                if raised := [one["text"] for one in parts if one["kind"] == "error"]:
+                    what = f"the mistake {hint!r} of {name!r} cannot be evaluated"
+                    yield f"cell {exercise.id}: {what}: {raised[0]}: {CORRECT}"
