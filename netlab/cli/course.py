@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from netlab.cli.output import say, warn, write_all
+from netlab.cli.output import lacking, say, warn, write_all
 from netlab.course import adapters, ids
 from netlab.course import roster as rosters
 from netlab.course.own_numbers import course as course_json
@@ -120,9 +120,9 @@ def solution(
     assignment = source.read(source.find(name, course))
     if student is None:
         refuse_slips(assignment)
-        refuse_unsolved(assignment, secret_of(course, secret))
         notebook, page = source.text(assignment.solution()), rubric.page(assignment)
-        put(output, {f"{name}.ipynb": notebook, f"{name}-rubric.md": page})
+        texts = {f"{name}.ipynb": notebook, f"{name}-rubric.md": page}
+        put(output, texts, lambda: refuse_unsolved(assignment, secret_of(course, secret)))
     else:
         from netlab.cli.own_solution import own_solution
 
@@ -440,8 +440,14 @@ def roster_of(course, secret, file=None):
     return sorted(ids.digest(one.id, secret) for one in rosters.read(file))
 
 
-def put(folder, contents):
-    """Write texts or bytes to a folder, all or none, and say where they are."""
+def put(folder, contents, look=None):
+    """Write texts or bytes to a folder, all or none, and say where they are. What takes long, and
+    may refuse them, is `look`: it is called once nothing is in their way.
+    """
     data = {name: one.encode() if isinstance(one, str) else one for name, one in contents.items()}
-    write_all(folder, {folder / name: one for name, one in data.items()})
-    say(*(folder / name for name in data))
+    data = {folder / name: one for name, one in data.items()}
+    lacking(folder, data)
+    if look:
+        look()
+    write_all(folder, data)
+    say(*data)

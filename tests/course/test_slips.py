@@ -26,7 +26,7 @@ def solve(call, tmp_path):  # noqa: F811
         problem_set.write(tmp_path / "course", "ps1", made)
         out = tmp_path / "out"
         done = call("course", command, "ps1", "-o", out, "--course", tmp_path / "course")
-        assert (done.status == 0) == out.exists()
+        assert (done.status == 0) == (out / "ps1-rubric.md").exists() or command == "release"
         return done
 
     return solve
@@ -139,6 +139,14 @@ def test_without_an_engine_the_solution_is_written_and_a_warning_says_what_was_n
     done = solve()
     assert done.status == 0
     assert "was not run" in done.err and "no engine works here" in done.err
+
+
+def test_what_is_in_the_way_is_told_before_anything_is_run(solve, monkeypatch, tmp_path):
+    monkeypatch.setattr(solution, "slips", lambda *_: pytest.fail("it was run"))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/ps1.ipynb").write_text("mine")
+    done = solve()
+    assert done.status == 1 and "has other contents" in done.err
 
 
 def test_a_notebook_that_ends_itself_is_named_by_its_last_cell():
