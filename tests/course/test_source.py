@@ -180,11 +180,6 @@ def test_a_broken_source_is_refused_and_its_cell_named(change, words):
     [
         (8, f"nl.check(share, 5)\n{problem_set.RATE_CHECK}", ["line 1", "without share"]),
         (8, problem_set.RATE_CHECK.replace("lambda: ", ""), ["line 1", "lambda: goodput_bps"]),
-        (
-            8,
-            problem_set.RATE_CHECK.replace("nl.", 'print("share:", nl.').replace("ps)", "ps * x))"),
-            None,
-        ),
         (8, problem_set.RATE_CHECK.replace("nl.check_kind(lambda: goodput_bps)", "share"), None),
         (2, 'my = nl.course.mine("ps1", student, a=(1, 5))', ["ps0-setup", "'ps1'", "'ps0'"]),
         (2, 'my = nl.course.mine("ps0", student, a=(1, 5))', None),
