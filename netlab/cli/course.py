@@ -10,14 +10,15 @@ import typer
 
 from netlab.cli import marking
 from netlab.cli.options import Course, Folder, Name, Secret, out, secret_of
-from netlab.cli.output import say, write_all
+from netlab.cli.output import lacking, say, warn, write_all
 from netlab.course import ids
 from netlab.course import roster as rosters
 from netlab.course.own_numbers import course as course_json
 from netlab.course.sets import rubric, source
 from netlab.course.sets.new import example
+from netlab.course.sets.slips import refuse_slips
 from netlab.engines import files, needs_linux
-from netlab.errors import NetlabError
+from netlab.errors import EngineError, LimitError, NetlabError
 
 course_app = typer.Typer(
     no_args_is_help=True, help="Problem sets: make them, check them, grade them."
@@ -58,11 +59,13 @@ def release(
 ):
     """Write a problem set as students get it.
 
-    Answers and hidden tests are left out.
+    Answers and hidden tests are left out. Nothing is run: `course solution` tries the set.
     """
     chosen = secret_of(course, secret)
     digests = roster_of(course, chosen, roster)
-    released = source.read(source.find(name, course)).release(chosen)
+    assignment = source.read(source.find(name, course))
+    refuse_slips(assignment)
+    released = assignment.release(chosen)
     texts = {f"{name}.ipynb": source.text(released)}
     if chosen is not None:
         kept = {"secret": chosen} | ({} if digests is None else {"roster": digests})
@@ -85,11 +88,17 @@ def solution(
     ] = None,
     secret: Secret = None,
 ):
-    """Write a problem set with every answer, and its rubric."""
+    """Write a problem set with every answer, and its rubric.
+
+    The solution is run and graded, as one that was handed in; a set in which it does not get all
+    points is refused.
+    """
     assignment = source.read(source.find(name, course))
     if student is None:
+        refuse_slips(assignment)
         notebook, page = source.text(assignment.solution()), rubric.page(assignment)
-        put(output, {f"{name}.ipynb": notebook, f"{name}-rubric.md": page})
+        texts = {f"{name}.ipynb": notebook, f"{name}-rubric.md": page}
+        put(output, texts, lambda: refuse_unsolved(assignment, secret_of(course, secret)))
     else:
         from netlab.cli.own_solution import own_solution
 
@@ -190,6 +199,29 @@ def demo(
         raise NetlabError("not everybody got what the work is worth: see the table above")
 
 
+def refuse_unsolved(assignment, secret):
+    """Run a set's solution, and refuse the set unless it gets all points."""
+    try:
+        needs_linux()
+        from netlab.course.grading.solution import slips
+
+        found = slips(assignment, secret)
+    except LimitError as error:  # which is an EngineError, too
+        raise NetlabError(
+            f"{assignment.name}: nothing was written, as the solution took too long: {error}; give"
+            " the command again while less runs on this machine"
+        ) from None
+    except EngineError as error:
+        warn(f"the solution was not run, and slips that a run shows were not found: {error}")
+        return
+    if found:
+        listed = "\n".join(f"- {one}" for one in found)
+        raise NetlabError(
+            f"{assignment.name}: nothing was written, as its solution does not get all points:\n"
+            f"{listed}\nMend these cells in the set's notebook, and give the command again"
+        )
+
+
 def open_page(page):
     """Open a page where there is a screen; elsewhere, its path was printed."""
     if os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
@@ -209,8 +241,14 @@ def roster_of(course, secret, file=None):
     return sorted(ids.digest(one.id, secret) for one in rosters.read(file))
 
 
-def put(folder, contents):
-    """Write texts or bytes to a folder, all or none, and say where they are."""
+def put(folder, contents, look=None):
+    """Write texts or bytes to a folder, all or none, and say where they are. What takes long, and
+    may refuse them, is `look`: it is called once nothing is in their way.
+    """
     data = {name: one.encode() if isinstance(one, str) else one for name, one in contents.items()}
-    write_all(folder, {folder / name: one for name, one in data.items()})
-    say(*(folder / name for name in data))
+    data = {folder / name: one for name, one in data.items()}
+    lacking(folder, data)
+    if look:
+        look()
+    write_all(folder, data)
+    say(*data)

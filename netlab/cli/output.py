@@ -29,7 +29,10 @@ def warn(text, colour="yellow"):
     typer.secho(f"netlab: {errors.printable(text)}", err=True, fg=colour)
 
 
-def write_all(folder, files, move="name another folder, or move that file away"):
+MOVE = "name another folder, or move that file away"
+
+
+def write_all(folder, files, move=MOVE):
     """Write files (path -> bytes) of the ``--output`` folder, all or none.
 
     Raises
@@ -37,15 +40,7 @@ def write_all(folder, files, move="name another folder, or move that file away")
     NetlabError
         One of the files is there already and has other contents; `move` says what to do about it.
     """
-    missing, made = {}, []
-    for path, data in files.items():
-        check(path, "--output")
-        if not path.exists():
-            missing[path] = data
-        elif path.read_bytes() != data:
-            raise NetlabError(
-                f"--output {folder}: {path} is there already and has other contents; {move}"
-            )
+    missing, made = lacking(folder, files, move), []
     try:
         for path, data in missing.items():
             write(path, data, "--output", remedy="name another folder")
@@ -54,3 +49,17 @@ def write_all(folder, files, move="name another folder, or move that file away")
         for path in made:
             path.unlink()
         raise
+
+
+def lacking(folder, files, move=MOVE):
+    """The files that are not there yet; refuses what `write_all` would refuse."""
+    missing = {}
+    for path, data in files.items():
+        check(path, "--output")
+        if not path.exists():
+            missing[path] = data
+        elif path.read_bytes() != data:
+            raise NetlabError(
+                f"--output {folder}: {path} is there already and has other contents; {move}"
+            )
+    return missing

@@ -4,6 +4,7 @@ travel with the notebook.
 """
 
 import ast
+import contextlib
 import getpass
 import hashlib
 import json
@@ -146,17 +147,39 @@ def written(code: str) -> tuple[dict[str, Any] | None, str]:
     >>> written('my = nl.course.mine("ps1", student, seed=(1, 9))')
     ({'seed': (1, 9)}, "my = nl.course.mine('ps1', student)")
     """
-    try:
+    tree, call = call_of_mine(code)
+    if call:
+        own = [one for one in call.keywords if one.arg not in (None, "student")]
+        with contextlib.suppress(ValueError, TypeError, RecursionError, MemoryError):
+            found = {one.arg: ast.literal_eval(one.value) for one in own}
+            call.keywords = [one for one in call.keywords if one not in own]
+            return found, ast.unparse(tree)
+    return None, code
+
+
+def set_named(code: str) -> str | None:
+    """The set that a cell's call of `mine` names; None where it has no such call, or no plain name.
+
+    Examples
+    --------
+    >>> set_named('my = nl.course.mine("ps1", student, seed=(1, 9))')
+    'ps1'
+    """
+    call = call_of_mine(code)[1]
+    first = call.args[0] if call and call.args else None
+    return first.value if isinstance(first, ast.Constant) else None
+
+
+def call_of_mine(code: str) -> tuple[ast.AST | None, ast.Call | None]:
+    """The tree of a cell, which may be a stranger's, and its call of `mine`; None where there is
+    none.
+    """
+    with contextlib.suppress(SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         tree = ast.parse(MAGIC.sub("", code) if len(code) <= LONGEST_CELL else "")
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("course.mine"):
-                own = [one for one in node.keywords if one.arg not in (None, "student")]
-                found = {one.arg: ast.literal_eval(one.value) for one in own}
-                node.keywords = [one for one in node.keywords if one not in own]
-                return found, ast.unparse(tree)
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        pass
-    return None, code
+                return tree, node
+    return None, None
 
 
 def of_notebook(assignment: str) -> dict[str, Any]:

@@ -12,12 +12,9 @@ import resource
 import pytest
 
 from netlab.course import invented
-from netlab.course.answers import forms
-from netlab.course.answers.rule import Rule
 from netlab.course.grading import solution
-from netlab.course.grading.compare import Comparison, plain
-from netlab.course.grading.executed import Executed, execute
-from netlab.course.grading.run import to_run
+from netlab.course.grading.compare import Comparison
+from netlab.course.grading.executed import Executed
 from netlab.course.grading.runs import Runs
 from netlab.course.own_numbers import drawn
 from netlab.course.sets import source
@@ -59,41 +56,24 @@ module.parameters = lambda name, student, *_: module.Parameters(
 """
 
 
-# Before all cells: what these print is kept; it is asked for after them, as if it were an answer
-LISTENING = """
-said = []
-def print(*parts, **_):
-    said.append(" ".join(map(str, parts)))
-"""
-TO_MEND = "Not yet", "No answer yet", "Close", "farther off than usual"
-
-
-def cell(name, code, **answers):
-    return {"id": name, "kind": "code", "source": code, "answers": answers}
+TO_MEND = *solution.NOT_SO, "farther off than usual"
 
 
 def solved(assignment, students, runs, numbers=""):
     """For each student, what its solution has answered, and a list of what is wrong with it."""
-    cells = to_run(assignment, assignment.cells, "solved")
-    cells = [cell("first", numbers + LISTENING), *cells, cell("last", "", said=Rule())]
-    waiting = list(students)
-    while waiting:
-        found = execute(cells, waiting, assignment.name, runs, mistakes=True)
-        for student, executed in found.items():
-            yield student, [*wrong_with(executed, assignment, runs)]
-        waiting = waiting[len(found) :]
+    cells = solution.listening(assignment, numbers)
+    for student, executed in solution.solved(cells, assignment, students, runs):
+        yield student, [*wrong_with(executed, assignment, runs)]
 
 
 def wrong_with(executed, assignment, runs):
-    if why := solution.failure(executed, assignment):
-        yield why
+    if found := [*solution.failures(executed, assignment)]:
+        yield from found
         return
     right = executed.answers
-    yield from (
-        line
-        for line in plain(forms.answer(right["last"]["said"]))
-        if any(word in line for word in TO_MEND)
-    )
+    printed = solution.said(executed, assignment).values()
+    texts = [text for each in printed for text in each]
+    yield from (text for text in texts if any(word in text for word in TO_MEND))
     marks = Comparison(Executed(right), right, assignment, [], runs.engine)
     for exercise in assignment.automatic:
         for row in marks.rows(exercise):

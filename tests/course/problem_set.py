@@ -14,7 +14,7 @@ BDP = """def bdp_bytes(rate_bps, rtt_s):
     ### BEGIN SOLUTION
     return rate_bps * rtt_s / 8
     ### END SOLUTION"""
-BDP_CHECK = """nl.check(bdp_bytes(10e9, 0.020), 25e6, "byte")
+BDP_CHECK = """nl.check(lambda: bdp_bytes, 25e6, "byte", call=[10e9, 0.020])
 ### BEGIN HIDDEN TESTS
 # [bdp_bytes]
 # unit = "byte"
@@ -26,7 +26,7 @@ my_flow = [100, 200]
 goodput_bps = my_flow[1] * 1e6
 share = 0.125
 ### END SOLUTION"""
-RATE_CHECK = """nl.check_kind(goodput_bps)
+RATE_CHECK = """nl.check_kind(lambda: goodput_bps)
 ### BEGIN HIDDEN TESTS
 # [goodput_bps]
 # unit = "bit/s"

@@ -12,21 +12,21 @@ CODE = {
         2,
         "seventh = ...",
         "seventh = my.seed / 7",
-        "nl.check_kind(seventh)",
+        "nl.check_kind(lambda: seventh)",
         "# [seventh]\n# exact = true",
     ),
     "bdp": (
         3,
         "",
         "def bdp_bytes(rate_bps, rtt_s):\n    return rate_bps * rtt_s / 8",
-        'nl.check(bdp_bytes(10e9, 0.020), 25e6, "byte")',
+        'nl.check(lambda: bdp_bytes, 25e6, "byte", call=[10e9, 0.020])',
         '# [bdp_bytes]\n# unit = "byte"\n# cases = [[1e9, 0.02], [5e7, 0.1]]',
     ),
     "table": (
         2,
         "import pandas as pd",
         'table = pd.DataFrame({"n": [1, 2, 3], "bytes": [my.seed / 7 * n for n in (1, 2, 3)]})',
-        "nl.check_kind(table)",
+        "nl.check_kind(lambda: table)",
         "# [table]\n# exact = true",
     ),
     "run": (
@@ -34,7 +34,7 @@ CODE = {
         "",
         'run = nl.run(nl.wan("10mbit", "10ms", pairs=1), nl.Iperf3("h1", "h2", time=2), seed=1)\n'
         "received_bps = run.flows.received_bps.sum()",
-        "nl.check_kind(received_bps)",
+        "nl.check_kind(lambda: received_bps)",
         '# [received_bps]\n# unit = "bit/s"\n# exact = true'
         '\n# mistakes = {"what was sent, not what arrived" = "run.flows.sent_bps.sum()"}',
     ),

@@ -342,6 +342,44 @@ def test_answers(given, right, unit, how, verdict, share, hint):
         assert "15" not in found.hint  # Reno's window after that loss
 
 
+@pytest.mark.parametrize(
+    "title",
+    [
+        *("Mbit/s", "goodput Mbps", "Goodput Mbit/s", "Mbit per second", "Goodput / (Mbit/s)"),
+        *("Goodput in Mbit / s", "Durchsatz/Mbit/s", "Mbit/s, all flows", "(Mbit/s, log scale)"),
+        *("MBit/s of host B (without 2 s of start)", "Goodput (without [s]) Mb/s"),
+    ],
+)
+def test_any_title_with_a_unit_that_fits_has_one(title):
+    assert check(figure(y=title), figure()).verdict == "right"
+    in_bits = figure(((1.5e6, 2e6, 3e6), (5e6, 6e6, 7.5e6)), y="Goodput [bit/s]")
+    assert check(figure(y=title), in_bits).verdict == "right"
+    assert nl.check_kind(figure(y=title)).verdict == "noted"
+
+
+@pytest.mark.parametrize(
+    "title, asked, share",
+    [
+        ("goodput of flow 1", "goodput [Mbit/s]", 0.9),
+        ("Goodput of B and s", "goodput [Mbit/s]", 0.9),  # seconds
+        ("Mbit", "goodput [Mbit/s]", 0.9),
+        ("packets/s", "goodput [packets/s]", 1),  # unknown, and a unit
+        ("segments", "window [segment]", 1),
+        ("window", "window [segment]", 0.9),
+        ("n", "lost packets", 1),  # names what is counted, and asks for no unit
+        ("loss rate", "loss rate [1]", 0.9),
+        ("loss", "", 1),
+    ],
+)
+def test_a_unit_is_asked_for_where_the_right_title_has_one(title, asked, share):
+    assert outcome(check(figure(y=title), figure(y=asked)))[1] == share
+
+
+def test_whole_numbers_without_a_unit_are_told_what_that_is_right_for():
+    found = nl.check_kind(figure(((1, 2, 3),), y="Goodput"))
+    assert "no unit on y: right for names and counts alone" in found.hint
+
+
 @pytest.mark.parametrize("title", ["(" * 9000, "[" * 9000 + " ", "in " * 3000, " " * 9000])
 def test_a_title_can_be_anything(title):
     assert check(figure(y=title), figure()).verdict == "close"

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from netlab.cli.commands import app
 from netlab.course.answers.rule import Rule
 from netlab.course.sets import regions, rubric, source
+from netlab.course.sets.slips import refuse_slips
 from netlab.errors import NetlabError
 from tests.course import problem_set
 
@@ -91,7 +92,7 @@ def test_the_solution_has_the_answers_and_no_marks(assignment):
     for word in ("BEGIN", "END", "exact = true", "NotImplementedError", "YOUR ANSWER"):
         assert word not in said
     nbformat.validate(nbformat.reads(source.text(solved), 4))
-    nothing = staticmethod(lambda *given: None)
+    nothing = staticmethod(lambda *given, **more: None)
     namespace = {"nl": type("nl", (), {"check": nothing, "check_kind": nothing})}
     for text, cell in zip(texts(solved), solved["cells"], strict=True):
         if cell["cell_type"] == "code":
@@ -144,10 +145,6 @@ def check(text):
         (check("bdp_bytes = 1"), ["comments", "'bdp_bytes = 1'"]),
         (check("# [bdp_bytes"), ["no TOML"]),
         (
-            lambda cells: cells[8].update(source="nl.check(share, 5)\n" + problem_set.RATE_CHECK),
-            ["ps0-rate-check", "line 1", "without share", "lambda: share"],
-        ),
-        (
             lambda cells: cells[2].update(source="my = nl.course.mine('ps0', student, a=(5, 1))"),
             ["a = (5, 1)"],
         ),
@@ -176,6 +173,30 @@ def test_a_broken_source_is_refused_and_its_cell_named(change, words):
     with pytest.raises(NetlabError) as caught:
         source.assignment("ps0", notebook)
     assert all(word in str(caught.value) for word in words)
+
+
+@pytest.mark.parametrize(
+    "number, text, words",
+    [
+        (8, f"nl.check(share, 5)\n{problem_set.RATE_CHECK}", ["line 1", "without share"]),
+        (8, problem_set.RATE_CHECK.replace("lambda: ", ""), ["line 1", "lambda: goodput_bps"]),
+        (8, problem_set.RATE_CHECK.replace("nl.check_kind(lambda: goodput_bps)", "share"), None),
+        (2, 'my = nl.course.mine("ps1", student, a=(1, 5))', ["ps0-setup", "'ps1'", "'ps0'"]),
+        (2, 'my = nl.course.mine("ps0", student, a=(1, 5))', None),
+        (2, "my = nl.course.mine(name, student, a=(1, 5))", None),
+    ],
+)
+def test_slips_that_show_without_a_run_are_refused_before_handing_out(number, text, words):
+    notebook = problem_set.source()
+    notebook.cells[number].source = text
+    made = source.assignment("ps0", notebook)  # what was handed out so can be graded
+    if words is None:
+        refuse_slips(made)
+        return
+    with pytest.raises(NetlabError) as caught:
+        refuse_slips(made)
+    cell = ["ps0-rate-check"] * (number == 8)
+    assert all(word in str(caught.value) for word in [*words, *cell])
 
 
 def test_a_file_that_is_no_notebook(tmp_path):

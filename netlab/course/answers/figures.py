@@ -11,7 +11,7 @@ from netlab.course.answers.base import Answer, ListOf, Part
 from netlab.course.answers.bounds import MOST_VALUES, TooMuch, clean
 from netlab.course.answers.several import Dict, Items, List
 from netlab.course.answers.spelling import plain
-from netlab.course.answers.unit_names import meaning, units_of
+from netlab.course.answers.unit_names import asked, meaning, units_of
 from netlab.course.answers.verdicts import RIGHT, Check
 
 MOST_TRACES = 1000
@@ -27,6 +27,19 @@ IN_ORDER = "lines"  # in a trace's mode: its points are joined one after the oth
 class Axis(Part):
     title: str
     type: str
+
+    def lacks(self, letter, unit_asked, kind=None):
+        """What the title lacks: a hint, or "", of the title itself, and of its unit. `kind` is that
+        of the unit asked for, where it is known; without it any unit will do.
+        """
+        own = meaning(self.title, kind)
+        no_title = "" if self.title.strip() else NO_TITLE.format(letter)
+        if not unit_asked:
+            return no_title, ""
+        if not units_of(self.title):
+            return no_title, NO_UNIT.format(letter)
+        same = None in (own, kind) or own[0] == kind
+        return no_title, "" if same else OTHER_UNIT.format(letter)
 
 
 class Trace(Part):
@@ -91,42 +104,33 @@ class Figure(Answer):
             few = f"{found} of {count} curves are right"
             none = "the curves are not those that were asked for: look at the values, and the unit"
             hints = [(few if found else none) + strange]
-        titled, measured = {}, {}
-        for letter in "xy":
-            title, wanted = (one.axes[letter].title.strip() for one in (given, self))
-            if wanted:
-                titled[letter] = bool(title)
-                hints += [] if title else [NO_TITLE.format(letter)]
-            if units_of(wanted):
-                kinds = [one and one[0] for one in (meaning(title), meaning(wanted))]
-                measured[letter] = bool(units_of(title)) and (None in kinds or kinds[0] == kinds[1])
-                if title and not measured[letter]:
-                    lacks = OTHER_UNIT if units_of(title) else NO_UNIT
-                    hints.append(lacks.format(letter))
+        titles, units = [], []
+        for letter, axis in self.axes.items():
+            if not axis.title.strip():
+                continue
+            lacks = given.axes[letter].lacks(letter, asked(axis.title), unit_kind(axis.title))
+            titles.append(not lacks[0])
+            units += [not lacks[1]] * asked(axis.title)
+            hints += [next(filter(None, lacks))] if any(lacks) else []
         if not hints:
             return RIGHT
         share = DATA * (found / count if count else 1)
-        for weight, parts in ((TITLES, titled), (UNITS, measured)):
-            share += weight * (sum(parts.values()) / len(parts) if parts else 1)
+        for weight, parts in ((TITLES, titles), (UNITS, units)):
+            share += weight * (sum(parts) / len(parts) if parts else 1)
         verdict = "close" if found == count else "wrong"
         return Check(verdict, round(share, 6) if found or not count else 0, "; ".join(hints))
 
     def describe(self, unit):
         bare = [letter for letter, axis in self.axes.items() if not units_of(axis.title)]
-        lacks = f"no unit on {' and '.join(bare)}: right for names and counts"
+        lacks = f"no unit on {' and '.join(bare)}: right for names and counts alone"
         return f"{self.words} with data, titles and {lacks if bare else 'units'}"
 
     def flaw(self, unit):
         """What any figure lacks."""
         if not any(trace.points() for trace in self.traces):
             return "the figure has no data"
-        missing = []
-        for letter, axis in self.axes.items():
-            if not axis.title.strip():
-                missing.append(NO_TITLE.format(letter))
-            elif not units_of(axis.title) and self.needs_unit(letter):
-                missing.append(NO_UNIT.format(letter))
-        return "; ".join(missing)
+        found = (axis.lacks(letter, self.needs_unit(letter)) for letter, axis in self.axes.items())
+        return "; ".join(next(filter(None, lacks)) for lacks in found if any(lacks))
 
     def needs_unit(self, letter):
         """Whether some value is no whole number; names and counts have no unit."""
@@ -180,9 +184,15 @@ def matched(given, right, rule):
     return found, f"; not among them: yours called {', '.join(strange[:3])}" if strange else ""
 
 
+def unit_kind(title):
+    """The kind of the unit that a title names; None where none is known."""
+    return (meaning(title) or [None])[0]
+
+
 def factor(given, right, letter):
     """The factor from the unit on a given axis to that on the right one; 1 if one is unknown."""
-    own, wanted = (meaning(one.axes[letter].title) for one in (given, right))
+    wanted = meaning(right.axes[letter].title)
+    own = meaning(given.axes[letter].title, wanted and wanted[0])
     return own[1] / wanted[1] if own and wanted and own[0] == wanted[0] else 1
 
 

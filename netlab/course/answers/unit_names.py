@@ -3,13 +3,8 @@
 import re
 
 LONGEST = 300  # characters of a title that are looked at
-# "Goodput [Mbit/s]", "RTT (ms)", "RTT, ms", "RTT / ms", "RTT in ms", "Share, %"
-BASES = r"(?:bits?|bytes?|[bB]|s|sec|bits?/s|bytes?/s|[bB]/s|[bB]ps)"
-WORDS = r"segments?|packets?|frames?|seconds?|MSS|per cent"
-UNIT = re.compile(
-    rf"\[\s*[^\]\s][^\]]*\]|\(\s*[^)\s][^)]*\)"
-    rf"|(?:,|/|\bin)\s*(?:[numkKMGTµ\u03bc]?{BASES}|{WORDS})\s*$|%"
-)
+BRACKETS = re.compile(r"[\[(]([^\[\]()]*)[\])]")
+PER = re.compile(r"\s+per\s+(?=s(?:ec(?:ond)?)?\b)|\s*/\s*")  # "Mbit per second", "RTT / ms"
 PREFIXES = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 SMALL = {"": 1, "n": 1e-9, "u": 1e-6, "µ": 1e-6, "\u03bc": 1e-6, "m": 1e-3}
 DATA = re.compile(r"([kKMGTm]?)(bits?|Bits?|bytes?|Bytes?|[bB])(/s|ps|/sec|/second| per second)?")
@@ -19,14 +14,50 @@ SHARES = {"%": 0.01, "per cent": 0.01, "percent": 0.01, "1": 1}
 
 
 def units_of(title):
-    """The units in a title, as texts."""
-    found = UNIT.finditer(title[:LONGEST])
-    return [one[0].strip(",/ ()[]").removeprefix("in ").strip() for one in found]
+    """The units that a title names, as texts, those in brackets first: "Goodput [Mbit/s]",
+    "RTT (ms)", "RTT, ms", "RTT / ms", "RTT in ms", "goodput Mbps", or the unit alone. Where no
+    known one is named, what stands in brackets.
+
+    Examples
+    --------
+    >>> units_of("Goodput / Mbit/s"), units_of("95 % of all RTTs [ms]"), units_of("Dauer (Takte)")
+    (['Mbit/s'], ['ms', '%'], ['Takte'])
+    """
+    title = PER.sub("/", title[:LONGEST]).replace("per cent", "percent").replace("%", " % ")
+    marked = [one.strip() for one in BRACKETS.findall(title)]
+    *inner, last = words(BRACKETS.sub(" ", title))
+    # within a title, a letter is hardly ever a unit: "host B", "the s that pass"
+    bare = [one for one in inner if len(one) > 1 or one == "%"] + [last]
+    found = [one for one in marked if known(one)]
+    found += [one for text in marked if text not in found for one in words(text) if known(one)]
+    found += [one for one in bare if known(one) and one != "1"]
+    rates = [one for one in bare if "/" in one and known(one.partition("/")[0])]  # "packets/s"
+    return found or [*filter(None, [*marked, *rates])]
 
 
-def meaning(title):
-    """`known` of the first known unit in a title; None where there is none."""
-    return next(filter(None, map(known, units_of(title))), None)
+def words(text):
+    """The words of a title; of "RTT/ms" what is below the line, which a known unit stays whole."""
+    found = []
+    for word in re.split(r"[\s,;:]+", text.strip(" \t\n,;:/")):
+        above, line, below = word.partition("/")
+        found.append(below if line and not known(word) and not known(above) else word)
+    return found
+
+
+def asked(title):
+    """Whether a title asks for a unit beside the quantity: a word for what is counted, such as
+    "lost packets", is the quantity.
+    """
+    names_unit = any(not COUNT.fullmatch(one) for one in units_of(title))
+    return names_unit or any(map(str.strip, BRACKETS.findall(title)))
+
+
+def meaning(title, kind=None):
+    """`known` of the first known unit in a title, or of the first of this kind, if it has one;
+    None where there is none.
+    """
+    found = [*filter(None, map(known, units_of(title)))]
+    return next((one for one in found if one[0] == kind), found[0] if found else None)
 
 
 def known(unit):

@@ -58,7 +58,8 @@ def page(assignment):
         + ". What a student's notebook computes is compared with what the solution computes with"
         " that student's own parameters. A close answer gets half of its points; one whose unit"
         " alone is wrong, a quarter; an answer of several parts, the share that is right."
-        " Students who make a mistake that is named below see it in their hint.",
+        " Students who make a mistake that is named below see it in their hint, and keep what is"
+        " right in other parts, but no quarter for a unit.",
         "",
     ]
     for exercise in assignment.exercises:

@@ -3,7 +3,6 @@ and everything that the grader compares are made. Its cells carry nbgrader's met
 what is compared stands in a check cell's hidden tests, as TOML in comments.
 """
 
-import ast
 import copy
 import json
 import re
@@ -11,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.course.handed_in import submitted
-from netlab.course.own_numbers import MAGIC, SECRET, mark_of, parameters, written
+from netlab.course.own_numbers import SECRET, mark_of, parameters, written
 from netlab.course.sets import regions
 from netlab.course.sets.rubric import Rubric, rubric
+from netlab.course.sets.slips import refuse_unanswered
 from netlab.course.sets.specification import specification
 from netlab.errors import NetlabError
 
@@ -169,7 +169,6 @@ def assignment(name, notebook):
     if not any(cell.points for cell in cells):
         raise NetlabError("no cell is graded: a problem set has at least one exercise")
     refuse_unanswered(cells)
-    refuse_eager(cells)
     first = next((cell.source for cell in cells if cell.kind == "markdown"), "")
     minutes = re.search(r"(\d+)\s+minutes", first)
     minutes = int(minutes[1]) if minutes else None
@@ -229,58 +228,3 @@ def read_cell(raw, said, where, title):
         answers=specification(hidden or "", points, where) if role == "check" else {},
         rubric=rubric(model, points, where) if role == "manual" else None,
     )
-
-
-def parsed(code):
-    """The tree of a cell's Python; magics are left out."""
-    return ast.parse("" if code.startswith("%%") else MAGIC.sub("", code))
-
-
-def assigned(cells):
-    """The names that the solution of some cells assigns, functions and classes included."""
-    names = set()
-    for cell in cells:
-        try:
-            nodes = ast.walk(parsed(cell.solved if cell.kind == "code" else ""))
-        except SyntaxError as error:
-            where = f"cell {cell.id or cell.source[:30]!r}: line {error.lineno}"
-            raise NetlabError(f"{where} of its solution is no Python: {error.msg}") from None
-        for node in nodes:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.add(node.id)
-            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-                names.add(node.name)
-    return names
-
-
-def refuse_unanswered(cells):
-    """Every name that is compared must be assigned somewhere in the solution."""
-    names = assigned(cells)
-    for cell in cells:
-        for name in cell.answers.keys() - names:
-            raise NetlabError(
-                f"cell {cell.id}: no cell's solution assigns the answer {name!r}; correct the name"
-            )
-
-
-def refuse_eager(cells):
-    """A check cell goes on below a name that is missing: what students assign stands behind
-    ``lambda:``, but in the last line, as in one that shows a figure.
-    """
-    students = assigned(cell for cell in cells if cell.role == "answer")
-    students -= assigned(cell for cell in cells if cell.role != "answer")
-    for cell in cells:
-        for line in parsed(cell.source).body[:-1] if cell.role == "check" else ():
-            for name in needed(line) & students:
-                raise NetlabError(
-                    f"cell {cell.id}: line {line.lineno}: without {name}, it would stop there, and"
-                    f" the lines below would say nothing: write nl.check(lambda: {name}, ...)"
-                )
-
-
-def needed(node):
-    """The names without which code stops at once: all but those in functions, called later."""
-    if isinstance(node, ast.Lambda | ast.FunctionDef | ast.ClassDef):
-        return set()
-    own = {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) else set()
-    return own.union(*map(needed, ast.iter_child_nodes(node)))
