@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from typer.testing import CliRunner
 
+from netlab.cli.commands import app
 from netlab.course.invented import grade_id
 
 BDP = """def bdp_bytes(rate_bps, rtt_s):
@@ -103,6 +105,14 @@ def cell(notebook, name):
     """A cell by the end of its grade_id."""
     (found,) = [one for one in notebook["cells"] if grade_id(one).partition("-")[2] == name]
     return found
+
+
+def course(*words):
+    """What `netlab course` prints with these words; it raises what went wrong."""
+    ran = CliRunner().invoke(app, ["course", *map(str, words)])
+    if ran.exception:
+        raise ran.exception
+    return ran.output
 
 
 def of_nbgrader(folder, *words):

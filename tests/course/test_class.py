@@ -22,7 +22,7 @@ from netlab.course.sets import source
 from netlab.engines.guest import host_checks
 from netlab.engines.workers import Workers
 from netlab.errors import NetlabError
-from tests.course import small
+from tests.course import problem_set, small
 
 WITHOUT_RUNS = {name: one for name, one in small.CODE.items() if name != "run"}
 ALL = sum(points for points, *_ in WITHOUT_RUNS.values())
@@ -134,34 +134,20 @@ def course(tmp_path_factory, where):
 
 
 @pytest.fixture(scope="module")
-def graded(course, call_once):
+def graded(course):
     """The class's marks before and after one who is late, both from the command line."""
     folder, path, _ = course
     work = folder / "marks" / "ps1-marks"
     of_course = ["--course", path.parents[2]]
 
     def grade(submitted, table):
-        done = call_once("course", "grade", "ps1", submitted, "-o", table, *of_course)
-        assert done.status == 0, done.err
-        return done.out, {one.student: one for one in records.read_class(work, "ps1")}
+        said = problem_set.course("grade", "ps1", submitted, "-o", table, *of_course)
+        return said, {one.student: one for one in records.read_class(work, "ps1")}
 
     before = grade(folder / "submitted", folder / "marks" / "ps1.csv")
     page = (work / "class.html").read_text()
     after = grade(folder / "late", folder / "marks" / "late.csv")
     return work, before, page, after
-
-
-@pytest.fixture(scope="module")
-def call_once():
-    from typer.testing import CliRunner
-
-    from netlab.cli.commands import app
-
-    def call(*words):
-        ran = CliRunner().invoke(app, [str(word) for word in words])
-        return type("Done", (), {"status": ran.exit_code, "out": ran.output, "err": ran.output})
-
-    return call
 
 
 def test_each_of_twelve_gets_what_the_work_is_worth_and_is_told(course, graded):
