@@ -259,13 +259,17 @@ def test_marks_of_before_a_change_are_kept_and_flagged(folders, quick):
     assert points(marks) == dict.fromkeys(("ada", "bob", "eve"), 5)
 
 
-def test_a_grading_that_is_interrupted_loses_no_marks(folders, quick):
+def test_a_grading_that_is_interrupted_loses_no_marks_and_none_are_exported(folders, quick):
     path, submitted, work, made = folders
     grade(path, submitted, work)
+    flags = [one.flags for one in records.read_class(work, "ps1")]  # beside neighbours'
+    assert flags == [["same file as bob"], ["same file as ada"], ["same file as ada"]]
     put(submitted, "ada", {USUAL: made | {"metadata": {"changed": True}}})
     quick.points = None
     with pytest.raises(KeyboardInterrupt):
         grade(path, submitted, work)
+    with pytest.raises(NetlabError, match=r"no marks in it: give what .* left when it ended"):
+        records.read_class(work, "ps1")
     shutil.rmtree(submitted / "ada")
     quick.points = 7
     marks = grade(path, submitted, work)
@@ -303,6 +307,7 @@ def test_two_gradings_at_once_are_one_after_the_other(folders, quick):
     path, submitted, work, _ = folders
     with held(work), pytest.raises(NetlabError, match=r"another .* is at work there"):
         grade(path, submitted, work, only=["ada"])
+    assert points(grade(path, submitted, work, only=["ada"])) == {"ada": 5}
 
 
 @pytest.mark.parametrize(
