@@ -318,16 +318,20 @@ def test_two_gradings_at_once_are_one_after_the_other(folders, quick):
         ("", "submitted"),
         ("nbgraders", "give .*nbgraders/submitted"),
         ("empty", "give the folder in which STUDENT/ps1/ps1.ipynb lie"),
+        ("bare", "give the folder in which STUDENT/ps1/ps1.ipynb lie"),
     ],
 )
 def test_a_folder_without_students_is_refused_with_the_one_to_name(named, words, folders, quick):
     path, submitted, work, made = folders
     put(submitted, "ada", {"ps2/ps2.ipynb": of_ps2(made), "drafts/ps1.ipynb": made})
     (submitted.parent / "empty" / "nobody").mkdir(parents=True)
+    (submitted.parent / "bare").mkdir()
     put(submitted.parent / "nbgraders", "source", {USUAL: made})
     (submitted.parent / "nbgraders" / "submitted").mkdir()
     with pytest.raises(NetlabError, match=f"has a notebook of ps1; .*{words}"):
         grade(path, submitted.parent / named, work)
+    with pytest.raises(NetlabError, match="nowhere: No such file"):
+        grade(path, submitted.parent / "nowhere", work)
     assert not work.exists()
 
 
