@@ -84,6 +84,19 @@ def test_nothing_imports_upward(module):
             assert LEVEL[room(other)] > own, f"{module} imports {other}, which is not below it"
 
 
+def test_what_students_hand_in_flows_one_way_through_the_course():
+    """Answers are in notebooks, these become marks, and marks go out: no import the other way."""
+    levels = {"answers": 0, "checks": 1, "sets": 2, "handed_in": 2, "grading": 3, "adapters": 4}
+    assert levels.keys() == {path.parent.name for path in (PACKAGE / "course").glob("*/*.py")}
+    inside = {name: re.match(r"netlab\.course\.(\w+)", name) for name in MODULES}
+    level = {
+        name: levels[found[1]] for name, found in inside.items() if found and found[1] in levels
+    }
+    for module in level:
+        for other in GRAPH[module] & level.keys():
+            assert level[other] <= level[module], f"{module} imports {other}, which lies above it"
+
+
 def test_there_are_no_circles():
     graph = {module: set(others) for module, others in GRAPH.items()}
     for module, others in graph.items():  # a package that offers its own modules is no circle

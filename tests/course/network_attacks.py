@@ -43,21 +43,9 @@ def deadline(flags=1):
                     ("nice", ctypes.c_int32), ("priority", ctypes.c_uint32),
                     *((name, ctypes.c_uint64) for name in ("runtime", "deadline", "period"))]
     libc.syscall(314, 0, ctypes.byref(Attr(48, 6, flags, 0, 0, 10**6, 10**7, 10**7)), 0)
-def sweep():
-    for place in glob.glob("/proc/[0-9]*/cmdline"):
-        try:
-            words = open(place).read()
-            if words.startswith("bash") and "kill -KILL" in words:
-                return int(place.split("/")[2])
-        except OSError:
-            continue
 def hops(every_s=0.005):
     while not looked_at():
-        if sweep():
-            time.sleep(0.00002)
-            hop(); hop()
-        else:
-            time.sleep(every_s)
+        time.sleep(every_s)
         hop()
     set_it()
     time.sleep(9)
@@ -69,30 +57,6 @@ WAYS = {
     "forks and exits": "away(); hops()",
     "forks and exits, SCHED_FIFO": "real_time(1, 99); away(); hops()",
     "forks and exits, SCHED_RR": "real_time(2, 99); away(); hops()",
-    "forks and exits while it is swept, SCHED_FIFO": """real_time(1, 99)
-away()
-while not sweep():
-    time.sleep(0.0005)
-while sweep():
-    time.sleep(0.00002)
-    hop(); hop(); hop()
-watch()""",
-    "has the grader's sweep exit well": """away()
-real_time(1, 99)
-while not (number := sweep()):
-    time.sleep(0.0002)
-regs = (ctypes.c_ulonglong * 27)()
-libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-libc.ptrace(16, number, None, None)
-os.waitpid(number, 0x40000000)
-while regs[15] != 231:
-    libc.ptrace(24, number, None, None)
-    os.waitpid(number, 0x40000000)
-    libc.ptrace(12, number, None, regs)
-    regs[15], regs[14] = 231, 0
-    libc.ptrace(13, number, None, regs)
-libc.ptrace(17, number, None, None)
-watch()""",
     "SCHED_DEADLINE": "away(); deadline(0); watch()",
     "forks and exits, SCHED_DEADLINE": """away()
 def rest():
@@ -161,17 +125,6 @@ def rest():
     time.sleep(0.0005)
     hop()
 watch(rest)""",
-    "stops what is not its own": """away()
-real_time(1, 99)
-seen = {one[6:] for one in glob.glob("/proc/[0-9]*")}
-def rest():
-    for one in {one[6:] for one in glob.glob("/proc/[0-9]*")} - seen:
-        with open(f"/proc/{one}/cmdline") as file:
-            if "kill -KILL" in file.read():
-                os.kill(int(one), signal.SIGTERM)
-    time.sleep(0.0005)
-    hop()
-watch(rest)""",
     "wakes when the grader's sleep is opened": """away()
 real_time(1, 99)
 number = libc.inotify_init()
@@ -227,7 +180,7 @@ said = "".join(f"64 bytes from 10.0.0.2: icmp_seq={n} ttl=64 time=30.0 ms\\n" fo
 said += "--- 10.0.0.2 ping statistics ---\\n10 packets transmitted, 10 received, 0% packet loss\\n"
 said = "PING 10.0.0.2 (10.0.0.2) 56(84) bytes of data.\\n" + said
 while not looked_at():
-    time.sleep(0.00002 if sweep() else 0.005)
+    time.sleep(0.005)
     hop()
 subprocess.run(["pkill", "-STOP", "ping"])
 for terminal in glob.glob("/dev/pts/[0-9]*"):
@@ -253,7 +206,7 @@ def hear():
             sock.send(bytes(frame))
             os._exit(0)
 while not looked_at():
-    time.sleep(0.00002 if sweep() else 0.005)
+    time.sleep(0.005)
     hop()
 subprocess.run(["tc", "qdisc", "replace", "dev", "s1-eth2", "root", "netem", "loss", "100%"])
 hear()

@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from typer.testing import CliRunner
 
+from netlab.cli.commands import app
 from netlab.course.invented import grade_id
 
 BDP = """def bdp_bytes(rate_bps, rtt_s):
@@ -99,10 +101,26 @@ def write(folder, name="ps0", made=None):
     return path
 
 
+def hand_in(folder, student, notebook, name="ps1"):
+    """Write a notebook, or its bytes, where the grader looks for it; -> its path."""
+    path = folder / student / name / f"{name}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(notebook if isinstance(notebook, bytes) else json.dumps(notebook).encode())
+    return path
+
+
 def cell(notebook, name):
     """A cell by the end of its grade_id."""
     (found,) = [one for one in notebook["cells"] if grade_id(one).partition("-")[2] == name]
     return found
+
+
+def course(*words):
+    """What `netlab course` prints with these words; it raises what went wrong."""
+    ran = CliRunner().invoke(app, ["course", *map(str, words)])
+    if ran.exception:
+        raise ran.exception
+    return ran.output
 
 
 def of_nbgrader(folder, *words):

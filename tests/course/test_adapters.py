@@ -9,9 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from typer.testing import CliRunner
 
-from netlab.cli.commands import app
 from netlab.course import adapters
 from netlab.course.adapters import autograder, nbgrader, results
 from netlab.course.grading import report
@@ -88,13 +86,7 @@ def work(work_of_all, tmp_path):
 
 
 def export(to, work, output, *more):
-    ran = CliRunner().invoke(
-        app, ["course", "export", "ps0", str(work), "--to", to, "-o", str(output), *more]
-    )
-    if ran.exception and not isinstance(ran.exception, SystemExit):
-        raise ran.exception
-    assert ran.exit_code == 0, ran.output
-    return ran.output
+    return problem_set.course("export", "ps0", work, "--to", to, "-o", output, *more)
 
 
 def close(totals):

@@ -17,6 +17,7 @@ from netlab.course.grading.work import write_out
 from netlab.course.sets import source
 from netlab.engines.cache import cache_folder
 from tests.course import attacks, small
+from tests.course.problem_set import hand_in
 
 CANARY = "canary-of-the-teacher"
 ENVIRONMENT = "canary-of-the-environment"
@@ -126,21 +127,15 @@ class Class:
         small.cell(neighbour, "why")["source"] = NEIGHBOUR
         small.cell(neighbour, "name")["source"] += f"  # {NEIGHBOUR}"
         for student in (*self.honest, *self.same_names, *BAD_NAMES):
-            self.put(student, neighbour)
+            hand_in(self.submitted, student, neighbour)
         for name, lines in cells.items():
             words = {"CANARY": self.canary, "PORT": self.listener.port, "STUDENT": name}
             for word, value in (words | {"PARENT": os.getpid()}).items():
                 lines = lines.replace(f"@{word}@", str(value))
-            self.put(name, attacks.in_cell(self.assignment, lines))
+            hand_in(self.submitted, name, attacks.in_cell(self.assignment, lines))
         for name, change in of_files.items():
-            self.put(name, attacks.of_file(self.assignment, change))
+            hand_in(self.submitted, name, attacks.of_file(self.assignment, change))
         return [*cells, *of_files, *self.put_places(), *BAD_NAMES]
-
-    def put(self, student, notebook):
-        path = self.path(student)
-        path.parent.mkdir(parents=True)
-        data = notebook if isinstance(notebook, bytes) else json.dumps(notebook).encode()
-        path.write_bytes(data)
 
     def path(self, student):
         return self.submitted / student / "ps1" / "ps1.ipynb"

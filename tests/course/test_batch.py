@@ -24,6 +24,7 @@ from netlab.course.sets import source
 from netlab.engines.workers import Workers
 from netlab.errors import NetlabError
 from tests.course import small
+from tests.course.problem_set import hand_in
 
 
 class Watched(Workers):
@@ -66,12 +67,6 @@ raise AssertionError("all is right")
 """,  # the traceback of a failing cell looks like success, nbgrader #1324
     "run": "received_bps = 12.5\nraise ValueError('no')",
 }
-
-
-def hand_in(folder, student, notebook):
-    path = folder / student / "ps1" / "ps1.ipynb"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(notebook))
 
 
 def grade(path, submitted, work, jobs=None):
@@ -222,13 +217,6 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_marks(course, graded, tmp_
     assert len(here) == 4 and here.items() <= there.items()
 
 
-def test_a_wrong_range_of_numbers_is_no_students_fault(course, tmp_path):
-    path = small.write(tmp_path)
-    path.write_text(path.read_text().replace("seed=(1, 99_999)", "seed=(2, 1)"))
-    with pytest.raises(NetlabError, match=r"seed = \(2, 1\)"):
-        Batch(path, course[1], tmp_path / "work")
-
-
 def test_copied_mistyped_and_rounded_numbers_are_found(graded):
     marks = {student: graded[1][student] for student in ("copies", "mistypes", "rounds")}
     assert "number of ada: seventh" in marks["copies"].flags
@@ -241,22 +229,13 @@ def test_copied_mistyped_and_rounded_numbers_are_found(graded):
         assert f"{seventh(owner):.4g}" not in answer.hint
 
 
-def test_feedback_is_a_page_for_each_that_escapes_texts_and_has_no_hidden_tests(graded, tmp_path):
-    ada, *others = graded[1].values()
-    ada = ada.but(manual=[records.TextMarks("x", 4, "<script>alert(1)</script>\x1b[31m")])
-    page = report.report([ada, *others], tmp_path)
-    assert len(list((tmp_path / "feedback").iterdir())) == len(others) + 1
-    text = (tmp_path / "feedback" / "ada.html").read_text()
-    assert "&lt;script&gt;" in text and "<script" not in text and "\x1b" not in text
+def test_feedback_is_a_page_for_each_and_has_no_hidden_tests(graded, tmp_path):
+    page = report.report([*graded[1].values()], tmp_path)
+    assert len(list((tmp_path / "feedback").iterdir())) == len(graded[1])
     assert "feedback/ada.html" in page.read_text()
     text = (tmp_path / "feedback" / "trouble run.html").read_text()
-    for hidden in (
-        "flows.sent_bps",
-        "cases",
-        "mistakes",
-        small.SECRET_OF_SOLUTION,
-    ):  # nbgrader #1363
-        assert hidden not in text
+    hidden = "flows.sent_bps", "cases", "mistakes", small.SECRET_OF_SOLUTION  # nbgrader #1363
+    assert [one for one in hidden if one in text] == []
 
 
 @pytest.mark.long
@@ -346,49 +325,13 @@ def test_a_class_of_one_whose_solution_fails_is_no_broken_set(troubled):
     assert marks.pending
 
 
-@pytest.mark.parametrize("what", ["missing", "empty"])
-def test_nothing_to_grade_is_said(what, course, tmp_path):
-    folder = tmp_path / "there"
-    if what == "empty":
-        folder.mkdir()
-    with pytest.raises(NetlabError, match="there"):
-        Batch(course[0], folder, tmp_path / "work").grade()
-
-
-@pytest.mark.parametrize("name", ["marks", "feedback", "class.html", "runs"])
+@pytest.mark.parametrize("name", ["marks", "feedback", "texts", "class.html", "runs"])
 def test_a_folder_of_somebody_elses_is_no_place_for_marks(name, tmp_path):
     (tmp_path / name).mkdir()
     (tmp_path / name / "mine").write_text("mine")
     with pytest.raises(NetlabError, match=f"--work .*{name}"), held(tmp_path):
         pass
     assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-def test_no_marks_are_exported_of_a_grading_that_did_not_end(tmp_path, monkeypatch):
-    """With workers that only write marks; those in class.json are compared with neighbours'."""
-    path, submitted, work = small.write(tmp_path), tmp_path / "submitted", tmp_path / "work"
-    assignment, points = source.read(path), 1
-    notebook = assignment.solution()
-
-    def one(batch, student, new, failure=None):
-        if points is None:
-            raise KeyboardInterrupt
-        found = records.without_marks(student, assignment, "late", "", named="ada", file=student)
-        records.write(batch.place("marks", student), found)
-        return found
-
-    monkeypatch.setattr(Batch, "one", one)
-    monkeypatch.setattr(Batch, "references", lambda *_: {})
-    for student in ("ada", "bob"):
-        hand_in(submitted, student, notebook)
-    Batch(path, submitted, work).grade()
-    kept = records.read_class(work, assignment.name)
-    assert [one.flags for one in kept] == [["late"], ["late", "copied name: ada"]]
-    points = None
-    with pytest.raises(KeyboardInterrupt):
-        Batch(path, submitted, work).grade()
-    with pytest.raises(NetlabError, match=r"no marks in it: give what .* left when it ended"):
-        records.read_class(work, assignment.name)
 
 
 def test_marks_are_read_as_they_were_written_and_damaged_ones_are_none(tmp_path, assignment):
@@ -410,14 +353,6 @@ def test_marks_are_read_as_they_were_written_and_damaged_ones_are_none(tmp_path,
     for text in ("[]", "5", "null", '"x"', "{", "[" * 100_000):
         path.write_text(text)
         assert records.read(path) is None, text
-
-
-def test_one_grader_at_a_time_works_in_a_folder(tmp_path):
-    work = tmp_path / "work"
-    with held(work), pytest.raises(NetlabError, match="another"), held(work):
-        pass
-    with held(work):
-        pass
 
 
 def test_a_students_file_has_a_name_that_is_safe_and_nobody_elses():

@@ -541,16 +541,6 @@ def test_an_earlier_spelling_says_the_same_and_names_the_new_one(old, new):
     assert (outcome(earlier), earlier.hint) == (outcome(now), now.hint)
 
 
-@pytest.mark.parametrize(
-    "ask", [nl.check_kind, nl.check_run, lambda given: nl.check_state(given, [])]
-)
-def test_each_check_says_that_a_name_has_no_value(ask):
-    found = ask(lambda: no_such_name)  # noqa: F821
-    assert outcome(found) == NONE and "no_such_name has no value" in found.hint
-    found = ask(lambda: 1 / 0)
-    assert outcome(found) == ("wrong", 0) and found.hint.startswith("ZeroDivisionError")
-
-
 def test_what_is_allowed_is_told_with_its_unit():
     found = nl.check_kind(4.8, (1e8, 1e10), "bit/s")
     assert found.hint == "allowed: 100 000 000 bit/s to 10 000 000 000 bit/s"

@@ -74,22 +74,28 @@ def test_the_mark_of_a_run_says_what_was_given_and_what_was_asked():
 
 
 def test_a_name_that_is_missing_is_an_answer_that_is_missing():
-    for given in (lambda: no_such_name, lambda: [1 for _ in no_such_name]):  # noqa: F821
-        for found in (
-            nl.check(given, 5),
-            nl.check(given, 5, call=[1]),
-            nl.check_kind(given, "number"),
-            nl.check_run(given, seed=5),
-        ):
-            assert found.verdict == "nothing" and "no_such_name has no value" in found.hint
     state = [nl.course.rtt("h1", "h2", at_least="20ms")]
-    assert nl.check_state(lambda: no_such_name, state).verdict == "nothing"  # noqa: F821
+    for ask in (
+        lambda given: nl.check(given, 5),
+        lambda given: nl.check(given, 5, call=[1]),
+        nl.check_kind,
+        lambda given: nl.check_kind(given, "number"),
+        nl.check_run,
+        lambda given: nl.check_run(given, seed=5),
+        lambda given: nl.check_state(given, state),
+    ):
+        for given in (lambda: no_such_name, lambda: [1 for _ in no_such_name]):  # noqa: F821
+            found = ask(given)
+            assert (found.verdict, found.share) == ("nothing", 0)
+            assert "no_such_name has no value" in found.hint
+        found = ask(lambda: 1 / 0)
+        assert (found.verdict, found.share) == ("wrong", 0)
+        assert found.hint.startswith("ZeroDivisionError")
 
     def of_a_students():
         return no_such_name  # noqa: F821
 
     assert nl.check(lambda: of_a_students(), 5).verdict == "wrong"  # the function is there
-    assert nl.check_kind(lambda: 1 / 0, "number").verdict == "wrong"
     assert nl.check(lambda: 5, 5).verdict == "right"
     assert repr(nl.check(lambda: max, 3, call=[2, 3])) == "Right for this example."
     assert nl.check(lambda: None, 3, call=[2, 3]).verdict == "nothing"

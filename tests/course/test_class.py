@@ -23,7 +23,7 @@ from netlab.course.sets import source
 from netlab.engines.guest import host_checks
 from netlab.engines.workers import Workers
 from netlab.errors import NetlabError
-from tests.course import small
+from tests.course import problem_set, small
 
 WITHOUT_RUNS = {name: one for name, one in small.CODE.items() if name != "run"}
 ALL = sum(points for points, *_ in WITHOUT_RUNS.values())
@@ -135,34 +135,20 @@ def course(tmp_path_factory, where):
 
 
 @pytest.fixture(scope="module")
-def graded(course, call_once):
+def graded(course):
     """The class's marks before and after one who is late, both from the command line."""
     folder, path, _ = course
     work = folder / "marks" / "ps1-marks"
     of_course = ["--course", path.parents[2]]
 
     def grade(submitted, table):
-        done = call_once("course", "grade", "ps1", submitted, "-o", table, *of_course)
-        assert done.status == 0, done.err
-        return done.out, {one.student: one for one in records.read_class(work, "ps1")}
+        said = problem_set.course("grade", "ps1", submitted, "-o", table, *of_course)
+        return said, {one.student: one for one in records.read_class(work, "ps1")}
 
     before = grade(folder / "submitted", folder / "marks" / "ps1.csv")
     page = (work / "class.html").read_text()
     after = grade(folder / "late", folder / "marks" / "late.csv")
     return work, before, page, after
-
-
-@pytest.fixture(scope="module")
-def call_once():
-    from typer.testing import CliRunner
-
-    from netlab.cli.commands import app
-
-    def call(*words):
-        ran = CliRunner().invoke(app, [str(word) for word in words])
-        return type("Done", (), {"status": ran.exit_code, "out": ran.output, "err": ran.output})
-
-    return call
 
 
 def test_each_of_twelve_gets_what_the_work_is_worth_and_is_told(course, graded):
@@ -274,13 +260,17 @@ def test_marks_of_before_a_change_are_kept_and_flagged(folders, quick):
     assert points(marks) == dict.fromkeys(("ada", "bob", "eve"), 5)
 
 
-def test_a_grading_that_is_interrupted_loses_no_marks(folders, quick):
+def test_a_grading_that_is_interrupted_loses_no_marks_and_none_are_exported(folders, quick):
     path, submitted, work, made = folders
     grade(path, submitted, work)
+    flags = [one.flags for one in records.read_class(work, "ps1")]  # beside neighbours'
+    assert flags == [["same file as bob"], ["same file as ada"], ["same file as ada"]]
     put(submitted, "ada", {USUAL: made | {"metadata": {"changed": True}}})
     quick.points = None
     with pytest.raises(KeyboardInterrupt):
         grade(path, submitted, work)
+    with pytest.raises(NetlabError, match=r"no marks in it: give what .* left when it ended"):
+        records.read_class(work, "ps1")
     shutil.rmtree(submitted / "ada")
     quick.points = 7
     marks = grade(path, submitted, work)
@@ -318,6 +308,7 @@ def test_two_gradings_at_once_are_one_after_the_other(folders, quick):
     path, submitted, work, _ = folders
     with held(work), pytest.raises(NetlabError, match=r"another .* is at work there"):
         grade(path, submitted, work, only=["ada"])
+    assert points(grade(path, submitted, work, only=["ada"])) == {"ada": 5}
 
 
 @pytest.mark.parametrize(
@@ -328,16 +319,20 @@ def test_two_gradings_at_once_are_one_after_the_other(folders, quick):
         ("", "submitted"),
         ("nbgraders", "give .*nbgraders/submitted"),
         ("empty", "give the folder in which STUDENT/ps1/ps1.ipynb lie"),
+        ("bare", "give the folder in which STUDENT/ps1/ps1.ipynb lie"),
     ],
 )
 def test_a_folder_without_students_is_refused_with_the_one_to_name(named, words, folders, quick):
     path, submitted, work, made = folders
     put(submitted, "ada", {"ps2/ps2.ipynb": of_ps2(made), "drafts/ps1.ipynb": made})
     (submitted.parent / "empty" / "nobody").mkdir(parents=True)
+    (submitted.parent / "bare").mkdir()
     put(submitted.parent / "nbgraders", "source", {USUAL: made})
     (submitted.parent / "nbgraders" / "submitted").mkdir()
     with pytest.raises(NetlabError, match=f"has a notebook of ps1; .*{words}"):
         grade(path, submitted.parent / named, work)
+    with pytest.raises(NetlabError, match="nowhere: No such file"):
+        grade(path, submitted.parent / "nowhere", work)
     assert not work.exists()
 
 

@@ -1,4 +1,7 @@
-"""What a student is told where an answer is missing; how often a notebook that ends is tried."""
+"""What a student is told where an answer is missing; how often a notebook that ends is tried; lines
+that are right on a student's machine, and for which the grader has nothing: whatever else the cell
+does counts, and where it does not, the page names the cell.
+"""
 
 import json
 import re
@@ -13,9 +16,18 @@ from netlab.course.grading.runs import OverTime, Runs
 from netlab.course.sets import source
 from netlab.engines.channel import OutOfTime
 from netlab.errors import LimitError, NetlabError
+from tests import cases
 from tests.course import small
+from tests.course.problem_set import hand_in
 
 GUIDE = Path(__file__).parents[2] / "notebooks/assignments/README.md"
+HARMLESS = {
+    "number": "%pip install scipy\n!pip install scipy\n%conda install scipy\n!!ls",
+    "bdp": "files = !ls\nprint(files)\nget_ipython().system('ls')\nexit()",
+    "table": "import plotly.graph_objects as go\nfig = go.FigureWidget()\nfig.show()\ndisplay(fig)",
+    "run": "import os, subprocess\nos.system('ls')\nquit",
+}
+ENDS = "os._exit(1)", "os.kill(os.getpid(), 9)"
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +36,8 @@ def grade(tmp_path_factory):
     folder = tmp_path_factory.mktemp("course")
     assignment = source.read(small.write(folder))
     runs = Runs(folder / "runs")
-    ((_, right, _),) = solution.reference(assignment, ["ada"], runs)
+    ((_, right, failure),) = solution.reference(assignment, ["ada"], runs)
+    assert not failure
 
     def marks(notebook):
         data = json.dumps(notebook).encode()
@@ -137,9 +150,7 @@ def test_the_stages_can_be_called_one_by_one_as_the_guide_does(grade, tmp_path, 
     notebook = grade.assignment.solution()
     small.cell(notebook, "bdp")["source"] = "def bdp_bytes(*_):\n    return 1"
     notebook["cells"].remove(small.cell(notebook, "table"))
-    path = tmp_path / "submitted" / "ada" / "ps1" / "ps1.ipynb"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(notebook))
+    hand_in(tmp_path / "submitted", "ada", notebook)
     monkeypatch.chdir(tmp_path)
     known = {}
     exec(lines, known)
@@ -150,3 +161,36 @@ def test_the_stages_can_be_called_one_by_one_as_the_guide_does(grade, tmp_path, 
     assert names == ["collect", "precheck", "repair", "run", "compare", "report"]
     used = re.findall(r"recipe\.(\w+)\(", lines)
     assert used == names[1:-1]
+
+
+def with_lines(grade, lines):
+    """The marks of a solution with these lines in its cells, before the answers; and its hints."""
+    notebook = grade.assignment.solution()
+    small.cell(notebook, "name")["source"] = 'student = "ada"'
+    for name, text in lines.items():
+        cell = small.cell(notebook, name)
+        cell["source"] = f"{text}\n{cell['source']}"
+    marks = grade(notebook)
+    answers = [answer for exercise in marks.exercises for answer in exercise.answers]
+    return marks, {one.name: one.hint for one in answers if one.share < 1}
+
+
+def test_commands_and_shown_figures_cost_nothing(grade):
+    marks, hints = with_lines(grade, HARMLESS)
+    assert (marks.points, hints, marks.flags) == (small.POINTS, {}, [])
+
+
+@pytest.mark.parametrize("line", cases(ENDS))
+def test_what_ends_the_notebook_is_named_and_what_came_before_counts(grade, line):
+    marks, hints = with_lines(grade, {"table": f"import os\n{line}"})
+    assert marks.points == 5 and hints.keys() == {"table", "received_bps"}
+    assert 'the cell ps1-table under "table" ended the notebook' in marks.reason
+    assert all('the cell ps1-table under "table"' in one for one in hints.values())
+
+
+@pytest.mark.long
+def test_an_answer_that_a_command_was_to_give_says_so(grade):
+    lines = {"number": "given, = !echo 5", "bdp": "!pip install scipy\nraise_it"}
+    _, hints = with_lines(grade, lines)
+    assert hints.keys() == {"seventh", "bdp_bytes"}
+    assert "ps1-number" in hints["seventh"] and "ps1-bdp" in hints["bdp_bytes"]

@@ -1,7 +1,7 @@
 """What only a whole class shows: names, files and numbers of somebody else."""
 
-from netlab.course.grading.marks import Origin
 from netlab.course.grading.neighbours import SAME_ID, flagged
+from netlab.course.handed_in.collect import Origin
 from tests.course.test_adapters import marks
 
 

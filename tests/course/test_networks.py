@@ -11,7 +11,6 @@ from netlab.course import invented
 from netlab.course.checks import states
 from netlab.course.grading import networks, recipe, runs, solution
 from netlab.course.sets import source
-from netlab.engines.jail import JailedEngine
 from netlab.running.history import History, Step
 from tests import cases
 from tests.course import typed
@@ -93,11 +92,6 @@ def script(lines, topology=PATH, seed=7, printed=""):
     """A script as a student's notebook gives it."""
     told = {"topology": topology.model_dump(mode="json"), "seed": seed, "clock": "virtual"}
     return f"{json.dumps(told)}\n{lines}\n{printed}"
-
-
-@pytest.fixture(scope="module")
-def engine():
-    return JailedEngine()
 
 
 def reached(lines, engine, wanted=SLOW, **about):

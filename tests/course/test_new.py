@@ -7,6 +7,7 @@ import pytest
 
 from netlab.course.sets import source
 from tests.cli.conftest import call  # noqa: F401
+from tests.course import problem_set
 from tests.course.problem_set import cell
 
 
@@ -18,13 +19,9 @@ def netlab(call, tmp_path, monkeypatch):  # noqa: F811
 
 
 def hand_in(folder, student, notebook, **texts):
-    cell(notebook, "name")["source"] = f'student = "{student}"'
-    for name, text in texts.items():
+    for name, text in ({"name": f'student = "{student}"'} | texts).items():
         cell(notebook, name)["source"] = text
-    path = folder / "submitted" / student / "ps9" / "ps9.ipynb"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(notebook))
-    return path
+    return problem_set.hand_in(folder / "submitted", student, notebook, "ps9")
 
 
 def test_a_new_set_goes_from_source_to_marks_and_says_when_its_numbers_changed(netlab, tmp_path):

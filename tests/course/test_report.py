@@ -11,7 +11,6 @@ import pytest
 
 from netlab.course.grading import marks as records
 from netlab.course.grading import report
-from netlab.course.grading.work import OTHERS
 from tests.course.test_adapters import ASSIGNMENT, HOSTILE, marks
 
 GAVE = "you gave {}: bits or bytes? A byte has 8 bits"
@@ -84,10 +83,6 @@ def test_only_our_script_may_run_and_nothing_else_is_in_the_page(pages):
         assert rules["default-src"] == "'none'" and rules["script-src"] == f"'sha256-{digest}'"
         assert text.count("<script") == 1 and " on" not in "".join(re.findall("<[a-z].*?>", text))
         assert "&lt;script&gt;" in text and "\x1b" not in text
-
-
-def test_a_folder_of_somebody_else_s_texts_is_no_work_folder():
-    assert "texts" in OTHERS
 
 
 def test_without_answers_in_words_there_is_nothing_to_mark(tmp_path):

@@ -6,9 +6,7 @@ import csv
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from netlab.cli.commands import app
 from netlab.course import adapters, roster
 from netlab.course.adapters import results
 from netlab.course.grading import marks as records
@@ -20,6 +18,7 @@ from netlab.course.roster import Member, Roster
 from netlab.course.sets import source
 from netlab.errors import NetlabError
 from tests.course import small, test_class
+from tests.course.problem_set import course
 from tests.course.test_adapters import EVERYBODY
 from tests.course.test_class import USUAL, notebook, put
 
@@ -341,19 +340,15 @@ def test_from_moodle_to_moodle_by_commands(folders, quick, tmp_path):
     most = f"{small.POINTS + 4}.00"
     csvs.write_text(HEAD + line(1, "ada", LATE, most=most) + line(3, "eve", LATE, most=most))
 
-    def run(*words):
-        ran = CliRunner().invoke(app, ["course", *map(str, words)])
-        return ran.exit_code, str(ran.exception) if ran.exit_code else ran.output
-
     rule = "--roster", csvs, "--due", "2027-03-02 23:59", "--late", "50%"
     to = "-o", tmp_path / "out" / "ps1.csv", "--course", path.parents[2]
-    status, said = run("grade", "ps1", moodle, *to, *rule)
-    assert status == 1 and "Bob L_2_assignsubmission_file" in said
+    with pytest.raises(NetlabError, match="Bob L_2_assignsubmission_file"):
+        course("grade", "ps1", moodle, *to, *rule)
     csvs.write_text(csvs.read_text() + line(2, "bob", LATE, most=most))
-    assert run("grade", "ps1", moodle, *to, *rule)[0] == 0
+    course("grade", "ps1", moodle, *to, *rule)
     graded = "-o", tmp_path / "graded.csv", "--worksheet", csvs
-    status, said = run("export", "ps1", tmp_path / "out" / "ps1-marks", "--to", "moodle", *graded)
-    assert status == 0 and said.startswith("3 students' marks")
+    said = course("export", "ps1", tmp_path / "out" / "ps1-marks", "--to", "moodle", *graded)
+    assert said.startswith("3 students' marks")
     rows = [*csv.DictReader((tmp_path / "graded.csv").read_text().splitlines())]
     assert [row["Grade"] for row in rows] == ["2.5"] * 3
     assert all("1 day late" in row["Feedback comments"] for row in rows)

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from netlab.course.grading import neighbours, report
-from netlab.course.grading.marks import Origin
 from netlab.course.grading.similar import LEAST_TOKENS, alike, similar, tokens, written
+from netlab.course.handed_in.collect import Origin
 from tests.course import problem_set
 from tests.course.problem_set import cell
 from tests.course.test_adapters import ASSIGNMENT, marks

@@ -4,14 +4,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from typer.testing import CliRunner
 
-from netlab.cli.commands import app
 from netlab.course.answers.rule import Rule
 from netlab.course.sets import regions, rubric, source
 from netlab.course.sets.slips import refuse_slips
 from netlab.errors import NetlabError
 from tests.course import problem_set
+from tests.course.problem_set import course
 
 SETS = sorted(Path(__file__).parents[2].joinpath("notebooks/assignments/source").glob("*/*.ipynb"))
 
@@ -221,24 +220,16 @@ def test_find(tmp_path, monkeypatch):
         source.find("ps0")
 
 
-def run(*words):
-    ran = CliRunner().invoke(app, ["course", *map(str, words)])
-    if isinstance(ran.exception, NetlabError):
-        raise ran.exception
-    assert ran.exit_code == 0, ran.output
-    return ran.output
-
-
 def test_a_secret_goes_with_the_release(tmp_path):
-    course = problem_set.write(tmp_path / "course").parents[2]
-    run("release", "ps0", "-o", tmp_path / "a", "--course", course, "--secret", "hush")
+    home = problem_set.write(tmp_path / "course").parents[2]
+    course("release", "ps0", "-o", tmp_path / "a", "--course", home, "--secret", "hush")
     assert json.loads((tmp_path / "a" / "course.json").read_text()) == {"secret": "hush"}
-    (course / "course.json").write_text('{"secret": "of the course"}')
-    run("release", "ps0", "-o", tmp_path / "b", "--course", course)
+    (home / "course.json").write_text('{"secret": "of the course"}')
+    course("release", "ps0", "-o", tmp_path / "b", "--course", home)
     assert json.loads((tmp_path / "b" / "course.json").read_text()) == {"secret": "of the course"}
-    (course / "course.json").write_text('{"secret": 5}')
+    (home / "course.json").write_text('{"secret": 5}')
     with pytest.raises(NetlabError, match="no secret"):
-        run("release", "ps0", "-o", tmp_path / "c", "--course", course)
+        course("release", "ps0", "-o", tmp_path / "c", "--course", home)
 
 
 @pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)

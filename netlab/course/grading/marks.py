@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from netlab.course.answers.verdicts import Check
+from netlab.course.handed_in.collect import Origin
 from netlab.course.sets import regions
 from netlab.course.texts import printable
 from netlab.description import Description, unless_given
@@ -72,15 +73,6 @@ class TextMarks(Description):
     max_points: Points
     text: str
     points: Points | None = None
-
-
-class Origin(Description):
-    """What was graded. Whoever has marks of the same origin is not graded again."""
-
-    key: str  # of the set, the course's secret, netlab and the engine
-    digest: str  # of the file
-    flags: list[str]  # that come of where the file was found
-    findings: list[str]
 
 
 class Late(Description):

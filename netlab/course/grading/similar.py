@@ -1,17 +1,6 @@
 """Whose code is somebody else's, with other names and comments? A hint to a person, never a mark.
 
-What is compared is what a student wrote: no line that was handed out, no comment, no blank, one
-sign for all texts, for all numbers and for all names but Python's own and those after a dot.
-Honest answers to a short exercise are alike, too. So a pair is named where its code is
-
-- long enough: `LEAST_TOKENS` in both,
-- alike: `LEAST_PERCENT` of its tokens are the same, in the same order,
-- far more alike than is usual in this class. Usual is the median of what each one has in common
-  with the nearest other, the solution included: 80 %, say. This pair differs by no more than
-  `OF_USUAL` of the usual 20 %. Where `LEAST_PERCENT` is usual, nobody is named,
-- and not what the solution has: two who wrote that may never have met.
-
-Where most of a class has copied, copies are what is usual, and nobody is named either.
+What is compared, and when a pair is named: "Similar code" in notebooks/assignments/README.md.
 """
 
 from collections import defaultdict

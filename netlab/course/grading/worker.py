@@ -9,10 +9,10 @@ import json
 from pathlib import Path
 
 from netlab.course.grading import marks, recipe
-from netlab.course.grading.marks import Origin
 from netlab.course.grading.runs import Runs
 from netlab.course.grading.solution import reference
 from netlab.course.grading.work import place
+from netlab.course.handed_in.collect import Origin
 from netlab.course.sets import source
 from netlab.engines import evidence, files
 from netlab.engines.guest import walls

@@ -5,10 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from netlab.course import ids
-from netlab.course.grading.marks import Origin
 from netlab.course.handed_in import class_folder, found
+from netlab.description import Description
 from netlab.engines import files
 from netlab.errors import NetlabError
+
+
+class Origin(Description):
+    """What was graded. Whoever has marks of the same origin is not graded again."""
+
+    key: str  # of the set, the course's secret, netlab and the engine
+    digest: str  # of the file
+    flags: list[str]  # that come of where the file was found
+    findings: list[str]
 
 
 @dataclass(frozen=True)
