@@ -102,14 +102,20 @@ def test_provenance_says_where_it_comes_from(duel):
 
 @pytest.mark.long
 def test_one_stream_with_buffers_of_two_bdp_is_limited_by_the_losses_of_its_start():
-    def lab10(time):
-        return nl.Experiment(nl.wan(buffers=52_428_800), nl.Iperf3("h1", "h2", time=time))
-
-    bps = nl.sweep(lab10, time=[10], seeds=range(1, 4)).received_bps
-    # the queue overflows in slow start: where twice, as with most seeds, the window still grows at
-    # the end; where once, it fills the line
-    twice, once = bps.between(7.2e9, 7.5e9), bps.between(9.2e9, nl.models.goodput_bps(10e9))
-    assert (twice | once).all() and twice.any()
+    """The queue overflows in slow start, by the seed once or twice; nothing is lost after that, and
+    with most seeds the window still grows at the end.
+    """
+    grows = []
+    for seed in range(1, 4):
+        test = nl.Iperf3("h1", "h2", time=10)
+        result = nl.run(nl.wan(buffers=52_428_800), test, seed=seed)
+        first, *later = result.intervals.retransmits
+        assert first > 4000 and not any(later)
+        (bps,) = result.flows.received_bps
+        assert 7.2e9 <= bps <= 0.98 * nl.models.goodput_bps(10e9)
+        _, second, *_, last = result.intervals.sent_bps
+        grows.append(second < 0.95 * last)
+    assert any(grows)
 
 
 def test_eight_streams_fill_what_one_cannot():
