@@ -115,16 +115,19 @@ def shares_of_h1(noise, seeds):
 
 
 @pytest.mark.long
-def test_in_lockstep_whoever_is_named_first_wins_whatever_the_seed():
-    shares = shares_of_h1(None, range(2))
-    assert shares["h1"].min() > 0.55 > 0.45 > shares["h3"].max()
-    assert np.ptp(shares["h1"]) < 0.01
+def test_in_lockstep_the_place_decides_and_not_the_host():
+    """Named the other way round, the two pairs change their shares, which are far from equal. Which
+    place has more hangs on the engine and the seed.
+    """
+    shares = shares_of_h1(None, range(3))
+    assert np.allclose(shares["h1"], 1 - shares["h3"], atol=1e-3)
+    assert (shares["h1"] - 0.5).abs().max() > 0.05
 
 
 @pytest.mark.long
 def test_with_noise_it_does_not_matter_which_pair_is_which():
-    """A permutation test of the mean share over 6 seeds each; in lockstep the means are 0.1 apart,
-    several times what chance makes of so many.
+    """A permutation test of the mean share over 6 seeds each, which finds a difference of 0.1: several
+    times what chance makes of so many.
     """
     shares = shares_of_h1("200us", range(6))
     assert len(shares) == 12 and shares["h1"].std() > 0.02, "seeds differ"
