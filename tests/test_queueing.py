@@ -126,8 +126,8 @@ def test_in_lockstep_the_place_decides_and_not_the_host():
 
 @pytest.mark.long
 def test_with_noise_it_does_not_matter_which_pair_is_which():
-    """A permutation test of the mean share over 6 seeds each, which finds a difference of 0.1: several
-    times what chance makes of so many.
+    """A permutation test of the mean share over 6 seeds each, which finds a difference of 0.1:
+    several times what chance makes of so many.
     """
     shares = shares_of_h1("200us", range(6))
     assert len(shares) == 12 and shares["h1"].std() > 0.02, "seeds differ"
