@@ -73,7 +73,7 @@ def test_the_bucket_passes_a_frame_and_little_more_and_the_queue_holds_a_window(
     first_quick(
         [
             ("5mbit", "20ms", 8, 10, 0.8),
-            ("10mbit", None, 1, 1, 0.8),
+            ("10mbit", None, 1, 1, 0.7),  # what waits behind a hole at the end is not counted
             ("40mbit", "100ms", 1, 10, 0.8),
             ("1gbit", "20ms", 8, 2, 0.8),
             ("500kbit", "100ms", 8, 10, 0.3),  # iperf3's server counts whole blocks of 128 KB
