@@ -4,7 +4,7 @@ import re
 
 LONGEST = 300  # characters of a title that are looked at
 BRACKETS = re.compile(r"[\[(]([^\[\]()]*)[\])]")
-PER = re.compile(r"\s+per\s+(?=s(?:ec(?:ond)?)?\b)|\s*/\s*")  # "Mbit per second", "RTT / ms"
+PER = re.compile(r"\s+per\s+(?=(?:s|sec|second)\b)|\s*/\s*")  # "Mbit per second", "RTT / ms"
 PREFIXES = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 SMALL = {"": 1, "n": 1e-9, "u": 1e-6, "µ": 1e-6, "\u03bc": 1e-6, "m": 1e-3}
 DATA = re.compile(r"([kKMGTm]?)(bits?|Bits?|bytes?|Bytes?|[bB])(/s|ps|/sec|/second| per second)?")
