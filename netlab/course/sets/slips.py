@@ -35,7 +35,7 @@ def refuse_unanswered(cells):
 
 def refuse_eager(assignment):
     """A check says "No answer yet" where a name is missing, and the lines below go on: what
-    students assign stands behind ``lambda:``. A last line that is no check, as one that shows a
+    students assign stands behind ``lambda:``. A last line that is not a check, as one that shows a
     figure, may have it bare.
     """
     cells = assignment.cells
